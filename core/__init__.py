@@ -1,0 +1,1 @@
+"""Sinew, the library: elastic bodies of very different materials. Knows no Blender."""

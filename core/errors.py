@@ -1,0 +1,64 @@
+"""Named errors of the library.
+
+Every error that a user can meet is a :class:`SinewError`: one sentence that says what is wrong, and one that says what to
+do about it. Interfaces show both; programs test the class or its ``code``.
+"""
+
+from __future__ import annotations
+
+
+class SinewError(Exception):
+    """Something a user can mend.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, one sentence, with the element or vertex index where there is one.
+    remedy : str
+        What to do about it, one sentence.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    @property
+    def code(self) -> str:
+        """The class name: stable across versions, for programs."""
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+class MeshError(SinewError):
+    """The surface or the tetrahedra cannot be used (no faces, NaN positions, zero size, nothing inside)."""
+
+
+class MaterialError(SinewError):
+    """A material parameter is outside its physical range, or an unknown energy is named."""
+
+
+class PinError(SinewError):
+    """Pins leave nothing to simulate, or do not fit the mesh."""
+
+
+class SettingsError(SinewError):
+    """A setting is outside its range or names something unknown."""
+
+
+class FactorizationError(SinewError):
+    """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
+
+
+class DivergenceError(SinewError):
+    """A step produced NaN or infinite positions; names the first vertex."""
+
+
+class StoreError(SinewError):
+    """The frame store cannot be written, or does not belong to this job."""
+
+
+class CorruptFrameError(StoreError):
+    """A file of the frame store is truncated, altered or foreign."""

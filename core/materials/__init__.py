@@ -1,0 +1,1 @@
+"""Materials, and the fields that bring them from paint to tetrahedra."""

@@ -1,0 +1,1 @@
+"""Surfaces, tetrahedra, and what ties the one to the other."""

@@ -1,0 +1,58 @@
+"""A triangulated surface as the bridge hands it over: positions in metres, triangles, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import MeshError
+
+
+@dataclass(frozen=True)
+class SurfaceMesh:
+    """Triangles over vertices; may be open, non-manifold or self-intersecting.
+
+    Attributes
+    ----------
+    positions : (n, 3) float64, metres
+    triangles : (t, 3) int32
+        Loose vertices (in no triangle) are allowed: they are embedded and follow.
+    """
+
+    positions: np.ndarray
+    triangles: np.ndarray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", np.ascontiguousarray(self.positions, dtype=np.float64).reshape(-1, 3))
+        object.__setattr__(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32).reshape(-1, 3))
+
+    def validate(self) -> None:
+        """Raise MeshError when nothing can be simulated from this surface: no faces, NaN, indices out of range, no area."""
+        if len(self.positions) == 0 or len(self.triangles) == 0:
+            raise MeshError(
+                f"The mesh has {len(self.positions)} vertices and {len(self.triangles)} triangles.",
+                "Add faces: a body needs a surface.",
+            )
+        bad = np.flatnonzero(~np.isfinite(self.positions).all(axis=1))
+        if len(bad):
+            raise MeshError(
+                f"Vertex {bad[0]} has a position that is not a number ({len(bad)} such vertices).",
+                "Delete these vertices, or undo the edit that made them.",
+            )
+        if self.triangles.min() < 0 or self.triangles.max() >= len(self.positions):
+            raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
+        if self.size <= 0.0 or self.area <= 0.0:
+            raise MeshError("The mesh has no area.", "Give it some size: scale must not be zero, faces must not be collapsed.")
+
+    @property
+    def size(self) -> float:
+        """Longest side of the bounding box of the faces' vertices, metres."""
+        used = self.positions[self.triangles.ravel()]
+        return float(np.ptp(used, axis=0).max()) if len(used) else 0.0
+
+    @property
+    def area(self) -> float:
+        """Total area, m²."""
+        a, b, c = (self.positions[self.triangles[:, k]] for k in range(3))
+        return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())

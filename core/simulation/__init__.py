@@ -1,0 +1,1 @@
+"""Running a model over frames: jobs, bakes, the frame store, diagnostics."""
