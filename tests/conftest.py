@@ -1,0 +1,78 @@
+"""Gives the tests the package under the name ``sinew``.
+
+Normally the repository itself is mounted. With ``SINEW_PACKAGE`` (a dotted name such as
+``bl_ext.user_default.sinew``) the package is the extension that an isolated Blender profile has installed, and
+``sinew...`` names the very same modules, so that no file is ever loaded under two names.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = os.environ.get("SINEW_PACKAGE", "sinew")
+
+
+class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Answers ``import sinew.x`` with the module of the installed extension."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name.partition(".")[0] != "sinew":
+            return None
+        # An absent module must look absent (ModuleNotFoundError of the alias's own name).
+        try:
+            found = importlib.util.find_spec(PACKAGE + name[len("sinew") :])
+        except ModuleNotFoundError:
+            return None
+        return importlib.machinery.ModuleSpec(name, self) if found else None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        module = importlib.import_module(PACKAGE + spec.name[len("sinew") :])
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has just put the alias's spec on the module: give it its own back.
+        alias = module.__spec__
+        if alias is not None and alias.loader is self:
+            module.__spec__ = alias.loader_state
+
+
+def _mount_repository() -> None:
+    spec = importlib.util.spec_from_file_location("build_addon", REPOSITORY / "build_addon.py")
+    assert spec and spec.loader
+    build_addon = importlib.util.module_from_spec(spec)
+    sys.modules["build_addon"] = build_addon
+    spec.loader.exec_module(build_addon)
+    build_addon.mount()
+
+
+def _enable_installed_extension() -> None:
+    import bpy
+
+    if PACKAGE not in bpy.context.preferences.addons:
+        bpy.ops.preferences.addon_enable(module=PACKAGE)
+    sys.meta_path.insert(0, _Alias())
+    importlib.import_module("sinew")
+
+
+if PACKAGE == "sinew":
+    _mount_repository()
+else:
+    _enable_installed_extension()
+
+
+@pytest.fixture(scope="session")
+def sinew_package() -> str:
+    """The dotted name under which the package is loaded: ``sinew``, or the installed extension's."""
+    return PACKAGE
