@@ -1,0 +1,105 @@
+"""The subcommands of ``build_addon.py``: arguments in, exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .project import ROOT, BuildError
+
+
+def main(arguments: list[str]) -> int:
+    """Run one subcommand; the exit code."""
+    options, rest = _parser().parse_known_args(arguments)
+    if rest and options.subcommand != "test":
+        print(f"build_addon.py {options.subcommand}: unknown arguments {' '.join(rest)}", file=sys.stderr)
+        return 2
+    try:
+        return options.run(options, rest)
+    except BuildError as error:
+        print(f"build_addon.py {options.subcommand}: {error}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="build_addon.py", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="subcommand", required=True)
+
+    demo = commands.add_parser("demo", help="build, install, bake and render the headline scene into out/demo")
+    demo.set_defaults(run=_demo)
+
+    test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
+    test.add_argument("--quick", action="store_true", help="only the main environment")
+    test.add_argument("--part", action="append", help="only this part: main, bpy-4.2, bpy-5.0, bpy-5.2, gui")
+    test.set_defaults(run=_test)
+
+    build = commands.add_parser("build", help="the extension zip into dist")
+    build.add_argument("--python", help="wheels for one Python only: 3.11, 3.13, 3.14")
+    build.add_argument("--platform", default="linux-x64")
+    build.set_defaults(run=_build)
+
+    mount = commands.add_parser("mount", help="make `import sinew` work in the Python that runs this")
+    mount.add_argument("--remove", action="store_true")
+    mount.set_defaults(run=_mount)
+
+    blender = commands.add_parser("get-blender", help="a windowed Blender into .blender, for the tests (needs root)")
+    blender.set_defaults(run=_get_blender)
+
+    bench = commands.add_parser("bench", help="benchmarks")
+    bench.add_argument("name", nargs="?")
+    bench.add_argument("--list", action="store_true")
+    bench.add_argument("--case", default="*", help="only the cases whose names match this pattern")
+    bench.add_argument("--data", help="folder of bodies; default: ../shared/data, when it is there")
+    bench.add_argument("--json", help="write the rows to this file")
+    bench.set_defaults(run=_bench)
+
+    lock = commands.add_parser("lock", help="write wheels.lock anew from pyproject.toml")
+    lock.set_defaults(run=_lock)
+    return parser
+
+
+def _demo(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import demo
+
+    return demo.run()
+
+
+def _test(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import testing
+
+    parts = ["main"] if options.quick else options.part
+    return testing.run(parts, rest)
+
+
+def _build(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import extension_zip
+
+    path = extension_zip.build(options.python, options.platform)
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.0f} MB")
+    return 0
+
+
+def _mount(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import links
+
+    return links.remove() if options.remove else links.make()
+
+
+def _get_blender(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import windowed
+
+    windowed.get()
+    return 0
+
+
+def _bench(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import bench
+
+    return bench.run(options)
+
+
+def _lock(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import wheels
+
+    wheels.write_lock()
+    return 0

@@ -1,0 +1,124 @@
+"""Virtual environments in the repository: made from the pins of ``pyproject.toml``, made anew when a pin changes."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import project
+from .project import ROOT, BuildError, EnvironmentPlan
+
+STAMP = "sinew-requirements.txt"
+
+# What the bpy wheels link to and a bare Debian or Ubuntu lacks.
+SYSTEM_PACKAGES = ("libx11-6", "libxrender1", "libxfixes3", "libxi6", "libxkbcommon0", "libsm6", "libice6", "libgl1", "libegl1",
+                   "libxxf86vm1")  # fmt: skip
+
+
+def find_python(version: str) -> str | None:
+    """An interpreter of that version (``"3.11"``) that can make virtual environments, or None."""
+    candidates = [sys.executable]
+    named = shutil.which(f"python{version}")
+    pyenv_roots = [Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))]
+    if named:
+        candidates.append(named)
+        pyenv_roots.append(Path(named).parent.parent)
+    for root in pyenv_roots:
+        candidates += sorted(str(path) for path in root.glob(f"versions/{version}*/bin/python{version}"))
+    if uv := shutil.which("uv"):
+        found = subprocess.run([uv, "python", "find", "--no-python-downloads", version], capture_output=True, text=True)
+        candidates += found.stdout.split()
+    probe = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+    for candidate in candidates:
+        try:
+            said = subprocess.run([candidate, "-c", probe], capture_output=True, text=True, timeout=30)
+        except OSError:
+            continue  # not an executable after all: the next candidate
+        if said.stdout.strip() == version:
+            return candidate
+    return None
+
+
+def folder(name: str) -> Path:
+    """Where the environment of that name lies, made or not."""
+    return ROOT / (".venv" if name == "main" else f".venv-{name}")
+
+
+def python_of(name: str) -> Path:
+    """The interpreter inside the environment of that name, made or not."""
+    return folder(name) / "bin" / "python"
+
+
+def ensure(name: str) -> Path:
+    """Make the environment if it is absent or its pins have changed; its interpreter."""
+    plan = project.environment(name)
+    place = folder(name)
+    wanted = "\n".join((f"# python {plan.python}", *plan.requirements, ""))
+    stamp = place / STAMP
+    with _lock(place):
+        if not (stamp.is_file() and stamp.read_text() == wanted):
+            _make(plan, place)
+            stamp.write_text(wanted)
+    return python_of(name)
+
+
+def _make(plan: EnvironmentPlan, place: Path) -> None:
+    base = find_python(plan.python)
+    if base is None:
+        raise BuildError(
+            f"The environment {place.name} needs Python {plan.python} with the modules venv and ensurepip, and none was found.\n"
+            f"Install it (Debian: apt-get install python{plan.python} python{plan.python}-venv; or pyenv, or uv)."
+        )
+    print(f"Making {place.name} (Python {plan.python}, {len(plan.requirements)} packages) ...", flush=True)
+    run_quietly([base, "-m", "venv", "--clear", str(place)], f"{place.name} cannot be made")
+    python = str(place / "bin" / "python")
+    listing = place / "wanted.txt"
+    listing.write_text("\n".join(plan.requirements) + "\n")
+    run_quietly(
+        [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "-r", str(listing)],
+        f"the packages of {place.name} cannot be installed (is the package index reachable?)",
+    )
+    _check_bpy(python)
+
+
+def _check_bpy(python: str) -> None:
+    """Import bpy once; install the system libraries that it misses, or say which."""
+    probe = [python, "-c", "import bpy"]
+    result = subprocess.run(probe, capture_output=True, text=True)
+    if result.returncode == 0:
+        return
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *SYSTEM_PACKAGES]
+    if ".so" in result.stderr and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing the system libraries that bpy needs ...", flush=True)
+        run_quietly(["apt-get", "update"], "the package lists cannot be read")
+        run_quietly(install, "the system libraries cannot be installed")
+        result = subprocess.run(probe, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise BuildError(f"bpy cannot be imported:\n{result.stderr[-800:]}\nA library may be missing; Debian: {' '.join(install)}")
+
+
+def run_quietly(command: list[str], complaint: str, environment: dict[str, str] | None = None) -> str:
+    """Run a command and give its standard output; a BuildError with the last lines when it fails."""
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if result.returncode != 0:
+        tail = "\n".join((result.stdout + result.stderr).strip().splitlines()[-15:])
+        raise BuildError(f"{complaint}:\n  {' '.join(command)}\n{tail}")
+    return result.stdout
+
+
+@contextlib.contextmanager
+def _lock(place: Path) -> Iterator[None]:
+    """One process at a time makes one environment."""
+    name = hashlib.sha256(str(place).encode()).hexdigest()[:8]
+    path = ROOT / "out" / f"lock-{name}"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,48 @@
+"""An isolated Blender profile: nothing of the user's is read, nothing is written outside one folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import project
+from .environments import python_of
+from .project import BuildError
+
+REPOSITORY = "user_default"
+
+# Runs in the target's own Python. The installed package is imported under its extension name before success is said.
+_INSTALL = """
+import sys, bpy
+package, archive = sys.argv[1:]
+bpy.ops.extensions.package_install_files(filepath=archive, repo="user_default", enable_on_install=True)
+if package not in bpy.context.preferences.addons:
+    sys.exit(f"{package} was not enabled")
+bpy.ops.wm.save_userpref()
+print("installed", sys.modules[package].__file__)
+"""
+
+
+def package_name() -> str:
+    """The dotted name of the installed extension."""
+    return f"bl_ext.{REPOSITORY}.{project.extension()['id']}"
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """The environment of a process that uses the profile in ``folder``: no PYTHON* variable of the caller's, own kernel cache."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_", "SINEW_"))}
+    return {**kept, "BLENDER_USER_RESOURCES": str(folder), "SINEW_KERNEL_CACHE": str(folder / "kernels")}
+
+
+def install(environment: str, archive: Path, folder: Path) -> dict[str, str]:
+    """Install the zip into an empty profile with that environment's bpy; the variables to run it with."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    variables_ = variables(folder)
+    command = [str(python_of(environment)), "-c", _INSTALL, package_name(), str(archive)]
+    result = subprocess.run(command, capture_output=True, text=True, env=variables_, cwd=folder)
+    if result.returncode != 0:
+        raise BuildError(f"{archive.name} cannot be installed in {environment}:\n{(result.stdout + result.stderr)[-2000:]}")
+    return variables_

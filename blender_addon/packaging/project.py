@@ -1,0 +1,64 @@
+"""What ``pyproject.toml`` says, and where things lie in the repository."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "out"
+DIST = ROOT / "dist"
+
+
+class BuildError(Exception):
+    """Something that stops a subcommand, with what to do about it in the message."""
+
+
+@dataclass(frozen=True)
+class EnvironmentPlan:
+    """A Python version and every requirement that a virtual environment holds."""
+
+    name: str
+    python: str
+    requirements: tuple[str, ...]
+
+
+def read() -> dict[str, Any]:
+    """The parsed ``pyproject.toml``."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def version() -> str:
+    """The version of the project."""
+    return read()["project"]["version"]
+
+
+def extension() -> dict[str, Any]:
+    """The table ``[tool.sinew.extension]``."""
+    return read()["tool"]["sinew"]["extension"]
+
+
+def bundled() -> list[str]:
+    """Requirements whose wheels the extension carries: the dependencies less NumPy, which is Blender's own."""
+    project = read()["project"]
+    every = project["dependencies"] + project["optional-dependencies"]["robust"]
+    return [requirement for requirement in every if not requirement.startswith("numpy")]
+
+
+def environment_names() -> list[str]:
+    """Names of all environments, ``main`` first."""
+    return list(read()["tool"]["sinew"]["environments"])
+
+
+def environment(name: str) -> EnvironmentPlan:
+    """The environment of that name."""
+    settings = read()["tool"]["sinew"]
+    entry = settings["environments"][name]
+    requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]
+    for group in entry["groups"]:
+        requirements += settings["requirements"][group]
+    if name == "main":
+        requirements += bundled()
+    return EnvironmentPlan(name, entry["python"], tuple(requirements))
