@@ -1,0 +1,80 @@
+"""Fixed corotated: linear in the stretch, with the true volume ratio.
+
+    psi = mu |S - I|^2 + lambda/2 (J - 1)^2
+
+Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda (J-1) J_i``.
+
+Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole where two stretches cancel; the sum is kept off zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..jit import parallel_kernel
+from .isotropic import IsotropicEnergy
+
+_POLE = 1e-8
+
+
+@parallel_kernel
+def _value(sigma, parameters):
+    n = sigma.shape[0]
+    out = np.empty(n)
+    for e in prange(n):
+        x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
+        J1 = sigma[e, 0] * sigma[e, 1] * sigma[e, 2] - 1.0
+        out[e] = parameters[e, 0] * (x * x + y * y + z * z) + 0.5 * parameters[e, 1] * J1 * J1
+    return out
+
+
+@parallel_kernel
+def _gradient(sigma, parameters):
+    n = sigma.shape[0]
+    out = np.empty((n, 3))
+    for e in prange(n):
+        s = sigma[e]
+        mu = parameters[e, 0]
+        a = parameters[e, 1] * (s[0] * s[1] * s[2] - 1.0)
+        out[e, 0] = 2.0 * mu * (s[0] - 1.0) + a * s[1] * s[2]
+        out[e, 1] = 2.0 * mu * (s[1] - 1.0) + a * s[0] * s[2]
+        out[e, 2] = 2.0 * mu * (s[2] - 1.0) + a * s[0] * s[1]
+    return out
+
+
+@parallel_kernel
+def _curvature(sigma, parameters):
+    n = sigma.shape[0]
+    H = np.empty((n, 3, 3))
+    flip = np.empty((n, 3))
+    twist = np.empty((n, 3))
+    for e in prange(n):
+        s = sigma[e]
+        mu, lam = parameters[e, 0], parameters[e, 1]
+        a = lam * (s[0] * s[1] * s[2] - 1.0)
+        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
+        for i in range(3):
+            for j in range(3):
+                H[e, i, j] = lam * Ji[i] * Ji[j] + (2.0 * mu if i == j else a * s[3 - i - j])
+        for k in range(3):
+            total = s[0] + s[1] + s[2] - s[k]
+            if abs(total) < _POLE:
+                total = _POLE
+            flip[e, k] = 2.0 * mu - a * s[k]
+            twist[e, k] = 2.0 * mu * (1.0 - 2.0 / total) + a * s[k]
+    return H, flip, twist
+
+
+class _Principal:
+    value = staticmethod(_value)
+    gradient = staticmethod(_gradient)
+    curvature = staticmethod(_curvature)
+
+
+ENERGY = IsotropicEnergy(
+    name="fixed_corotated",
+    label="Fixed Corotated",
+    description="Stiff and springy bodies: linear in the stretch, keeps its volume",
+    principal=_Principal(),
+)

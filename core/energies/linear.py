@@ -1,0 +1,60 @@
+"""Linear elasticity: small displacements, for comparison with theory.
+
+    psi = mu eps : eps + lambda/2 tr(eps)^2,     eps = (F + F^T)/2 - I
+
+Trap: it knows no rotation; a turned body swells. In stretch form S takes the place of eps + I, which is the corotated energy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .corotated_stretch import quadratic_curvature, quadratic_gradient, quadratic_value
+from .isotropic import IsotropicEnergy
+from .kinematics import Deformation
+
+
+class _Principal:
+    value = staticmethod(quadratic_value)
+    gradient = staticmethod(quadratic_gradient)
+    curvature = staticmethod(quadratic_curvature)
+
+
+def _strain(F: np.ndarray) -> np.ndarray:
+    return 0.5 * (F + F.transpose(0, 2, 1)) - np.eye(3)
+
+
+@dataclass(frozen=True)
+class LinearEnergy(IsotropicEnergy):
+    """The stretch form is inherited; the deformation-gradient form is that of the small strain."""
+
+    rotation_invariant: bool = False
+
+    def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
+        """Energy density of deformation gradients, (n,), Pa."""
+        strain = _strain(deformation.F)
+        trace = np.trace(strain, axis1=1, axis2=2)
+        return parameters[:, 0] * np.einsum("nij,nij->n", strain, strain) + 0.5 * parameters[:, 1] * trace**2
+
+    def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
+        """Stress, (n,3,3), Pa."""
+        strain = _strain(deformation.F)
+        trace = np.trace(strain, axis1=1, axis2=2)
+        return 2.0 * parameters[:, 0, None, None] * strain + (parameters[:, 1] * trace)[:, None, None] * np.eye(3)
+
+    def hessian(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
+        """The same at every F and semi-definite as it is, (n,9,9), Pa."""
+        eye = np.eye(3)
+        symmetrise = (np.einsum("ac,bd->abcd", eye, eye) + np.einsum("ad,bc->abcd", eye, eye)).reshape(9, 9)
+        trace = np.outer(eye.ravel(), eye.ravel())
+        return parameters[:, 0, None, None] * symmetrise + parameters[:, 1, None, None] * trace
+
+
+ENERGY = LinearEnergy(
+    name="linear",
+    label="Linear",
+    description="Small movements only, for comparison with theory: a turned body swells (Mixed FEM uses its corotated form)",
+    principal=_Principal(),
+)

@@ -1,0 +1,79 @@
+"""Stable Neo-Hookean: flesh and rubber, finite at any inversion.
+
+    psi = mu/2 (|F|^2 - 3) - mu (J - 1) + lambda'/2 (J - 1)^2,     lambda' = lambda + mu
+
+Smith, de Goes, Kim 2018, "Stable Neo-Hookean Flesh Simulation", in the form without the logarithm; lambda' makes its
+linearisation at rest that of the Lame parameters (the term -mu (J-1) brings -mu/2 tr^2). With ``J_i = dJ/dsigma_i`` and
+``a = lambda' (J-1) - mu``: ``psi_i = mu sigma_i + a J_i``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..jit import parallel_kernel
+from .isotropic import IsotropicEnergy
+
+
+@parallel_kernel
+def _value(sigma, parameters):
+    n = sigma.shape[0]
+    out = np.empty(n)
+    for e in prange(n):
+        a, b, c = sigma[e, 0], sigma[e, 1], sigma[e, 2]
+        mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
+        J1 = a * b * c - 1.0
+        # |F|^2 - 3 - 2 (J - 1), written so that nothing cancels at rest.
+        x, y, z = a - 1.0, b - 1.0, c - 1.0
+        shear = x * x + y * y + z * z - 2.0 * (x * y + y * z + z * x + x * y * z)
+        out[e] = 0.5 * mu * shear + 0.5 * lam * J1 * J1
+    return out
+
+
+@parallel_kernel
+def _gradient(sigma, parameters):
+    n = sigma.shape[0]
+    out = np.empty((n, 3))
+    for e in prange(n):
+        s = sigma[e]
+        mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
+        a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
+        out[e, 0] = mu * s[0] + a * s[1] * s[2]
+        out[e, 1] = mu * s[1] + a * s[0] * s[2]
+        out[e, 2] = mu * s[2] + a * s[0] * s[1]
+    return out
+
+
+@parallel_kernel
+def _curvature(sigma, parameters):
+    n = sigma.shape[0]
+    H = np.empty((n, 3, 3))
+    flip = np.empty((n, 3))
+    twist = np.empty((n, 3))
+    for e in prange(n):
+        s = sigma[e]
+        mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
+        a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
+        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
+        for i in range(3):
+            for j in range(3):
+                H[e, i, j] = lam * Ji[i] * Ji[j] + (mu if i == j else a * s[3 - i - j])
+        for k in range(3):
+            flip[e, k] = mu - a * s[k]
+            twist[e, k] = mu + a * s[k]
+    return H, flip, twist
+
+
+class _Principal:
+    value = staticmethod(_value)
+    gradient = staticmethod(_gradient)
+    curvature = staticmethod(_curvature)
+
+
+ENERGY = IsotropicEnergy(
+    name="stable_neo_hookean",
+    label="Stable Neo-Hookean",
+    description="Flesh, rubber, gelatine: keeps its volume, survives any squeeze",
+    principal=_Principal(),
+)

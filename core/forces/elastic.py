@@ -1,0 +1,97 @@
+"""The elastic potential of a tet mesh: the one place where energy densities are weighted by volume and summed.
+
+Tets of several energies are handled in groups; a mesh with one energy is one group without copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.deformation_gradient import NodalGather, deformation_gradients, shape_gradients
+from ..energies import energy
+from ..energies.kinematics import Deformation, Stretch
+
+
+class ElasticPotential:
+    """``W(x) = sum_e w_e psi_e(F_e(x))``.
+
+    Parameters
+    ----------
+    rest_positions : (n,3), tets : (m,4)
+    weights : (m,) m³
+        Volume of material in each tet.
+    energies : names of the energies; energy_of_tet : (m,) index into them
+    parameters : (m,2) Lame parameters mu, lambda, Pa
+    """
+
+    def __init__(
+        self,
+        rest_positions: np.ndarray,
+        tets: np.ndarray,
+        weights: np.ndarray,
+        energies: tuple[str, ...],
+        energy_of_tet: np.ndarray,
+        parameters: np.ndarray,
+    ) -> None:
+        self.tets = tets
+        self.weights = weights
+        self.parameters = parameters
+        self.N = shape_gradients(rest_positions, tets)
+        self.gather = NodalGather(tets, len(rest_positions))
+        used = np.unique(energy_of_tet)
+        self.groups = [
+            (energy(energies[k]), slice(None) if len(used) == 1 else np.flatnonzero(energy_of_tet == k)) for k in used
+        ]
+
+    # -- of deformation gradients -----------------------------------------------------------------------------------
+
+    def deformation(self, positions: np.ndarray) -> Deformation:
+        """Deformation gradients of positions (n,3), decomposed."""
+        return Deformation.of(deformation_gradients(positions, self.tets, self.N))
+
+    def value(self, deformation: Deformation) -> float:
+        """Elastic energy, J."""
+        return self._weighted_sum(self._collect("value", deformation, ()))
+
+    def stress(self, deformation: Deformation) -> np.ndarray:
+        """First Piola-Kirchhoff stresses, (m,3,3), Pa."""
+        return self._collect("gradient", deformation, (3, 3))
+
+    def hessian(self, deformation: Deformation, projected: bool = True) -> np.ndarray:
+        """Second derivatives by ``F.ravel()``, (m,9,9), Pa, not weighted."""
+        return self._collect("hessian", deformation, (9, 9), projected)
+
+    def nodal(self, stress: np.ndarray) -> np.ndarray:
+        """Gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
+        return self.gather.stress_forces(stress, self.N, self.weights)
+
+    def gradient(self, deformation: Deformation) -> np.ndarray:
+        """``dW/dx``: minus the elastic forces, (n,3), N."""
+        return self.nodal(self.stress(deformation))
+
+    # -- of independent stretches -----------------------------------------------------------------------------------
+
+    def stretch_value(self, stretch: Stretch) -> float:
+        """``sum_e w_e psi_e(S_e)``, J."""
+        return self._weighted_sum(self._collect("stretch_value", stretch, ()))
+
+    def stretch_gradient(self, stretch: Stretch) -> np.ndarray:
+        """Derivatives by the six numbers of S, (m,6), Pa, not weighted."""
+        return self._collect("stretch_gradient", stretch, (6,))
+
+    def stretch_hessian(self, stretch: Stretch) -> np.ndarray:
+        """Projected second derivatives by the six numbers of S, (m,6,6), Pa, not weighted."""
+        return self._collect("stretch_hessian", stretch, (6, 6))
+
+    # ---------------------------------------------------------------------------------------------------------------
+
+    def _weighted_sum(self, density: np.ndarray) -> float:
+        return float(np.sum(self.weights * density))
+
+    def _collect(self, method: str, at: Deformation | Stretch, shape: tuple[int, ...], *options: bool) -> np.ndarray:
+        if len(self.groups) == 1:
+            return getattr(self.groups[0][0], method)(at, self.parameters, *options)
+        out = np.empty((len(self.tets), *shape))
+        for law, rows in self.groups:
+            out[rows] = getattr(law, method)(at.take(rows), self.parameters[rows], *options)
+        return out

@@ -1,0 +1,1 @@
+"""Time integration rules."""

@@ -1,0 +1,1 @@
+"""Sparse symmetric positive-definite systems behind one protocol."""

@@ -1,0 +1,54 @@
+"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices: every full-space solver assembles and solves it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.sparsity import BlockSparsity, element_blocks
+from .cholesky import choose_direct_solver
+
+
+class ElasticSystem:
+    """Assembles Hessians by deformation gradient into the fixed sparsity, factorises, solves.
+
+    Parameters
+    ----------
+    tets : (m,4), N : (m,4,3), weights : (m,), masses : (m,) kg
+    pinned : (p,) vertices that are left out
+    """
+
+    def __init__(
+        self, tets: np.ndarray, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, vertex_count: int, pinned: np.ndarray
+    ) -> None:
+        self._N, self._weights, self._masses = N, weights, masses
+        self._sparsity = BlockSparsity(tets, vertex_count, pinned)
+        choice = choose_direct_solver()
+        self.solver_choice = choice
+        self._solver = choice.solver(self._sparsity)
+        self._blocks = np.empty((len(tets), 10, 3, 3))
+        self._values = np.empty(len(self._sparsity.row_indices))
+        self._vertex_count = vertex_count
+
+    @property
+    def free(self) -> np.ndarray:
+        """Vertices that are not pinned."""
+        return self._sparsity.free
+
+    def assemble(self, H: np.ndarray, scale: float) -> None:
+        """Fill the matrix with Hessians H (m,9,9) in Pa times ``scale`` (h² for a step), plus the mass."""
+        element_blocks(H, self._N, scale * self._weights, self._masses, self._blocks)
+        self._sparsity.fill(self._blocks, self._values)
+
+    def factorize(self) -> None:
+        """Numeric factorisation of what was assembled last."""
+        self._solver.factorize(self._values)
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
+        out = np.zeros((self._vertex_count, 3))
+        out[self.free] = self._solver.solve(right_hand_side[self.free].ravel()).reshape(-1, 3)
+        return out
+
+    def matrix(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values, row indices and column starts of the lower triangle assembled last."""
+        return self._values, self._sparsity.row_indices, self._sparsity.column_starts

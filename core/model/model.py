@@ -1,0 +1,116 @@
+"""A model: the discretised body, validated once, that every solver steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..assembly.mass import mass_matrix
+from ..energies import energy
+from ..errors import MaterialError, MeshError, PinError
+from ..forces.elastic import ElasticPotential
+from ..materials.lame import lame_parameters
+from ..mesh.tet_mesh import TetMesh
+from .state import State
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is simulated.
+
+    Attributes
+    ----------
+    mesh : TetMesh (n vertices, m tets)
+    elastic : ElasticPotential
+    masses : (m,) kg
+    mass : (n,n) scalar consistent mass matrix, kg
+    pinned : (p,) vertices whose positions are given
+    """
+
+    mesh: TetMesh
+    elastic: ElasticPotential
+    masses: np.ndarray
+    mass: sp.csr_matrix
+    pinned: np.ndarray
+
+    def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
+        """A state to start from.
+
+        The stretches start from ``S(F)``, or from the identity where a tet is inverted: there the polar stretch is no
+        useful guess, and a scrambled body would not come back.
+        """
+        positions = np.ascontiguousarray(positions, dtype=np.float64)
+        deformation = self.elastic.deformation(positions)
+        stretch = deformation.stretch()
+        stretch[deformation.sigma[:, 2] <= 0.0] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+        if velocities is None:
+            velocities = np.zeros_like(positions)
+        return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
+
+    def rest_state(self) -> State:
+        """At rest at the rest shape."""
+        return self.state_at(self.mesh.rest_positions)
+
+
+def build_model(
+    mesh: TetMesh,
+    youngs_modulus: np.ndarray | float,
+    poissons_ratio: np.ndarray | float,
+    density: np.ndarray | float,
+    energies: tuple[str, ...] | str = "stable_neo_hookean",
+    energy_of_tet: np.ndarray | None = None,
+    pinned: np.ndarray = (),
+    fill: np.ndarray | float = 1.0,
+) -> Model:
+    """Validate and put together a model.
+
+    Parameters
+    ----------
+    mesh : TetMesh
+    youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
+    energies : name, or names that ``energy_of_tet`` (m,) indexes
+    pinned : vertices whose positions are given each step
+    fill : (m,) or one number
+        Part of each tet's volume that holds material.
+
+    Raises
+    ------
+    MeshError, MaterialError, PinError : with the first tet or vertex that is wrong.
+    """
+    m = len(mesh.tets)
+    if m == 0:
+        raise MeshError("There are no tetrahedra.", "Raise the resolution, or check that the mesh has faces.")
+    volumes = mesh.volumes
+    if not (volumes > 0).all():
+        raise MeshError(f"Tet {int(np.argmin(volumes))} has no positive volume.", "Tetrahedralize the mesh again.")
+    E, nu, rho, fill = (np.broadcast_to(np.asarray(a, dtype=np.float64), m) for a in (youngs_modulus, poissons_ratio, density, fill))
+    for name, values, low, high in (
+        ("stiffness", E, 0.0, np.inf),
+        ("Poisson's ratio", nu, -1.0, 0.5),
+        ("density", rho, 0.0, np.inf),
+        ("fill", fill, 0.0, np.inf),
+    ):
+        bad = np.flatnonzero(~((values > low) & (values < high)))
+        if len(bad):
+            raise MaterialError(f"Tet {bad[0]} has {name} {values[bad[0]]:g}.", f"Keep it between {low:g} and {high:g}.")
+    energies = (energies,) if isinstance(energies, str) else tuple(energies)
+    for name in energies:
+        energy(name)
+    pinned = np.unique(np.asarray(pinned, dtype=np.int64))
+    if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
+        raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
+    if len(pinned) == len(mesh.rest_positions):
+        raise PinError("Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution.")
+    weights = volumes * fill
+    masses = weights * rho
+    elastic = ElasticPotential(
+        mesh.rest_positions,
+        mesh.tets,
+        weights,
+        energies,
+        np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet),
+        np.ascontiguousarray(np.column_stack(lame_parameters(E, nu))),
+    )
+    return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)

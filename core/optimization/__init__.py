@@ -1,0 +1,1 @@
+"""Line search, stop rules and the report of a step."""

@@ -1,0 +1,40 @@
+"""Backtracking line search with Armijo's condition and an allowance for round-off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+Trial = TypeVar("Trial")
+
+SUFFICIENT = 1e-4
+ROUND_OFF = 1e-13
+SHORTEST = 2.0**-30
+
+
+def backtrack(
+    merit: Callable[[float], tuple[float, float, Trial]], start: float, magnitude: float, slope: float
+) -> tuple[float, Trial | None]:
+    """Halve the step until the merit falls enough.
+
+    Parameters
+    ----------
+    merit : step length -> (value, magnitude, trial)
+        ``magnitude`` is the sum of the absolute values of what was added up, which bounds the round-off of ``value``;
+        the accepted ``trial`` is handed back, so that nothing is computed twice. inf and NaN are refused.
+    start, magnitude : merit at step length 0
+    slope : derivative there; must be negative for a descent direction
+
+    Returns
+    -------
+    step length and trial; 0 and None when no step is accepted.
+    """
+    alpha = 1.0
+    while alpha >= SHORTEST:
+        value, size, trial = merit(alpha)
+        allowance = ROUND_OFF * (magnitude + size)
+        if math.isfinite(value) and value <= start + SUFFICIENT * alpha * slope + allowance:
+            return alpha, trial
+        alpha *= 0.5
+    return 0.0, None

@@ -1,0 +1,50 @@
+"""The story of a step: how many iterations, how far from the minimum, how long each part took, and why it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass
+class Iteration:
+    """One iteration: norm of the incremental potential's gradient over free vertices before it (kg m), the decrement
+    (kg m², twice the energy the step promises), the accepted step length and the largest movement (m)."""
+
+    gradient_norm: float
+    decrement: float
+    step_length: float
+    movement: float
+
+
+@dataclass
+class StepReport:
+    """What a solver says of one step.
+
+    ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m (times 1/h² it is a force in N).
+    ``seconds``: by part (assembly, factorization, solve, local, line_search).
+    """
+
+    solver: str
+    iterations: int = 0
+    converged: bool = False
+    reason: str = ""
+    gradient_norm: float = float("nan")
+    history: list[Iteration] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextlib.contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add the time of a block to one part."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)

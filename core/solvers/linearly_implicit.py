@@ -1,0 +1,52 @@
+"""Linearly implicit FEM: one linear solve a step ([ConJac20] Eq. 10).
+
+    (M + beta h² K) v = M v0 + h f,      x = x0 + h v
+
+K is the projected stiffness ``-df/dx`` at the start of the step, f the forces there; beta = 1 is Baraff and Witkin's rule, a
+larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.deformation_gradient import deformation_gradients
+from ..model.state import State
+from ..optimization.report import StepReport
+from .full_space import FullSpaceSolver
+from .protocol import check_finite
+
+
+class LinearlyImplicitSolver(FullSpaceSolver):
+    """One linear solve a step, with the damping factor beta."""
+
+    name = "linearly_implicit"
+    label = "Linearly Implicit FEM"
+    description = "One solve a step: fast and calm; wants small steps for lively motion"
+
+    def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
+        """One step. Pinned vertices move by what they are told; the others feel it through ``beta h² K``."""
+        h, beta = time_step, self.settings.damping_factor
+        report = StepReport(self.name, iterations=1, converged=True, reason="one linear solve")
+        x0 = state.positions
+        pin_move = np.zeros_like(x0)
+        pin_move[self.model.pinned] = pin_targets - x0[self.model.pinned]
+        with report.timed("assembly"):
+            deformation = self.elastic.deformation(x0)
+            H = self.elastic.hessian(deformation)
+            self.system.assemble(H, beta * h**2)
+            dF = deformation_gradients(pin_move, self.model.mesh.tets, self.elastic.N)
+            stress = self.elastic.stress(deformation) + beta * np.einsum("nij,nj->ni", H, dF.reshape(-1, 9)).reshape(-1, 3, 3)
+            # Residual of M (dx - h v0) + h² (beta K dx - f) at dx = the pins' movement.
+            g = self.gradient(x0 + pin_move, stress, x0 + h * state.velocities, h)
+        with report.timed("factorization"):
+            self.system.factorize()
+        with report.timed("solve"):
+            dx = self.system.solve(-g) + pin_move
+        check_finite(dx, "movement")
+        x = x0 + dx
+        with report.timed("local"):
+            deformation = self.elastic.deformation(x)
+            g = self.gradient(x, self.elastic.stress(deformation), x0 + h * state.velocities, h)
+        report.gradient_norm = float(np.linalg.norm(g))
+        return self.finish(state, x, deformation.stretch(), h, report)

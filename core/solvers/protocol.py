@@ -1,0 +1,37 @@
+"""What a solver is: it is made for a model and settings, and makes steps."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..errors import DivergenceError
+from ..model.model import Model
+from ..model.settings import SolverSettings
+from ..model.state import State
+from ..optimization.report import StepReport
+
+
+class Solver(Protocol):
+    """A method that advances a state by one time step."""
+
+    name: str
+    label: str
+    description: str
+
+    def __init__(self, model: Model, settings: SolverSettings) -> None:
+        """Analyse the model once."""
+
+    def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
+        """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3)."""
+
+
+def check_finite(values: np.ndarray, what: str) -> None:
+    """DivergenceError with the first vertex whose value is not a number."""
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if len(bad):
+        raise DivergenceError(
+            f"The {what} of vertex {int(bad[0])} is not a number.",
+            "Use more substeps, a lower ratio of stiffnesses, or Mixed FEM.",
+        )

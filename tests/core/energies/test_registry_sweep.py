@@ -1,0 +1,133 @@
+"""Every energy of the registry, both forms, against finite differences and against what physics says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.energies import ENERGIES, energy
+from sinew.core.energies.kinematics import Deformation, Stretch
+from sinew.core.errors import MaterialError
+
+MU, LAM = 3.0, 7.0
+EVERY = pytest.mark.parametrize("law", ENERGIES.values(), ids=ENERGIES.keys())
+INVARIANT = pytest.mark.parametrize("law", [e for e in ENERGIES.values() if e.rotation_invariant], ids=lambda e: e.name)
+
+
+def random_rotation(rng):
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return q * np.sign(np.linalg.det(q))
+
+
+def states():
+    """Deformation gradients at rest, stretched, nearly inverted, inverted, with equal stretches."""
+    rng = np.random.default_rng(3)
+    cases = [np.eye(3), np.diag([1.4, 1.4, 0.8]), np.diag([1.5, 0.7, 1.1]), np.diag([1.3, 0.9, 0.05]), np.diag([1.2, 0.8, -0.3])]
+    return np.array([random_rotation(rng) @ F @ random_rotation(rng) for F in cases] + [np.eye(3) + 0.2 * rng.normal(size=(3, 3))])
+
+
+def parameters(n):
+    return np.tile([MU, LAM], (n, 1))
+
+
+def differences(function, x, step=1e-6):
+    """Central differences of a batch function by each entry of x, last axis new."""
+    columns = []
+    for k in np.ndindex(x.shape[1:]):
+        d = np.zeros_like(x)
+        d[(slice(None), *k)] = step
+        columns.append((function(x + d) - function(x - d)) / (2 * step))
+    return np.stack(columns, axis=-1)
+
+
+@EVERY
+def test_gradient_and_hessian_of_deformation_gradients(law):
+    F = states()
+    p = parameters(len(F))
+    gradient = differences(lambda F: law.value(Deformation.of(F), p), F)
+    np.testing.assert_allclose(law.gradient(Deformation.of(F), p).reshape(-1, 9), gradient, atol=1e-7)
+    hessian = differences(lambda F: law.gradient(Deformation.of(F), p).reshape(-1, 9), F)
+    exact = law.hessian(Deformation.of(F), p, projected=False)
+    np.testing.assert_allclose(exact, hessian, atol=1e-6 * np.abs(exact).max())
+
+
+@EVERY
+def test_gradient_and_hessian_of_stretches(law):
+    s = Deformation.of(states()).stretch()
+    p = parameters(len(s))
+    gradient = differences(lambda s: law.stretch_value(Stretch.of(s), p), s)
+    np.testing.assert_allclose(law.stretch_gradient(Stretch.of(s), p), gradient, atol=1e-7)
+    hessian = differences(lambda s: law.stretch_gradient(Stretch.of(s), p), s)
+    exact = law.stretch_hessian(Stretch.of(s), p, projected=False)
+    np.testing.assert_allclose(exact, hessian, atol=1e-6 * np.abs(exact).max())
+
+
+@EVERY
+def test_projection_is_the_nearest_semidefinite_matrix(law):
+    """In the Frobenius metric of dF, and of dS (Mandel scaling: off-diagonals by sqrt 2)."""
+    F = states()
+    p = parameters(len(F))
+    mandel = np.diag([1, 1, 1, 2**0.5, 2**0.5, 2**0.5])
+    s = Deformation.of(F).stretch()
+    for exact, projected in (
+        (law.hessian(Deformation.of(F), p, projected=False), law.hessian(Deformation.of(F), p)),
+        (
+            np.linalg.inv(mandel) @ law.stretch_hessian(Stretch.of(s), p, projected=False) @ np.linalg.inv(mandel),
+            np.linalg.inv(mandel) @ law.stretch_hessian(Stretch.of(s), p) @ np.linalg.inv(mandel),
+        ),
+    ):
+        values, vectors = np.linalg.eigh(exact)
+        nearest = np.einsum("nij,nj,nkj->nik", vectors, np.maximum(values, 0.0), vectors)
+        np.testing.assert_allclose(projected, nearest, atol=1e-9 * np.abs(exact).max())
+
+
+@EVERY
+def test_forms_agree_on_stretches_without_inversion(law):
+    """psi(F) = psi(S(F)), and dpsi/dF = R dpsi/dS (the linear energy agrees where there is no rotation)."""
+    rng = np.random.default_rng(5)
+    S = np.eye(3) + 0.1 * np.array([m + m.T for m in rng.normal(size=(20, 3, 3))])
+    R = np.array([random_rotation(rng) for _ in S]) if law.rotation_invariant else np.tile(np.eye(3), (20, 1, 1))
+    deformation = Deformation.of(R @ S)
+    stretch = Stretch.of(deformation.stretch())
+    p = parameters(len(S))
+    np.testing.assert_allclose(law.value(deformation, p), law.stretch_value(stretch, p), rtol=1e-10)
+    g = law.stretch_gradient(stretch, p)
+    P = np.empty((20, 3, 3))
+    for k, (i, j) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
+        P[:, i, j] = P[:, j, i] = g[:, k] * (1.0 if k < 3 else 0.5)
+    np.testing.assert_allclose(law.gradient(deformation, p), R @ P, atol=1e-9)
+
+
+@EVERY
+def test_rest_and_rotations_cost_nothing(law):
+    rng = np.random.default_rng(7)
+    turns = [np.eye(3)] + ([random_rotation(rng) for _ in range(10)] if law.rotation_invariant else [])
+    F = np.array(turns)
+    p = parameters(len(F))
+    assert np.abs(law.value(Deformation.of(F), p)).max() < 1e-28
+    assert np.abs(law.gradient(Deformation.of(F), p)).max() < 1e-13
+    assert np.abs(law.stretch_gradient(Stretch.of(np.tile([1.0, 1, 1, 0, 0, 0], (2, 1))), parameters(2))).max() < 1e-13
+
+
+@EVERY
+def test_linearisation_at_rest_is_that_of_the_lame_parameters(law):
+    """Hooke's law with mu and lambda; ARAP has lambda = 0 by definition."""
+    lam = 0.0 if law.name == "arap" else LAM
+    eye = np.eye(3)
+    symmetrise = (np.einsum("ac,bd->abcd", eye, eye) + np.einsum("ad,bc->abcd", eye, eye)).reshape(9, 9)
+    hooke = MU * symmetrise + lam * np.outer(eye.ravel(), eye.ravel())
+    np.testing.assert_allclose(law.hessian(Deformation.of(eye[None]), parameters(1))[0], hooke, atol=1e-12)
+
+
+@INVARIANT
+def test_objectivity_and_isotropy(law):
+    rng = np.random.default_rng(11)
+    F = states()
+    p = parameters(len(F))
+    left, right = random_rotation(rng), random_rotation(rng)
+    value = law.value(Deformation.of(F), p)
+    np.testing.assert_allclose(law.value(Deformation.of(left @ F @ right), p), value, rtol=1e-11)
+
+
+def test_unknown_energy_is_named():
+    with pytest.raises(MaterialError, match="jelly.*stable_neo_hookean"):
+        energy("jelly")
