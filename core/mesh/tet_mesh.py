@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -16,14 +17,20 @@ class TetMesh:
     rest_positions : (n, 3) float64, metres
     tets : (m, 4) int32
         Positively oriented: ``det [x1-x0, x2-x0, x3-x0] > 0``. Every vertex belongs to a tet.
+    fill : (m,) float64
+        Part of each tet that the body occupies, in (0, 1]; ones by default. A lattice overlaps the surface, and without this
+        factor on volume its border cells would weigh, and resist, as if they were full.
     """
 
     rest_positions: np.ndarray
     tets: np.ndarray
+    fill: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rest_positions", np.ascontiguousarray(self.rest_positions, dtype=np.float64))
         object.__setattr__(self, "tets", np.ascontiguousarray(self.tets, dtype=np.int32))
+        fill = np.ones(len(self.tets)) if self.fill is None else np.ascontiguousarray(self.fill, dtype=np.float64)
+        object.__setattr__(self, "fill", fill)
 
     @property
     def size(self) -> float:
@@ -32,7 +39,12 @@ class TetMesh:
 
     @property
     def volumes(self) -> np.ndarray:
-        """Signed volume of each tet, (m,), m³."""
+        """Signed volume of each tet, (m,), m³, whole cells: not multiplied by ``fill``."""
         p = self.rest_positions[self.tets]
         e = p[:, 1:] - p[:, :1]
         return np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
+
+    @property
+    def body_volumes(self) -> np.ndarray:
+        """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of mass and elastic energy."""
+        return self.volumes * cast(np.ndarray, self.fill)

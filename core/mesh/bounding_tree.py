@@ -1,0 +1,102 @@
+"""A binary tree of bounding boxes over triangles or tets: what point location and winding numbers search.
+
+Elements are sorted along a Morton curve and the sorted range is halved until few are left, so the tree is a handful of flat
+arrays that kernels walk with a small stack, and the same elements always give the same tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import kernel
+
+LEAF_SIZE = 8
+STACK_SIZE = 128
+
+
+class BoundingTree(NamedTuple):
+    """Nodes cover ``order[start:end]``; node 0 is the root.
+
+    Attributes
+    ----------
+    order : (m,) int32
+        Element indices along the curve.
+    start, end : (nodes,) int32
+    child : (nodes,) int32
+        First of two consecutive children, or -1 at a leaf. Children come after their parent.
+    low, high : (nodes, 3) float64
+        Corners of each node's box.
+    """
+
+    order: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    child: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
+    """Tree over elements with boxes from ``low`` (m,3) to ``high`` (m,3), m >= 1."""
+    order = np.argsort(_morton_codes(0.5 * (low + high)), kind="stable").astype(np.int32)
+    return BoundingTree(order, *_split(order, low, high))
+
+
+def _morton_codes(points: np.ndarray) -> np.ndarray:
+    """Position of each point along a Z-shaped curve through their bounding box, (m,) uint64, 20 bits an axis."""
+    corner = points.min(axis=0)
+    side = float((points.max(axis=0) - corner).max())
+    scale = (2.0**20 - 1.0) / side if side > 0.0 else 0.0
+    cells = ((points - corner) * scale).astype(np.uint64)
+    codes = np.zeros(len(points), dtype=np.uint64)
+    for bit in range(20):
+        for axis in range(3):
+            codes |= ((cells[:, axis] >> np.uint64(bit)) & np.uint64(1)) << np.uint64(3 * bit + axis)
+    return codes
+
+
+@kernel
+def _split(order, low, high):
+    """Halve the sorted range down to leaves, then fit the boxes from the leaves up."""
+    m = len(order)
+    capacity = 2 * m + 1
+    start = np.zeros(capacity, dtype=np.int32)
+    end = np.zeros(capacity, dtype=np.int32)
+    child = np.full(capacity, -1, dtype=np.int32)
+    end[0] = m
+    count = 1
+    node = 0
+    while node < count:
+        if end[node] - start[node] > LEAF_SIZE:
+            middle = (start[node] + end[node]) // 2
+            child[node] = count
+            start[count], end[count] = start[node], middle
+            start[count + 1], end[count + 1] = middle, end[node]
+            count += 2
+        node += 1
+    box_low = np.full((count, 3), np.inf)
+    box_high = np.full((count, 3), -np.inf)
+    for node in range(count - 1, -1, -1):
+        if child[node] < 0:
+            for k in range(start[node], end[node]):
+                for i in range(3):
+                    box_low[node, i] = min(box_low[node, i], low[order[k], i])
+                    box_high[node, i] = max(box_high[node, i], high[order[k], i])
+        else:
+            for kid in range(child[node], child[node] + 2):
+                for i in range(3):
+                    box_low[node, i] = min(box_low[node, i], box_low[kid, i])
+                    box_high[node, i] = max(box_high[node, i], box_high[kid, i])
+    return start[:count].copy(), end[:count].copy(), child[:count].copy(), box_low, box_high
+
+
+@kernel
+def box_distance_squared(low, high, node, p):
+    """Squared distance of p from a node's box, 0 inside."""
+    total = 0.0
+    for i in range(3):
+        gap = max(low[node, i] - p[i], p[i] - high[node, i], 0.0)
+        total += gap * gap
+    return total

@@ -1,0 +1,210 @@
+"""Points tied to tetrahedra: barycentric coordinates in the tet that contains them, or in the nearest one.
+
+A point outside every tet is extrapolated from the tet nearest to it by distance; its coordinates are then partly negative, and an
+affine motion of the tet still carries it exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+from numba import prange
+
+from ..errors import MeshError
+from ..jit import kernel, parallel_kernel
+from .bounding_tree import STACK_SIZE, box_distance_squared, build_tree
+from .tet_mesh import TetMesh
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """How n points follow the vertices of a tet mesh.
+
+    Attributes
+    ----------
+    tet_indices : (n,) int32
+    barycentric : (n, 4) float64
+        Rows sum to 1.
+    outside : (n,) bool
+        The point lies in no tet and is extrapolated.
+    """
+
+    tet_indices: np.ndarray
+    barycentric: np.ndarray
+    outside: np.ndarray
+
+    def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
+        """The points, (n,3), when the tet vertices are at ``tet_positions`` (v,3); same unit."""
+        corners = tets[self.tet_indices]
+        points = self.barycentric[:, :1] * tet_positions[corners[:, 0]]
+        for c in range(1, 4):
+            points += self.barycentric[:, c : c + 1] * tet_positions[corners[:, c]]
+        return points
+
+    def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
+        """The same linear map as a sparse matrix, (n, n_vertices)."""
+        n = len(self.tet_indices)
+        rows = np.arange(0, 4 * n + 1, 4)
+        columns = tets[self.tet_indices].ravel()
+        return scipy.sparse.csr_matrix((self.barycentric.ravel(), columns, rows), shape=(n, n_vertices))
+
+
+def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
+    """Tie points (n,3), metres, to a tet mesh at rest.
+
+    Where several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside within
+    round-off of the coordinates.
+
+    Raises
+    ------
+    MeshError
+        The mesh has no tets, or a point is not a number.
+    """
+    points = np.asarray(points, dtype=np.float64).reshape(-1, 3)
+    if len(mesh.tets) == 0:
+        raise MeshError("There are no tetrahedra to embed in.", "Fill the mesh first.")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise MeshError(f"Point {bad[0]} is not a number.", "Delete it, or undo the edit that made it.")
+    rest = mesh.rest_positions
+    centre = 0.5 * (rest.min(axis=0) + rest.max(axis=0))
+    size = mesh.size
+    corners = ((rest - centre) / size)[mesh.tets]
+    # Round-off of coordinates that lie far from the origin, in units of the body.
+    slack = 1e-12 + 4.0 * np.finfo(float).eps * float(np.abs(rest).max()) / size
+    tree = build_tree(corners.min(axis=1) - slack, corners.max(axis=1) + slack)
+    return Embedding(*_embed((points - centre) / size, corners, *tree, slack))
+
+
+@kernel
+def _barycentric(t, p, b):
+    """Write p's barycentric coordinates in a tet into b (4,); returns the tet's smallest height (0: flat)."""
+    e = np.empty((3, 3))
+    r = np.empty(3)
+    for i in range(3):
+        r[i] = p[i] - t[0, i]
+        for c in range(3):
+            e[c, i] = t[c + 1, i] - t[0, i]
+    n1, n2, n3 = np.cross(e[1], e[2]), np.cross(e[2], e[0]), np.cross(e[0], e[1])
+    determinant = e[0, 0] * n1[0] + e[0, 1] * n1[1] + e[0, 2] * n1[2]
+    if determinant == 0.0:
+        b[:] = -np.inf
+        return 0.0
+    b[1] = (n1[0] * r[0] + n1[1] * r[1] + n1[2] * r[2]) / determinant
+    b[2] = (n2[0] * r[0] + n2[1] * r[1] + n2[2] * r[2]) / determinant
+    b[3] = (n3[0] * r[0] + n3[1] * r[1] + n3[2] * r[2]) / determinant
+    b[0] = 1.0 - b[1] - b[2] - b[3]
+    largest = 0.0
+    for n in (n1 + n2 + n3, n1, n2, n3):
+        largest = max(largest, n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    return abs(determinant) / np.sqrt(largest)
+
+
+@kernel
+def _triangle_distance_squared(a, b, c, p):
+    """Squared distance of p from triangle abc: the foot of the perpendicular when it lies inside, else the nearest side."""
+    ab, ac, ap = b - a, c - a, p - a
+    d11 = ab[0] * ab[0] + ab[1] * ab[1] + ab[2] * ab[2]
+    d12 = ab[0] * ac[0] + ab[1] * ac[1] + ab[2] * ac[2]
+    d22 = ac[0] * ac[0] + ac[1] * ac[1] + ac[2] * ac[2]
+    e1 = ab[0] * ap[0] + ab[1] * ap[1] + ab[2] * ap[2]
+    e2 = ac[0] * ap[0] + ac[1] * ap[1] + ac[2] * ap[2]
+    gram = d11 * d22 - d12 * d12
+    if gram > 0.0:
+        v = (d22 * e1 - d12 * e2) / gram
+        w = (d11 * e2 - d12 * e1) / gram
+        if v >= 0.0 and w >= 0.0 and v + w <= 1.0:
+            r = ap - v * ab - w * ac
+            return r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
+    return min(_segment_distance_squared(a, b, p), _segment_distance_squared(b, c, p), _segment_distance_squared(c, a, p))
+
+
+@kernel
+def _segment_distance_squared(a, b, p):
+    """Squared distance of p from segment ab."""
+    ab, ap = b - a, p - a
+    length2 = ab[0] * ab[0] + ab[1] * ab[1] + ab[2] * ab[2]
+    s = (ab[0] * ap[0] + ab[1] * ap[1] + ab[2] * ap[2]) / length2 if length2 > 0.0 else 0.0
+    s = min(max(s, 0.0), 1.0)
+    r = ap - s * ab
+    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
+
+
+@kernel
+def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
+    """Lowest index of the tets that contain p, or -1; its coordinates are left in b."""
+    best = -1
+    trial = np.empty(4)
+    stack = np.empty(STACK_SIZE, dtype=np.int32)
+    stack[0] = 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if box_distance_squared(low, high, node, p) > 0.0:
+            continue
+        if child[node] >= 0:
+            stack[depth] = child[node]
+            stack[depth + 1] = child[node] + 1
+            depth += 2
+            continue
+        for k in range(start[node], end[node]):
+            tet = order[k]
+            if best >= 0 and tet > best:
+                continue
+            height = _barycentric(corners[tet], p, trial)
+            if min(trial[0], trial[1], trial[2], trial[3]) * height >= -slack and height > 0.0:
+                best = tet
+                b[:] = trial
+    return best
+
+
+@kernel
+def _nearest_tet(p, corners, order, start, end, child, low, high):
+    """The tet nearest to a point outside all of them; flat tets do not count."""
+    best, best2 = -1, np.inf
+    trial = np.empty(4)
+    stack = np.empty(STACK_SIZE, dtype=np.int32)
+    stack[0] = 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if box_distance_squared(low, high, node, p) > best2:
+            continue
+        if child[node] >= 0:
+            first = child[node]
+            nearer = box_distance_squared(low, high, first, p) <= box_distance_squared(low, high, first + 1, p)
+            stack[depth] = first + 1 if nearer else first
+            stack[depth + 1] = first if nearer else first + 1
+            depth += 2
+            continue
+        for k in range(start[node], end[node]):
+            t = corners[order[k]]
+            d2 = min(
+                min(_triangle_distance_squared(t[1], t[2], t[3], p), _triangle_distance_squared(t[0], t[2], t[3], p)),
+                min(_triangle_distance_squared(t[0], t[1], t[3], p), _triangle_distance_squared(t[0], t[1], t[2], p)),
+            )
+            if (d2 < best2 or (d2 == best2 and order[k] < best)) and _barycentric(t, p, trial) > 0.0:
+                best, best2 = order[k], d2
+    return best
+
+
+@parallel_kernel
+def _embed(points, corners, order, start, end, child, low, high, slack):
+    """Containing or else nearest tet of each point."""
+    n = len(points)
+    tets = np.empty(n, dtype=np.int32)
+    barycentric = np.empty((n, 4))
+    outside = np.zeros(n, dtype=np.bool_)
+    for i in prange(n):
+        p = points[i]
+        tet = _containing_tet(p, corners, order, start, end, child, low, high, slack, barycentric[i])
+        if tet < 0:
+            outside[i] = True
+            tet = _nearest_tet(p, corners, order, start, end, child, low, high)
+            _barycentric(corners[tet], p, barycentric[i])
+        tets[i] = tet
+    return tets, barycentric, outside

@@ -1,0 +1,96 @@
+"""Figures that tell whether tetrahedra are fit for simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from .tet_mesh import TetMesh
+from .topology import components
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Quality of a tet mesh at rest.
+
+    Attributes
+    ----------
+    vertices, tets, components : int
+        Counts; components are connected by faces.
+    min_dihedral, max_dihedral : float, degrees
+        A regular tet has 70.5 throughout, the lattice 60 and 90. Near 0 or 180 the tet is a sliver.
+    worst_radius_ratio : float
+        Least of three times the inscribed by the circumscribed radius: 1 for a regular tet, 0 for a flat one.
+    volume : float, m³
+        Of whole cells.
+    body_volume : float, m³
+        Of the body in them (``TetMesh.fill``).
+    min_volume : float, m³
+    inverted : int
+        Tets whose volume is not positive.
+    """
+
+    vertices: int
+    tets: int
+    components: int
+    min_dihedral: float
+    max_dihedral: float
+    worst_radius_ratio: float
+    volume: float
+    body_volume: float
+    min_volume: float
+    inverted: int
+
+
+def quality(mesh: TetMesh) -> Quality:
+    """Measure a tet mesh; it must have tets."""
+    volumes = mesh.volumes
+    dihedral = dihedral_angles(mesh)
+    return Quality(
+        vertices=len(mesh.rest_positions),
+        tets=len(mesh.tets),
+        components=int(components(mesh.tets, len(mesh.rest_positions)).max()) + 1,
+        min_dihedral=float(dihedral.min()),
+        max_dihedral=float(dihedral.max()),
+        worst_radius_ratio=float(radius_ratios(mesh).min()),
+        volume=float(volumes.sum()),
+        body_volume=float(mesh.body_volumes.sum()),
+        min_volume=float(volumes.min()),
+        inverted=int((volumes <= 0.0).sum()),
+    )
+
+
+def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
+    """Edges from corner 0 in units of the mesh's size, (m,3,3), and doubled area normals, inwards, by corner, (m,4,3)."""
+    p = mesh.rest_positions[mesh.tets]
+    e = (p[:, 1:] - p[:, :1]) / mesh.size
+    inner = np.stack([np.cross(e[:, 1], e[:, 2]), np.cross(e[:, 2], e[:, 0]), np.cross(e[:, 0], e[:, 1])], axis=1)
+    return e, np.concatenate([-inner.sum(axis=1, keepdims=True), inner], axis=1)
+
+
+def dihedral_angles(mesh: TetMesh) -> np.ndarray:
+    """The six angles between each tet's faces, degrees, (m,6); 0 where a face has no area."""
+    _, n = _area_normals(mesh)
+    length = np.linalg.norm(n, axis=2)
+    cosines = []
+    for a, b in combinations(range(4), 2):
+        scale = length[:, a] * length[:, b]
+        dot = np.einsum("ni,ni->n", n[:, a], n[:, b])
+        cosines.append(np.divide(-dot, scale, out=np.ones_like(dot), where=scale > 0.0))
+    return np.degrees(np.arccos(np.clip(np.stack(cosines, axis=1), -1.0, 1.0)))
+
+
+def radius_ratios(mesh: TetMesh) -> np.ndarray:
+    """Three times inscribed by circumscribed radius of each tet, (m,), in [0, 1]; 0 where the tet is flat.
+
+    With six times the volume ``d``, doubled areas ``A_i`` and edges ``e_i`` from corner 0: the inscribed radius is
+    ``d / sum A_i`` and the circumscribed one ``|sum |e_i|^2 n_i| / (2 |d|)``.
+    """
+    e, n = _area_normals(mesh)
+    d = np.abs(np.einsum("ni,ni->n", e[:, 0], n[:, 1]))
+    areas = np.linalg.norm(n, axis=2).sum(axis=1)
+    circle = np.linalg.norm(np.einsum("nc,nci->ni", np.einsum("nci,nci->nc", e, e), n[:, 1:]), axis=1)
+    scale = areas * circle
+    return np.divide(6.0 * d * d, scale, out=np.zeros_like(d), where=scale > 0.0)

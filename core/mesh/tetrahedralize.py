@@ -1,0 +1,34 @@
+"""From a surface to tetrahedra, by the way that the resolution settings name."""
+
+from __future__ import annotations
+
+from ..errors import MeshError
+from ..model.settings import ResolutionSettings
+from .lattice import lattice_tets
+from .robust import robust_tets
+from .surface_mesh import SurfaceMesh
+from .tet_mesh import TetMesh
+
+
+def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetMesh:
+    """Fill a surface with tetrahedra.
+
+    Parameters
+    ----------
+    surface : SurfaceMesh
+        Metres; open, non-manifold, self-intersecting, inside-out is fine.
+    resolution : ResolutionSettings
+
+    Raises
+    ------
+    MeshError
+        Nothing can be filled, or too many tets would be needed.
+    """
+    surface.validate()
+    tets = METHODS[resolution.method](surface, resolution.cells_across)
+    if len(tets.tets) == 0:
+        raise MeshError("The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets.")
+    return tets
+
+
+METHODS = {"lattice": lattice_tets, "robust": robust_tets}

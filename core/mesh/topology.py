@@ -1,0 +1,47 @@
+"""Connectivity of tetrahedra: shared faces, connected parts, the boundary."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components
+
+FACES = np.array([(1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1)])
+"""Corners of the face opposite to each corner, counter-clockwise seen from outside a positively oriented tet."""
+
+
+def _sorted_faces(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Order of the 4 m faces (4 * tet + face) by their vertices, and whether each equals the next in that order."""
+    faces = np.sort(tets[:, FACES].reshape(-1, 3), axis=1)
+    order = np.lexsort((faces[:, 2], faces[:, 1], faces[:, 0]))
+    ranked = faces[order]
+    same = np.zeros(len(order), dtype=bool)
+    same[:-1] = (ranked[1:] == ranked[:-1]).all(axis=1)
+    return order, same
+
+
+def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
+    """Label of the face-connected part that each tet belongs to, (m,) int32, numbered by first tet.
+
+    Tets that share a mere edge or vertex are different parts. ``n_vertices`` bounds the vertex indices.
+    """
+    if len(tets) and int(tets.max()) >= n_vertices:
+        raise IndexError(f"tet vertex {int(tets.max())} of {n_vertices}")
+    m = len(tets)
+    order, same = _sorted_faces(tets)
+    pairs = np.flatnonzero(same)
+    graph = scipy.sparse.coo_matrix((np.ones(len(pairs)), (order[pairs] // 4, order[pairs + 1] // 4)), shape=(m, m))
+    return connected_components(graph, directed=False)[1].astype(np.int32)
+
+
+def boundary_triangles(tets: np.ndarray) -> np.ndarray:
+    """Faces that belong to one tet only, (t,3) int32, pointing outwards, in the order of their tets."""
+    order, same = _sorted_faces(tets)
+    single = ~same
+    single[1:] &= ~same[:-1]
+    return tets[:, FACES].reshape(-1, 3)[np.sort(order[single])].astype(np.int32)
+
+
+def used_vertices(tets: np.ndarray) -> np.ndarray:
+    """Sorted indices of the vertices that some tet uses."""
+    return np.unique(tets)
