@@ -39,13 +39,18 @@ def mount() -> ModuleType:
     return _load("sinew", package / "__init__.py", [ROOT, package])
 
 
+def load_packaging() -> ModuleType:
+    """The parts of this script, as ``sinew_packaging``: apart from the package, since they run where none of its
+    dependencies is."""
+    return _load("sinew_packaging", _PARTS / "__init__.py", [_PARTS])
+
+
 def main(arguments: list[str]) -> int:
     """Run one subcommand; the exit code."""
     if sys.version_info < (3, 11):
         print(f"build_addon.py needs Python 3.11 or newer, this is {sys.version.split()[0]}.", file=sys.stderr)
         return 2
-    # Apart from the package: these parts build it and must run where none of its dependencies is.
-    _load("sinew_packaging", _PARTS / "__init__.py", [_PARTS])
+    load_packaging()
     from sinew_packaging import command_line
 
     return command_line.main(arguments)

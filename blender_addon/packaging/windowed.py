@@ -1,20 +1,102 @@
-"""A windowed Blender for the tests: Debian trixie's, in a folder of the repository."""
+"""A windowed Blender for the tests: Debian trixie's, in a folder of the repository.
+
+Everything that is mounted for it is mounted in a mount namespace of its own, which ends with the process that made it. So
+the folder never holds the host's /dev or /proc, and deleting the repository deletes nothing else.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
+from .environments import run_quietly
 from .project import ROOT, BuildError
 
 FOLDER = ROOT / ".blender"
+RELEASE = "trixie"
+PACKAGES = ("blender", "xvfb", "xauth", "xdotool", "libgl1-mesa-dri", "libegl1", "python3-numpy", "python3-requests",
+            "python3-zstandard")  # fmt: skip
+
+# $1 is the root folder; pairs "source target" follow, then "--" and the command. Not
+# exec: the shell stays process 1, since an X server tells no process 1 that it is ready.
+_ENTER = """
+root=$1; shift
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+while [ "$1" != -- ]; do
+    mkdir -p "$root$2"
+    mount --bind "$1" "$root$2"
+    shift 2
+done
+shift
+chroot "$root" "$@" || exit $?
+"""
 
 
 def find() -> Path | None:
-    """The windowed Blender that ``SINEW_BLENDER`` names, else the one in ``.blender``, else None."""
+    """The windowed Blender that ``SINEW_BLENDER`` names (an executable, or the root folder of a Debian), else the one in
+    ``.blender``, else None."""
     named = os.environ.get("SINEW_BLENDER")
     if named:
         if not Path(named).exists():
             raise BuildError(f"SINEW_BLENDER names {named}, which does not exist.")
-        return Path(named)
-    return FOLDER if (FOLDER / "complete").is_file() else None
+        return Path(named).resolve()
+    return FOLDER / "root" if (FOLDER / "complete").is_file() else None
+
+
+def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, network: bool = False) -> list[str]:
+    """The command line that runs ``command`` inside ``root``, with host folders bound to paths inside.
+
+    Its processes end with it, and so do its mounts; without ``network`` it has none.
+    """
+    pairs = [str(item) for pair in binds.items() for item in pair]
+    isolation = ["--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
+    if not network:
+        isolation.append("--net")
+    return ["unshare", *isolation, "--", "sh", "-ec", _ENTER, "enter", str(root), *pairs, "--", *command]
+
+
+def get() -> None:
+    """Install the windowed Blender into ``.blender`` unless it is there."""
+    if (FOLDER / "complete").is_file():
+        print(f"Already there: {(FOLDER / 'complete').read_text().strip()}")
+        return
+    if os.geteuid() != 0:
+        raise BuildError("get-blender needs root (it makes a Debian root folder and enters it).\nRun it with sudo.")
+    if not shutil.which("unshare"):
+        raise BuildError("get-blender needs the command unshare.\nInstall util-linux.")
+    _install_debootstrap()
+    _forget_unfinished()
+    root = FOLDER / "root"
+    FOLDER.mkdir(exist_ok=True)
+    print(f"Installing Debian {RELEASE} and its Blender into .blender (about two minutes) ...", flush=True)
+    private = ["unshare", "--mount", "--propagation", "private", "--"]
+    run_quietly([*private, "debootstrap", "--variant=minbase", RELEASE, str(root)], "the Debian root folder cannot be made")
+    variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+    for step in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES], ["clean"]):
+        run_quietly(enter(root, ["apt-get", *step], network=True), "Blender cannot be installed", variables)
+    said = run_quietly(enter(root, ["blender", "--version"]), "the installed Blender does not start")
+    (FOLDER / "complete").write_text(said.splitlines()[0] + "\n")
+    print(f"Ready: {said.splitlines()[0]}")
+
+
+def _install_debootstrap() -> None:
+    if shutil.which("debootstrap"):
+        return
+    if not shutil.which("apt-get"):
+        raise BuildError("get-blender needs debootstrap.\nInstall it with your system's package manager.")
+    run_quietly(["apt-get", "update"], "the package lists cannot be read")
+    run_quietly(["apt-get", "install", "-y", "--no-install-recommends", "debootstrap"], "debootstrap cannot be installed")
+
+
+def _forget_unfinished() -> None:
+    """Delete what an interrupted run left; never through a mount."""
+    mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    inside = [place for place in mounted if place == str(FOLDER) or place.startswith(f"{FOLDER}/")]
+    if inside:
+        raise BuildError(f"something is mounted inside .blender: {', '.join(inside)}.\nUnmount it first (umount).")
+    if FOLDER.exists():
+        subprocess.run(["rm", "-rf", "--one-file-system", str(FOLDER)], check=True)

@@ -1,0 +1,88 @@
+"""Finds the benchmarks, runs their cases, shows the rows."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+_NOT_BENCHMARKS = {"registry"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value.
+
+    ``bar`` is what it is held against, as text (``"<= 1e-8"``), or "" for a value that is only told; ``holds`` says whether
+    it does, None where there is no bar.
+    """
+
+    case: str
+    metric: str
+    value: float
+    unit: str = ""
+    bar: str = ""
+    holds: bool | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A named measurement: ``run()`` gives its rows."""
+
+    name: str
+    run: Callable[[], Iterable[Row]]
+
+
+def row(case: str, metric: str, value: float, unit: str = "", at_most: float | None = None, at_least: float | None = None) -> Row:
+    """A row, held against one bar at most."""
+    if at_most is not None:
+        return Row(case, metric, value, unit, f"<= {at_most:g}", bool(value <= at_most))
+    if at_least is not None:
+        return Row(case, metric, value, unit, f">= {at_least:g}", bool(value >= at_least))
+    return Row(case, metric, value, unit)
+
+
+def names() -> list[str]:
+    """Names of all benchmarks."""
+    found = pkgutil.iter_modules([str(Path(__file__).parent)])
+    return sorted(module.name for module in found if module.name not in _NOT_BENCHMARKS and not module.name.startswith("_"))
+
+
+def show_list() -> int:
+    """Print every benchmark with the first line of its docstring; 0."""
+    for name in names():
+        module = importlib.import_module(f".{name}", __package__)
+        print(f"{name:16} {(module.__doc__ or '').strip().splitlines()[0]}")
+    return 0
+
+
+def run(name: str, pattern: str, data: Path | None, json_path: Path | None) -> int:
+    """Run a benchmark's cases; 0 when every bar holds, 1 when one does not, 2 when nothing of that name is there."""
+    if name not in names():
+        print(f"There is no benchmark {name}; choose from: {', '.join(names())}.", file=sys.stderr)
+        return 2
+    module = importlib.import_module(f".{name}", __package__)
+    chosen = [case for case in module.cases(data) if fnmatch(case.name, pattern)]
+    if not chosen:
+        print(f"No case of {name} matches {pattern}.", file=sys.stderr)
+        return 2
+    rows: list[Row] = []
+    print(f"{'case':28} {'metric':34} {'value':>14} {'unit':8} {'bar':14} holds")
+    for case in chosen:
+        for measured in case.run():
+            rows.append(measured)
+            print(_line(measured), flush=True)
+    if json_path:
+        json_path.parent.mkdir(parents=True, exist_ok=True)
+        json_path.write_text(json.dumps([asdict(measured) for measured in rows], indent=1) + "\n")
+    return 1 if any(measured.holds is False for measured in rows) else 0
+
+
+def _line(r: Row) -> str:
+    holds = "" if r.holds is None else ("yes" if r.holds else "NO")
+    return f"{r.case:28} {r.metric:34} {r.value:14.6g} {r.unit:8} {r.bar:14} {holds}"

@@ -1,0 +1,52 @@
+"""``build_addon.py mount``: the package ``sinew`` in the site-packages of the Python that runs this, as links to this checkout.
+
+The links lie as the wheel and the extension zip do, so ``import sinew`` and ``python -m sinew`` work and edits take effect at
+once. The dependencies are the reader's own: ``.venv/bin/python build_addon.py mount`` has them all.
+"""
+
+from __future__ import annotations
+
+import shutil
+import site
+import sys
+import sysconfig
+from pathlib import Path
+
+from .extension_zip import FOLDERS
+from .project import ROOT, BuildError
+
+MARK = "mounted-by-build_addon"
+
+
+def folder() -> Path:
+    """Where the package is linked."""
+    if sys.prefix == sys.base_prefix and not site.ENABLE_USER_SITE:
+        raise BuildError("this Python is not a virtual environment and has no user folder.\nUse .venv/bin/python build_addon.py mount")
+    base = sysconfig.get_path("purelib") if sys.prefix != sys.base_prefix else site.getusersitepackages()
+    return Path(base) / "sinew"
+
+
+def make() -> int:
+    """Link the package; 0."""
+    place = folder()
+    if place.exists() and not (place / MARK).exists():
+        raise BuildError(f"{place} is there and was not made by this command.\nUninstall it first (pip uninstall sinew).")
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    (place / MARK).write_text(f"{ROOT}\n")
+    for name in ("__init__.py", "__main__.py"):
+        (place / name).symlink_to(ROOT / "blender_addon" / "package" / name)
+    for name in FOLDERS:
+        (place / name).symlink_to(ROOT / name)
+    print(f"sinew -> {ROOT}, in {place}")
+    return 0
+
+
+def remove() -> int:
+    """Remove the links; 0."""
+    place = folder()
+    if not (place / MARK).exists():
+        raise BuildError(f"sinew is not mounted in {place.parent}.")
+    shutil.rmtree(place)  # rmtree removes the links themselves, never what they point to
+    print(f"removed {place}")
+    return 0
