@@ -1,0 +1,97 @@
+"""What the buttons Bake, Resume and Tetrahedralize share: in a window the child works, without one the library does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..core.errors import SinewError
+from . import baking
+from . import job as child
+
+
+def execute(operator: Any, context: Any, mode: str) -> set[str]:
+    """Start the child for ``bake``, ``resume`` or ``mesh`` on the active object; under ``--background`` do it at once.
+
+    Timers never run in background mode, so that there the work has to be over when this returns.
+    """
+    obj = context.object
+    try:
+        job, store = _prepared(obj, context, mode)
+        if bpy.app.background:
+            run_here(obj, context, mode, job, store)
+        else:
+            child.start(child_run(obj, mode, job, store))
+    except SinewError as error:
+        baking.note_error(obj, error)
+        operator.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+    except RuntimeError as error:
+        operator.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+    return {"FINISHED"}
+
+
+def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
+    prepare = baking.prepare_resume if mode == "resume" else baking.prepare
+    manager = context.window_manager
+    manager.progress_begin(0, max(1, context.scene.frame_end - context.scene.frame_start + 1))
+    try:
+        return prepare(obj, context, on_frame=manager.progress_update)
+    finally:
+        manager.progress_end()
+
+
+def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
+    """The whole work in this process; SinewError when it fails, with the frames done kept."""
+    from ..core.simulation import bake
+
+    events: list[dict[str, Any]] = []
+    if mode == "mesh":
+        bake.build_mesh(job, store, events.append)
+    else:
+        bake.bake(job, store, on_event=events.append, should_stop=lambda: False, resume=mode == "resume")
+        apply(obj, "DONE")
+    baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
+
+
+def child_run(obj: Any, mode: str, job: Any, store: Any) -> child.Run:
+    """The description of the child's work on ``obj``."""
+    return child.Run(
+        object_uid=obj.session_uid,
+        object_name=obj.name,
+        folder=store.folder,
+        mode=mode,
+        frames_total=job.frame_count if mode != "mesh" else 0,
+        on_end=finish,
+    )
+
+
+def finish(run: child.Run) -> bool:
+    """Take the child's result into the scene; False while the scene cannot take it yet (Edit Mode, a running tool)."""
+    obj = baking.object_of(run.object_uid)
+    if obj is None:
+        return True
+    if run.mode != "mesh" and _is_busy(obj):
+        return False
+    baking.note_mesh(obj, run.mesh)
+    message = f"{run.message} {run.remedy}".strip()
+    if run.mode == "mesh":
+        obj.sinew.bake.message = message
+        return True
+    apply(obj, {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}[run.outcome], message)
+    return True
+
+
+def apply(obj: Any, status: str, message: str = "") -> None:
+    """Call the operator that turns frames into shape keys, so that one undo takes it back."""
+    windows = bpy.context.window_manager.windows
+    override = {"window": windows[0]} if windows and bpy.context.window is None else {}
+    with bpy.context.temp_override(**override):
+        bpy.ops.sinew.apply_bake("EXEC_DEFAULT", True, object_name=obj.name, status=status, message=message)
+
+
+def _is_busy(obj: Any) -> bool:
+    tools = any(len(window.modal_operators) for window in bpy.context.window_manager.windows)
+    return obj.mode == "EDIT" or tools

@@ -1,0 +1,130 @@
+"""A bake from start to end, as buttons and the command line share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+
+from ..core.errors import SinewError, StoreError
+from ..core.simulation.frame_store import FrameStore
+from ..core.simulation.job import Job
+from . import job as child
+from .bridge import job_in
+from .bridge.frames_out import apply_frames, remove_result
+
+
+def prepare(
+    obj: Any,
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    on_frame: Callable[[int], None] | None = None,
+) -> tuple[Job, FrameStore]:
+    """A fresh job and its store on disk, emptied of earlier frames; a SinewError when the object cannot be baked."""
+    job_in.default_folder(obj)
+    job = job_in.make_job(obj, context, frames, solver, on_frame)
+    store = FrameStore.create(job_in.writable_folder(obj), job)
+    _note_folder(obj, store)
+    return job, store
+
+
+def prepare_resume(
+    obj: Any,
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    on_frame: Callable[[int], None] | None = None,
+) -> tuple[Job, FrameStore]:
+    """The job and the store of an interrupted bake; StoreError when there is none, or the scene was edited."""
+    store = open_store(obj)
+    job = job_in.make_job(obj, context, frames, solver, on_frame)
+    changed = store.outdated_by(job)
+    if changed:
+        raise job_in.out_of_date(changed)
+    _note_folder(obj, store)
+    return job, store
+
+
+def open_store(obj: Any) -> FrameStore:
+    """The store of the object's last bake; StoreError when there is none."""
+    folder = job_in.recorded_folder(obj)
+    if folder is None or not folder.is_dir():
+        folder = job_in.default_folder(obj)
+    if not folder.is_dir():
+        raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")
+    return FrameStore.open(folder)
+
+
+def has_store(obj: Any) -> bool:
+    """Whether frames of the object may be on disk (cheap: for buttons)."""
+    folder = job_in.recorded_folder(obj) or (job_in.default_folder(obj) if bpy.data.filepath else None)
+    return folder is not None and (folder / "job.npz").is_file()
+
+
+def put_result(obj: Any, context: Any, status: str) -> int:
+    """Turn the frames on disk into shape keys; how many. ``status`` is DONE, STOPPED or FAILED."""
+    store = open_store(obj)
+    frames = store.frames()
+    if frames:
+        apply_frames(obj, context, store.job(), frames, store.read)
+    record = obj.sinew.bake
+    record.status = status
+    record.frames = len(frames)
+    record.stale = ""
+    return len(frames)
+
+
+def delete(obj: Any) -> None:
+    """Remove the baked shapes and the frames on disk; frames that another object still names are kept."""
+    folder = job_in.recorded_folder(obj)
+    remove_result(obj)
+    obj.sinew.property_unset("bake")
+    shared = any(job_in.recorded_folder(other) == folder for other in bpy.data.objects if other != obj)
+    if folder is not None and folder.is_dir() and not shared:
+        (folder / child.LOG_NAME).unlink(missing_ok=True)
+        FrameStore(folder).delete()
+
+
+def find_changes(obj: Any, context: Any) -> list[str]:
+    """Words for what was edited since the bake; empty when nothing was."""
+    return open_store(obj).outdated_by(job_in.make_job(obj, context))
+
+
+def note_mesh(obj: Any, event: dict[str, Any]) -> None:
+    """Keep the figures of the tetrahedra for the panel."""
+    if not event:
+        return
+    record = obj.sinew.bake
+    counts = f"{event['tets']:,} tetrahedra on {event['vertices']:,} vertices"
+    record.mesh_summary = f"{counts}, smallest angle {event['min_dihedral']:.0f}°"
+    record.mesh_warning = " ".join(event["warnings"])
+
+
+def note_error(obj: Any, error: SinewError) -> None:
+    """Keep an error for the panel: the status bar forgets it."""
+    obj.sinew.bake.message = str(error)
+
+
+def _note_folder(obj: Any, store: FrameStore) -> None:
+    record = obj.sinew.bake
+    record.folder = bpy.path.relpath(str(store.folder))
+    record.message = ""
+    record.stale = ""
+    record.status = "NONE"
+
+
+def object_of(uid: int) -> Any | None:
+    """The object with that ``session_uid``, or None when it is gone."""
+    return next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)
+
+
+def source_of(result: Any) -> Any | None:
+    """The object whose bake ``result`` carries, or None."""
+    return next((obj for obj in bpy.data.objects if obj.sinew.bake.result == result), None)
+
+
+def is_running(obj: Any) -> bool:
+    """Whether the child is at work on the object."""
+    return child.run_of(obj.session_uid) is not None

@@ -1,0 +1,1 @@
+"""The only place where Blender's data become arrays, and arrays Blender's data."""

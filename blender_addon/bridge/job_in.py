@@ -1,0 +1,148 @@
+"""Object -> :class:`Job`, and the folder of its frames. What cannot be baked is refused here, with a remedy."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.errors import MeshError, PinError, SettingsError, SinewError, StoreError
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.simulation.job import Job, Region
+from .animation_in import at_frame, sample_animation
+from .fields_in import material_weights, pinned_vertices
+from .mesh_in import mesh_at_place, object_to_world, region_surface, surface_of
+from .settings_in import frame_range, material_settings, resolution_settings, solver_settings
+from .stack import check_place, cut_after, place_of
+
+
+def make_job(
+    obj: Any,
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    on_frame: Callable[[int], None] | None = None,
+) -> Job:
+    """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was.
+
+    ``frames`` and ``solver`` replace the object's own choices; ``on_frame(done)`` follows the sampling of frames.
+    """
+    check_object(obj, context)
+    settings, scene = obj.sinew, context.scene
+    first, last = frame_range(settings, scene, frames)
+    if last < first:
+        raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
+    materials = tuple(material_settings(m) for m in settings.materials)
+    if not materials:
+        raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+    place = place_of(obj)
+    with cut_after(obj, place), at_frame(scene, first):
+        with mesh_at_place(obj, place, context) as (mesh, evaluated):
+            surface = surface_of(mesh, object_to_world(evaluated, scene))
+            weights = material_weights(obj, mesh)
+            pinned = pinned_vertices(obj, mesh)
+        _check_pins(obj, pinned, surface)
+        regions = tuple(
+            Region(region_surface(m.region, scene, context), k)
+            for k, m in enumerate(settings.materials)
+            if m.region is not None
+        )
+        animation = sample_animation(obj, place, context, (first, last), pinned, len(surface.positions), on_frame)
+    return Job(
+        surface=surface,
+        materials=materials,
+        material_weights=weights,
+        pinned_vertices=pinned,
+        pin_positions=animation.pin_positions,
+        frame_start=first,
+        frame_end=last,
+        frame_rate=float(f"{scene.render.fps / scene.render.fps_base:.9g}"),
+        regions=regions,
+        object_to_world=animation.object_to_world,
+        resolution=resolution_settings(settings),
+        solver=solver_settings(settings, scene, solver),
+    )
+
+
+def rest_surface(obj: Any, context: Any) -> SurfaceMesh:
+    """The simulated shape at the first frame, world space, metres."""
+    check_object(obj, context)
+    place = place_of(obj)
+    first, _ = frame_range(obj.sinew, context.scene)
+    with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
+        return surface_of(mesh, object_to_world(evaluated, context.scene))
+
+
+def check_object(obj: Any, context: Any) -> None:
+    """MeshError when the object is of a kind, or in a state, that cannot be read."""
+    if obj.type != "MESH":
+        raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
+    if obj.mode == "EDIT":
+        raise MeshError(f"“{obj.name}” is in Edit Mode.", "Leave Edit Mode first (Tab).")
+    if obj.library is not None or obj.data.library is not None:
+        raise MeshError(
+            f"“{obj.name}” is linked from another file.", "Make it local (Object > Relations > Make Local)."
+        )
+    if obj.name not in context.view_layer.objects:
+        raise MeshError(f"“{obj.name}” is not part of the view layer.", "Enable its collection in the Outliner.")
+    if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
+        raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")
+    check_place(obj)
+
+
+def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:
+    name = obj.sinew.pin_group
+    if name and name not in obj.vertex_groups:
+        raise PinError(f"The pin group “{name}” is not there any more.", "Choose a vertex group under Pins, or none.")
+    if len(pinned) and np.isin(surface.triangles, pinned).all():
+        raise PinError("Every vertex is pinned.", f"Lower the weights of some vertices in “{name}” below 0.5.")
+
+
+def default_folder(obj: Any) -> Path:
+    """Folder of the object's frames beside the .blend; StoreError when the .blend has never been saved."""
+    blend = bpy.data.filepath
+    if not blend:
+        raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
+    readable = re.sub(r"[^\w-]+", "_", obj.name).strip("_") or "object"
+    unique = hashlib.sha256(obj.name.encode()).hexdigest()[:8]
+    path = Path(bpy.path.abspath("//")) / "sinew_cache" / Path(blend).stem
+    folder, k = path / f"{readable}-{unique}", 2
+    # An object that was renamed keeps its folder: a new one of the old name gets another.
+    taken = [recorded_folder(other) for other in bpy.data.objects if other.sinew.bake.folder and other != obj]
+    while folder in taken:
+        folder, k = path / f"{readable}-{unique}-{k}", k + 1
+    return folder
+
+
+def recorded_folder(obj: Any) -> Path | None:
+    """Folder that the object's last bake wrote to, or None."""
+    recorded = obj.sinew.bake.folder
+    return Path(bpy.path.abspath(recorded)) if recorded else None
+
+
+def writable_folder(obj: Any) -> Path:
+    """:func:`default_folder`, made and tried; StoreError when nothing can be written there."""
+    folder = default_folder(obj)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise StoreError(
+            f"The folder {folder} cannot be written ({error.strerror or error}).",
+            "Save the .blend where you may write, and see that the disk is not full.",
+        ) from error
+    return folder
+
+
+def out_of_date(changed: list[str]) -> SinewError:
+    """The refusal to go on with frames of another job."""
+    return StoreError(
+        f"Edited since the bake began: {', '.join(changed)}.", "Undo the edit, or Delete Bake and bake again."
+    )

@@ -1,0 +1,89 @@
+"""Mesh -> :class:`SurfaceMesh` in world space and metres, and the same vertices at other frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import MeshError
+from ...core.mesh.surface_mesh import SurfaceMesh
+from .stack import Place
+
+
+def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
+    """(4,4) float64: the object's own coordinates to world space in metres, the scene's unit scale included."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    matrix[:3] *= unit_scale(scene)
+    return matrix
+
+
+def unit_scale(scene: Any) -> float:
+    """Metres in one Blender unit."""
+    return float(f"{scene.unit_settings.scale_length:.6g}") if scene.unit_settings.system != "NONE" else 1.0
+
+
+def transform(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(n,3) points through a (4,4) affine map."""
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+@contextmanager
+def mesh_at_place(obj: Any, place: Place, context: Any) -> Iterator[tuple[Any, Any]]:
+    """The mesh at the place (cut there by ``stack.cut_after``) and the evaluated object, at the present frame.
+
+    A mesh that carries our own result is read as it is, without its keys: its vertices keep the rest shape.
+    """
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluated = obj.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated or obj.name not in context.view_layer.objects:
+        raise MeshError(f"“{obj.name}” is not part of the view layer.", "Enable its collection in the Outliner.")
+    if place.on_itself:
+        yield obj.data, evaluated
+        return
+    mesh = evaluated.to_mesh(preserve_all_data_layers=True, depsgraph=depsgraph)
+    try:
+        yield mesh, evaluated
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def vertex_positions(mesh: Any) -> np.ndarray:
+    """(n,3) float64, the object's own coordinates."""
+    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", flat)
+    return flat.reshape(-1, 3).astype(np.float64)
+
+
+def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
+    """(t,3) int32; turned around when the object's scale mirrors it."""
+    mesh.calc_loop_triangles()
+    flat = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", flat)
+    triangles = flat.reshape(-1, 3)
+    return triangles[:, ::-1].copy() if mirrored else triangles
+
+
+def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
+    """The mesh in world space; MeshError when it cannot be simulated."""
+    mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
+    surface = SurfaceMesh(transform(matrix, vertex_positions(mesh)), triangles_of(mesh, mirrored))
+    surface.validate()
+    return surface
+
+
+def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
+    """A region object's evaluated surface at the present frame, world space, metres."""
+    if obj.type != "MESH":
+        raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
+    depsgraph = context.evaluated_depsgraph_get()
+    evaluated = obj.evaluated_get(depsgraph)
+    mesh = evaluated.to_mesh()
+    try:
+        return surface_of(mesh, object_to_world(evaluated, scene))
+    except MeshError as error:
+        raise MeshError(f"The region “{obj.name}”: {error.message}", error.remedy) from error
+    finally:
+        evaluated.to_mesh_clear()

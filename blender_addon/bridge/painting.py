@@ -1,0 +1,60 @@
+"""Maps of physical materials while they are painted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .fields_in import group_weights
+
+TOLERANCE = 1e-5
+
+
+def map_names(obj: Any) -> list[str]:
+    """Vertex groups of the object's materials, each once, in the order of the materials."""
+    names = (m.vertex_group for m in obj.sinew.materials if m.vertex_group in obj.vertex_groups)
+    return list(dict.fromkeys(names))
+
+
+def paints_a_map(obj: Any) -> bool:
+    """Whether the object is in Weight Paint mode on the map of one of its materials."""
+    if obj is None or obj.type != "MESH" or obj.mode != "WEIGHT_PAINT" or not obj.sinew.enabled:
+        return False
+    active = obj.vertex_groups.active
+    return active is not None and active.name in map_names(obj)
+
+
+def normalize_maps(obj: Any) -> None:
+    """Keep the active map and scale the others so that all sum to one; where no other is, the first material fills."""
+    names = map_names(obj)
+    kept = names.index(obj.vertex_groups.active.name)
+    weights = group_weights(obj, obj.data, names)
+    wanted = balanced(weights, kept, _fill_column(obj, names))
+    for row, column in np.argwhere(np.abs(wanted - weights) > TOLERANCE):
+        obj.vertex_groups[names[column]].add([int(row)], float(wanted[row, column]), "REPLACE")
+
+
+def _fill_column(obj: Any, names: list[str]) -> int | None:
+    """Column of the first material, which is where nothing is painted; None while it has no map."""
+    first = obj.sinew.materials[0]
+    return names.index(first.vertex_group) if first.vertex_group in names else None
+
+
+def balanced(weights: np.ndarray, kept: int, fill: int | None) -> np.ndarray:
+    """(n,k) weights whose rows sum to one, column ``kept`` unchanged; untouched rows (no weight at all) stay so.
+
+    What is missing goes to the other columns in proportion, else to column ``fill``; without any, the row is left for
+    the reader to scale.
+    """
+    result = weights.copy()
+    others = np.delete(np.arange(weights.shape[1]), kept)
+    painted = weights.sum(axis=1) > 0.0
+    rest = 1.0 - weights[:, kept]
+    total = weights[:, others].sum(axis=1)
+    shared = painted & (total > 0.0)
+    result[np.ix_(shared, others)] *= (rest[shared] / total[shared])[:, None]
+    if fill is not None and fill != kept:
+        alone = painted & (total <= 0.0)
+        result[alone, fill] = rest[alone]
+    return result

@@ -1,0 +1,54 @@
+"""Properties -> the library's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.errors import SettingsError
+from ...core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ..choices import solver_items
+from ..properties import clean, stiffness_of
+from .mesh_in import unit_scale
+
+
+def material_settings(material: Any) -> MaterialSettings:
+    """One physical material."""
+    return MaterialSettings(
+        name=material.name,
+        youngs_modulus=stiffness_of(material.log_stiffness),
+        poissons_ratio=clean(material.poissons_ratio),
+        density=clean(material.density),
+        energy=material.energy,
+    )
+
+
+def resolution_settings(settings: Any) -> ResolutionSettings:
+    """How the body is filled with tetrahedra."""
+    return ResolutionSettings(method=settings.method, cells_across=settings.cells_across)
+
+
+def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> SolverSettings:
+    """How time is stepped; ``solver`` replaces the object's choice. Gravity is the scene's, as its panel shows it."""
+    known = [item[0] for item in solver_items()]
+    if solver is not None and solver not in known:
+        raise SettingsError(f"There is no solver “{solver}”.", f"Choose one of {', '.join(known)}.")
+    scale = unit_scale(scene)
+    gravity = tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    return SolverSettings(
+        solver=solver or settings.solver,
+        max_iterations=settings.max_iterations,
+        tolerance=clean(settings.tolerance),
+        substeps=settings.substeps,
+        quadratic_finish=settings.quadratic_finish,
+        damping_factor=clean(settings.damping_factor),
+        gravity=gravity,
+    )
+
+
+def frame_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
+    """First and last frame, both included; ``frames`` replaces the object's choice."""
+    if frames is not None:
+        return frames
+    if settings.use_scene_range:
+        return scene.frame_start, scene.frame_end
+    return settings.frame_start, settings.frame_end

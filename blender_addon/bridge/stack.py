@@ -1,0 +1,83 @@
+"""The place in an object's modifier stack that is simulated.
+
+Simulated is the mesh after the last modifier that moves it along with something else (armature, lattice, hook ...), or
+where the artist says. What comes after that place stays live on the result. The result can lie on the object itself
+only when nothing comes before the place, and the mesh has neither shape keys of the artist nor another user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ...core.errors import MeshError
+
+DEFORMING = frozenset({
+    "ARMATURE", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
+    "SHRINKWRAP", "SIMPLE_DEFORM", "SURFACE_DEFORM", "WARP", "WAVE", "CLOTH", "SOFT_BODY",
+})  # fmt: skip
+PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
+
+
+@dataclass(frozen=True)
+class Place:
+    """How many modifiers lie below the result, the place in words, whether the object itself can carry the result."""
+
+    below: int
+    label: str
+    on_itself: bool
+
+
+def place_of(obj: Any) -> Place:
+    """The place that is simulated on ``obj``; MeshError when a named modifier is gone."""
+    settings = obj.sinew
+    below = 0
+    if settings.place == "AUTOMATIC":
+        deforming = [k for k, m in enumerate(obj.modifiers) if m.type in DEFORMING and m.show_viewport]
+        below = deforming[-1] + 1 if deforming else 0
+    elif settings.place == "MODIFIER":
+        below = obj.modifiers.find(settings.simulate_after) + 1
+    parent = "" if obj.parent is None or obj.parent_type not in PARENT_DEFORMS else obj.parent.name
+    own_keys = has_own_keys(obj)
+    shared = obj.data.users - obj.data.use_fake_user > 1 and not obj.sinew.bake.on_itself
+    label = f"After “{obj.modifiers[below - 1].name}”" if below else "The mesh itself"
+    if below == 0 and settings.place == "MODIFIER":
+        label += " (no such modifier)"
+    elif below == 0 and parent:
+        label = f"The mesh, deformed by its parent “{parent}”"
+    elif below == 0 and own_keys:
+        label = "The mesh with its shape keys"
+    return Place(below, label, on_itself=not (below or parent or own_keys or shared))
+
+
+def check_place(obj: Any) -> None:
+    """MeshError when the artist names a modifier that is not there."""
+    settings = obj.sinew
+    if settings.place == "MODIFIER" and settings.simulate_after not in obj.modifiers:
+        raise MeshError(
+            f"“{obj.name}” has no modifier “{settings.simulate_after}” to simulate after.",
+            "Choose one of its modifiers under Resolution, or set Simulate to Automatic.",
+        )
+
+
+def has_own_keys(obj: Any) -> bool:
+    """Whether the mesh has shape keys that are not the result of our bake."""
+    return obj.data.shape_keys is not None and not obj.sinew.bake.on_itself
+
+
+@contextmanager
+def cut_after(obj: Any, place: Place) -> Iterator[None]:
+    """Within it, ``obj`` evaluates to its shape at the place: later modifiers are off, and the object is not hidden."""
+    later = [(m, m.show_viewport) for m in list(obj.modifiers)[place.below :]]
+    hidden = obj.hide_viewport
+    try:
+        for modifier, _ in later:
+            modifier.show_viewport = False
+        obj.hide_viewport = False
+        yield
+    finally:
+        for modifier, shown in later:
+            modifier.show_viewport = shown
+        obj.hide_viewport = hidden

@@ -1,0 +1,80 @@
+"""Menus whose entries come from the library's registries, so that interfaces need not import the library.
+
+The items are made on first sight, since the registries load Numba, which Blender's start should not wait for. Each
+entry's number is a checksum of its name: a .blend keeps meaning the same when a registry grows or changes its order.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from typing import Any
+
+Items = tuple[tuple[str, str, str, int], ...]
+
+
+def number_of(name: str) -> int:
+    """The number that Blender stores for an entry."""
+    return zlib.crc32(name.encode()) & 0x7FFFFFFF
+
+
+def _items(registry: dict[str, Any]) -> Items:
+    return tuple((name, entry.label, entry.description, number_of(name)) for name, entry in registry.items())
+
+
+@functools.cache
+def _energies() -> Items:
+    from ..core.energies.registry import ENERGIES
+
+    return _items(ENERGIES)
+
+
+@functools.cache
+def _solvers() -> Items:
+    from ..core.solvers.registry import SOLVERS
+
+    return _items(SOLVERS)
+
+
+@functools.cache
+def _presets() -> Items:
+    from ..core.materials.presets import PRESETS
+
+    return tuple((p.name, p.name, _summary(p), number_of(p.name)) for p in PRESETS)
+
+
+def _summary(preset: Any) -> str:
+    stiffness = pascals(preset.youngs_modulus)
+    return f"{stiffness}, Poisson's ratio {preset.poissons_ratio:g}, {preset.density:g} kg/m³"
+
+
+def energy_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the energies a material may have."""
+    return _energies()
+
+
+def solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the methods that compute a step."""
+    return _solvers()
+
+
+def preset_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the physical materials offered in menus."""
+    return _presets()
+
+
+# Identifier, shown unit, pascals in it.
+STIFFNESS_UNITS = (("PA", "Pa", 1.0), ("KPA", "kPa", 1e3), ("MPA", "MPa", 1e6), ("GPA", "GPa", 1e9))
+
+
+def fitting_unit(stiffness: float) -> str:
+    """Identifier of the largest unit in which ``stiffness`` (Pa) is at least one."""
+    return next((name for name, _, size in reversed(STIFFNESS_UNITS) if stiffness >= size), "PA")
+
+
+def pascals(stiffness: float) -> str:
+    """A stiffness in words: ``50 kPa (50,000 Pa)``."""
+    name = fitting_unit(stiffness)
+    label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
+    exact = f"{stiffness:,.0f} Pa"
+    return exact if name == "PA" else f"{stiffness / size:.5g} {label} ({exact})"

@@ -1,0 +1,192 @@
+"""``sinew bake``: a bake without a window, in this process.
+
+``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``python -m sinew bake scene.blend``
+(the ``bpy`` wheel) through :func:`main`. The result is the .blend itself: it is saved with its shape keys when the bake
+is complete. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 128 + the signal's number when one stopped it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..core.errors import SinewError, StoreError
+
+
+def main(arguments: list[str]) -> int:
+    """``python -m sinew bake scene.blend [options]``: load the file, bake, save it; the exit code."""
+    try:
+        options = _parser(with_scene=True).parse_args(arguments)
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    from . import registration
+
+    if not registration.is_registered():
+        registration.register()
+    if not Path(options.scene).is_file():
+        return _refuse(StoreError(f"There is no file {options.scene}.", "Check the path of the .blend."))
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(Path(options.scene).resolve()), load_ui=False, use_scripts=False)
+    except RuntimeError as error:
+        reason = _last_line(error)
+        return _refuse(StoreError(f"{options.scene} cannot be opened ({reason}).", "Open it in Blender to see more."))
+    return _bake(options)
+
+
+def run(arguments: list[str]) -> int:
+    """``blender -b scene.blend --command sinew bake [options]``: the exit code."""
+    if arguments[:1] != ["bake"]:
+        print("usage: blender -b scene.blend --command sinew bake [options]", file=sys.stderr)
+        return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
+    try:
+        options = _parser(with_scene=False).parse_args(arguments[1:])
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    return _bake(options)
+
+
+def _parser(with_scene: bool) -> argparse.ArgumentParser:
+    prog = "python -m sinew bake" if with_scene else "blender -b scene.blend --command sinew bake"
+    parser = argparse.ArgumentParser(
+        prog=prog, description="Bake the elastic bodies of a .blend to shape keys and save the .blend."
+    )
+    if with_scene:
+        parser.add_argument("scene", help="the .blend; it is saved with the result")
+    parser.add_argument("--object", metavar="NAME", help="only this object (default: all that have Sinew)")
+    parser.add_argument("--frames", metavar="A-B", type=_frames, help="frame range (default: as set on the object)")
+    parser.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
+    return parser
+
+
+def _frames(text: str) -> tuple[int, int]:
+    import re
+
+    match = re.fullmatch(r"(-?\d+)-(-?\d+)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a range of frames such as 1-60")
+    return int(match[1]), int(match[2])
+
+
+def _bake(options: argparse.Namespace) -> int:
+    try:
+        bodies = _bodies(options.object)
+        with _signals() as caught:
+            for obj in bodies:
+                _bake_one(obj, options, caught)
+                if caught:
+                    print(f"sinew: stopped by {caught[0].name}; go on with --resume", file=sys.stderr)
+                    return 128 + caught[0]
+        _save()
+    except SinewError as error:
+        return _refuse(error)
+    return 0
+
+
+def _bodies(name: str | None) -> list[Any]:
+    """The objects to bake; StoreError or MeshError when there is nothing to do."""
+    if not bpy.data.filepath:
+        # With a missing .blend Blender runs its commands on the default scene.
+        raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
+    scene = bpy.context.scene
+    if name is None:
+        bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled]
+        if not bodies:
+            raise StoreError("No object of the scene has Sinew enabled.", "Enable it in the Physics tab and save.")
+        return bodies
+    obj = scene.objects.get(name)
+    if obj is None:
+        names = ", ".join(o.name for o in scene.objects) or "none"
+        raise StoreError(f"The scene has no object “{name}”.", f"It has {names}.")
+    if not obj.sinew.enabled:
+        raise StoreError(f"“{name}” does not have Sinew enabled.", "Enable it in the Physics tab and save.")
+    return [obj]
+
+
+def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals]) -> None:
+    from ..core.simulation import bake
+    from . import baking
+
+    prepare = baking.prepare_resume if options.resume else baking.prepare
+    job, store = prepare(obj, bpy.context, options.frames, options.solver)
+    progress = _Progress(obj.name, job.frame_count)
+    bake.bake(job, store, on_event=progress, should_stop=lambda: bool(caught), resume=options.resume)
+    if not caught:
+        baking.note_mesh(obj, progress.mesh)
+        baking.put_result(obj, bpy.context, "DONE")
+
+
+class _Progress:
+    """Prints the events of a bake to stderr."""
+
+    def __init__(self, name: str, total: int) -> None:
+        self._name, self._total, self._before, self._done = name, total, 0, 0
+        self._start = time.monotonic()
+        self._phase = ""
+        self.mesh: dict[str, Any] = {}
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
+        if kind == "phase" and event["phase"] == "simulate":
+            self._before = event["done"]
+        if kind == "phase" and event["phase"] != self._phase:
+            self._phase = event["phase"]
+            self._say(self._phase)
+        elif kind == "mesh":
+            self.mesh = event
+            self._say(f"{event['vertices']} vertices, {event['tets']} tetrahedra")
+            for warning in event.get("warnings", ()):
+                self._say(f"warning: {warning}")
+        elif kind == "frame":
+            self._done += 1
+            elapsed = time.monotonic() - self._start
+            done = self._before + self._done
+            left = elapsed / self._done * max(0, self._total - done)
+            self._say(f"frame {event['frame']} ({done}/{self._total}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
+
+    def _say(self, text: str) -> None:
+        print(f"sinew: {self._name}: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _signals() -> Iterator[list[signal.Signals]]:
+    """Collects SIGTERM and SIGINT instead of dying of them; handlers are put back afterwards."""
+    caught: list[signal.Signals] = []
+
+    def note(number: int, frame: Any) -> None:
+        caught.append(signal.Signals(number))
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _save() -> None:
+    try:
+        bpy.ops.wm.save_mainfile()
+    except RuntimeError as error:
+        raise StoreError(
+            f"The bake is done, but {bpy.data.filepath} cannot be saved ({_last_line(error)}).",
+            "Make the file writable; --resume then saves the result without simulating again.",
+        ) from error
+    print(f"sinew: saved {bpy.data.filepath}", file=sys.stderr)
+
+
+def _refuse(error: SinewError) -> int:
+    print(f"sinew: error: {error}", file=sys.stderr)
+    return 1
+
+
+def _last_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[-1].removeprefix("Error: ") if str(error).strip() else type(error).__name__

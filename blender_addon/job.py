@@ -1,0 +1,291 @@
+"""The child process that simulates, and what is known of its progress.
+
+The library runs in a child process, since a factorisation holds the interpreter's lock for seconds and a crash must not
+take Blender along. One daemon thread reads its events into a queue; a timer empties the queue in Blender's own thread.
+Objects are kept by ``session_uid``: an undo or a file load invalidates every reference to Blender's data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import PACKAGE
+
+PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
+WORKER = PACKAGE_FOLDER / "core" / "simulation" / "worker.py"
+LOG_NAME = "worker.log"
+PHASES = {
+    "compile": "Compiling Kernels (once)",
+    "tetrahedralize": "Tetrahedralizing",
+    "materials": "Blending Materials",
+    "factorize": "Factorizing",
+    "simulate": "Simulating",
+}
+INTERVAL = 0.1
+
+Event = dict[str, Any]
+
+
+@dataclass
+class Run:
+    """One child at work on one object.
+
+    ``mode`` is ``bake``, ``resume`` or ``mesh``; ``on_end(run)`` is called in Blender's thread, and gives False to be
+    called again later. After the end ``outcome`` is ``done``, ``stopped`` or ``error``.
+    """
+
+    object_uid: int
+    object_name: str
+    folder: Path
+    mode: str
+    frames_total: int
+    on_end: Callable[[Run], bool]
+    frames_before: int = 0
+    frames_done: int = 0
+    phase: str = ""
+    phase_done: int = 0
+    phase_total: int = 0
+    mesh: Event = field(default_factory=dict)
+    outcome: str = ""
+    message: str = ""
+    remedy: str = ""
+    started: float = field(default_factory=time.monotonic)
+    first_frame_at: float = 0.0
+    stopping: bool = False
+    process: Any = None
+    events: Any = field(default_factory=queue.SimpleQueue)
+    reader: Any = None
+
+    @property
+    def label(self) -> str:
+        """What is going on, in words."""
+        if self.stopping:
+            return "Stopping after this step"
+        if self.phase == "simulate" and self.frames_total:
+            return f"Frame {self.frames_before + self.frames_done} / {self.frames_total}"
+        return PHASES.get(self.phase, "Starting")
+
+    @property
+    def factor(self) -> float:
+        """Part of the present phase that is done, 0..1."""
+        if self.phase == "simulate" and self.frames_total:
+            return min(1.0, (self.frames_before + self.frames_done) / self.frames_total)
+        return self.phase_done / self.phase_total if self.phase_total else 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds to go by the pace of the frames so far; None while unknown."""
+        if not self.frames_done or self.phase != "simulate":
+            return None
+        left = self.frames_total - self.frames_before - self.frames_done
+        return max(0.0, left * (time.monotonic() - self.first_frame_at) / self.frames_done)
+
+    def take(self, event: Event) -> None:
+        """Account for one event of the library."""
+        kind = event.get("event")
+        if kind == "phase":
+            if event["phase"] == "simulate" and self.phase != "simulate":
+                self.first_frame_at = time.monotonic()
+                self.frames_before = event["done"]
+            self.phase, self.phase_done, self.phase_total = event["phase"], event["done"], event["total"]
+        elif kind == "mesh":
+            self.mesh = event
+        elif kind == "frame":
+            if not self.first_frame_at:
+                self.first_frame_at = time.monotonic()
+            self.phase = "simulate"
+            self.frames_done += 1
+        elif kind in ("done", "stopped"):
+            self.outcome = kind
+        elif kind == "error":
+            self.outcome, self.message, self.remedy = "error", event["message"], event.get("remedy", "")
+
+
+_current: Run | None = None
+_on_change: list[Callable[[], None]] = []
+
+
+def current() -> Run | None:
+    """The run at work, if there is one."""
+    return _current
+
+
+def run_of(object_uid: int) -> Run | None:
+    """The run at work on that object, if there is one."""
+    return _current if _current is not None and _current.object_uid == object_uid else None
+
+
+def start(run: Run, python: str = "") -> None:
+    """Start the child; RuntimeError when one is at work already."""
+    global _current
+    if _current is not None:
+        raise RuntimeError(f"“{_current.object_name}” is at work already.")
+    log = open(run.folder / LOG_NAME, "wb")
+    try:
+        run.process = subprocess.Popen(
+            [python or python_executable(), str(WORKER), PACKAGE, str(PACKAGE_FOLDER), str(run.folder), run.mode],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=child_environment(),
+        )
+    finally:
+        log.close()
+    run.reader = threading.Thread(target=_read, args=(run.process.stdout, run.events), daemon=True, name="sinew events")
+    run.reader.start()
+    _current = run
+    watch()
+
+
+def _read(stream: Any, events: Any) -> None:
+    for line in stream:
+        events.put(line)
+    events.put(None)
+
+
+def watch() -> None:
+    """Have Blender call :func:`drain` from its own thread; where no timer runs (background), the caller does so."""
+    import bpy
+
+    if not bpy.app.timers.is_registered(drain):
+        bpy.app.timers.register(drain, first_interval=INTERVAL)
+
+
+def drain() -> float | None:
+    """A timer's function: take all events that have arrived; seconds until the next call, None when no run is left."""
+    global _current
+    run = _current
+    if run is None:
+        return None
+    ended = bool(run.outcome) and run.process is None
+    while not ended:
+        try:
+            line = run.events.get_nowait()
+        except queue.Empty:
+            break
+        if line is None:
+            _conclude(run)
+            ended = True
+        else:
+            _take_line(run, line)
+    _redraw()
+    if not ended:
+        return INTERVAL
+    if not run.on_end(run):
+        return 10 * INTERVAL
+    _current = None
+    _redraw()
+    return None
+
+
+def _take_line(run: Run, line: bytes) -> None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        # A library of the child printed something of its own: it belongs into the log.
+        with open(run.folder / LOG_NAME, "ab") as log:
+            log.write(line)
+        return
+    run.take(event)
+
+
+def _conclude(run: Run) -> None:
+    """The child has closed its output: wait for its end and say how it went."""
+    code = run.process.wait()
+    run.reader.join()
+    run.process.stdin.close()
+    run.process.stdout.close()
+    run.process = None
+    if run.outcome:
+        return
+    run.outcome = "error"
+    words = f"by signal {-code}" if code < 0 else f"with code {code}"
+    last = _last_lines(run.folder / LOG_NAME)
+    run.message = f"The simulation process ended unexpectedly {words}." + (f" It said: {last}" if last else "")
+    run.remedy = "The frames done are kept: press Resume. If it happens again, lower Cells Across: memory may be short."
+
+
+def _last_lines(log: Path, count: int = 3) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
+    return " | ".join(line.strip() for line in lines[-count:])
+
+
+def request_stop() -> None:
+    """Ask the child to stop after its step; its end comes through :func:`drain`."""
+    run = _current
+    if run is None or run.process is None or run.stopping:
+        return
+    run.stopping = True
+    try:
+        run.process.stdin.write(b"stop\n")
+        run.process.stdin.flush()
+    except BrokenPipeError:
+        # The child has just ended by itself: drain() tells how.
+        return
+
+
+def abandon() -> None:
+    """End the child at once and forget it; its frames on disk stay valid. For quitting and loading another file."""
+    global _current
+    run, _current = _current, None
+    if run is None or run.process is None:
+        return
+    run.process.kill()
+    run.process.wait()
+    run.reader.join()
+    run.process.stdin.close()
+    run.process.stdout.close()
+
+
+def _redraw() -> None:
+    import bpy
+
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in {"VIEW_3D", "PROPERTIES"}:
+                area.tag_redraw()
+
+
+def python_executable() -> str:
+    """A Python of Blender's own version to run the child with; RuntimeError when there is none."""
+    chosen = _preferred_python()
+    name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    candidates = [chosen, sys.executable, str(Path(sys.prefix) / "bin" / name), shutil.which(name) or ""]
+    for candidate in candidates:
+        if candidate and Path(candidate).is_file() and Path(candidate).name.lower().startswith("python"):
+            return candidate
+    raise RuntimeError(f"No {name} was found to run the simulation with. Name one in the preferences of Sinew.")
+
+
+def _preferred_python() -> str:
+    import bpy
+
+    addon = bpy.context.preferences.addons.get(PACKAGE)
+    return addon.preferences.python_executable if addon is not None and addon.preferences is not None else ""
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of the child: it finds the libraries where this process finds them, and writes no byte code."""
+    libraries = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"} and Path(p).is_dir()]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(libraries),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }

@@ -1,0 +1,234 @@
+"""What the artist sets, kept on the object as ``Object.sinew``: the mirror of the library's settings.
+
+Names, ranges, units and defaults are read from the settings' own dataclasses. Blender keeps 32-bit numbers, so readers
+round to the digits such a number carries (:func:`clean`); stiffness is kept as its logarithm, since 5e4 and 1e9 Pa have
+to be read, set and interpolated alike.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+import dataclasses
+import math
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from . import choices
+
+STIFFNESS_RANGE = next(f for f in dataclasses.fields(MaterialSettings) if f.name == "youngs_modulus").metadata["range"]
+
+METHOD_LABELS = {
+    "lattice": ("Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
+    "robust": ("Robust", "Tetrahedra that follow the surface: minutes, works with any mesh"),
+}
+PLACES = (
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "Simulate the shape after the last modifier that deforms it, or the mesh itself if none does",
+    ),
+    ("MESH", "Mesh", "Simulate the mesh itself; every modifier acts on the result"),
+    (
+        "MODIFIER",
+        "After Modifier",
+        "Simulate the shape after a modifier of your choice; those after it act on the result",
+    ),
+)
+STATUSES = (
+    ("NONE", "Not Baked", ""),
+    ("STOPPED", "Stopped", "Some frames are baked; the rest can be resumed"),
+    ("FAILED", "Failed", "The bake ended with an error"),
+    ("DONE", "Baked", "All frames are baked"),
+)
+
+
+def clean(value: float) -> float:
+    """The decimal number that was meant by a 32-bit one: six significant digits."""
+    return float(f"{value:.6g}")
+
+
+def stiffness_of(log_stiffness: float) -> float:
+    """Pascals of a kept logarithm: five significant digits, which is what a 32-bit logarithm carries."""
+    return float(f"{10.0**log_stiffness:.5g}")
+
+
+def _field(settings: type, name: str) -> dataclasses.Field:
+    return next(f for f in dataclasses.fields(settings) if f.name == name)
+
+
+def _numeric(make: Any, settings: type, name: str, label: str, **options: Any) -> Any:
+    field = _field(settings, name)
+    low, high = field.metadata["range"]
+    unit = f" ({field.metadata['unit']})" if field.metadata["unit"] else ""
+    help = field.metadata["help"]
+    return make(name=label + unit, description=help, default=field.default, min=low, max=high, options=set(), **options)
+
+
+def _unit_size(material: Any) -> float:
+    return next(size for name, _, size in choices.STIFFNESS_UNITS if name == material.stiffness_unit)
+
+
+def _get_stiffness(self: Any) -> float:
+    return stiffness_of(self.log_stiffness) / _unit_size(self)
+
+
+def _set_stiffness(self: Any, value: float) -> None:
+    low, high = STIFFNESS_RANGE
+    self.log_stiffness = math.log10(min(max(value * _unit_size(self), low), high))
+
+
+def _is_mesh(self: Any, candidate: Any) -> bool:
+    return candidate.type == "MESH" and candidate != self.id_data
+
+
+class SinewMaterial(bpy.types.PropertyGroup):
+    """One physical material of an object, and where it is."""
+
+    log_stiffness: FloatProperty(
+        name="Log Stiffness",
+        description="Logarithm of Young's modulus in Pa",
+        default=math.log10(_field(MaterialSettings, "youngs_modulus").default),
+        min=math.log10(STIFFNESS_RANGE[0]),
+        max=math.log10(STIFFNESS_RANGE[1]),
+        options=set(),
+    )
+    stiffness_value: FloatProperty(
+        name="Stiffness",
+        description="Young's modulus, in the unit beside it. Flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
+        get=_get_stiffness,
+        set=_set_stiffness,
+        min=0.0,
+        precision=3,
+        step=100,
+        options=set(),
+    )
+    stiffness_unit: EnumProperty(
+        name="Unit",
+        description="Unit in which the stiffness is shown; changing it changes no material",
+        items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
+        default="KPA",
+        options=set(),
+    )
+    poissons_ratio: _numeric(FloatProperty, MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
+    density: _numeric(FloatProperty, MaterialSettings, "density", "Density", precision=1)
+    energy: EnumProperty(
+        name="Energy",
+        description=_field(MaterialSettings, "energy").metadata["help"],
+        items=choices.energy_items,
+        default=choices.number_of(_field(MaterialSettings, "energy").default),
+        options=set(),
+    )
+    vertex_group: StringProperty(name="Map", description="Vertex group that says where this material is", options=set())
+    region: PointerProperty(
+        name="Region",
+        description="Closed mesh, such as a bone inside the body: all that lies in it is of this material",
+        type=bpy.types.Object,
+        poll=_is_mesh,
+    )
+
+
+class SinewBake(bpy.types.PropertyGroup):
+    """What is known of the last bake; the frames themselves are in ``folder``."""
+
+    folder: StringProperty(name="Disk Cache", description="Folder of the baked frames", options=set())
+    status: EnumProperty(name="Status", items=STATUSES, options=set())
+    frames: IntProperty(name="Frames Baked", min=0, options=set())
+    message: StringProperty(name="Message", options=set())
+    stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
+    on_itself: BoolProperty(name="On the Object Itself", options=set())
+    result: PointerProperty(name="Result", description="Object that carries the baked shapes", type=bpy.types.Object)
+    hid_viewport: BoolProperty(options=set())
+    hid_render: BoolProperty(options=set())
+    mesh_summary: StringProperty(name="Tetrahedra", options=set())
+    mesh_warning: StringProperty(name="Warning", options=set())
+
+
+def _place_label(self: Any) -> str:
+    from .bridge import stack
+
+    return stack.place_of(self.id_data).label
+
+
+class SinewObject(bpy.types.PropertyGroup):
+    """Settings of one simulated object."""
+
+    enabled: BoolProperty(name="Sinew", description="Simulate this object as an elastic body", options=set())
+    method: EnumProperty(
+        name="Method",
+        description=_field(ResolutionSettings, "method").metadata["help"],
+        items=[(name, *METHOD_LABELS[name]) for name in ResolutionSettings.METHODS],
+        default=_field(ResolutionSettings, "method").default,
+        options=set(),
+    )
+    cells_across: _numeric(IntProperty, ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
+    place: EnumProperty(
+        name="Simulate", description="Place in the modifier stack that is simulated", items=PLACES, options=set()
+    )
+    simulate_after: StringProperty(
+        name="Modifier",
+        description="Simulate the shape that this modifier makes; those after it act on the result",
+        options=set(),
+    )
+    place_label: StringProperty(name="Simulated", description="The shape that is simulated", get=_place_label)
+
+    materials: CollectionProperty(type=SinewMaterial)
+    active_material: IntProperty(name="Active Physical Material", min=0, options=set())
+
+    pin_group: StringProperty(
+        name="Pin Group", description="Vertices with a weight of 0.5 or more are held", options=set()
+    )
+
+    solver: EnumProperty(
+        name="Solver",
+        description=_field(SolverSettings, "solver").metadata["help"],
+        items=choices.solver_items,
+        default=choices.number_of(_field(SolverSettings, "solver").default),
+        options=set(),
+    )
+    max_iterations: _numeric(IntProperty, SolverSettings, "max_iterations", "Iterations", soft_max=100)
+    tolerance: _numeric(FloatProperty, SolverSettings, "tolerance", "Tolerance", precision=7)
+    substeps: _numeric(IntProperty, SolverSettings, "substeps", "Substeps", soft_max=20)
+    quadratic_finish: BoolProperty(
+        name="Quadratic Finish",
+        description=_field(SolverSettings, "quadratic_finish").metadata["help"],
+        default=_field(SolverSettings, "quadratic_finish").default,
+        options=set(),
+    )
+    damping_factor: _numeric(FloatProperty, SolverSettings, "damping_factor", "Damping Factor", precision=2)
+
+    use_scene_range: BoolProperty(
+        name="Scene Frame Range", description="Bake the frames of the scene's own range", default=True, options=set()
+    )
+    frame_start: IntProperty(
+        name="Start", description="First frame; the body is at rest there", default=1, options=set()
+    )
+    frame_end: IntProperty(name="End", description="Last frame", default=60, options=set())
+
+    bake: PointerProperty(type=SinewBake)
+
+
+CLASSES = (SinewMaterial, SinewBake, SinewObject)
+
+
+def register() -> None:
+    """Register the groups and put them on objects."""
+    for group in CLASSES:
+        bpy.utils.register_class(group)
+    bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject)
+
+
+def unregister() -> None:
+    """Take them off again."""
+    del bpy.types.Object.sinew
+    for group in reversed(CLASSES):
+        bpy.utils.unregister_class(group)

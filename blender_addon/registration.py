@@ -1,0 +1,88 @@
+"""Registers everything: classes, properties, keys, the command, and the handlers that end a child in time."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from typing import Any
+
+import bpy
+
+from . import ADDON_ID, PACKAGE, command, job, preferences, properties
+
+_keys: list[tuple[Any, Any]] = []
+_commands: list[Any] = []
+
+
+def register() -> None:
+    """Called once by Blender, or by a script that wants the properties."""
+    from .. import operators, ui
+    from ..ui.body import physics_button
+
+    _set_kernel_cache()
+    properties.register()
+    for cls in (*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES):
+        bpy.utils.register_class(cls)
+    _define_stroke()
+    bpy.types.PHYSICS_PT_add.append(physics_button)
+    bpy.app.handlers.load_pre.append(stop_child_before_load)
+    atexit.register(job.abandon)
+    _add_keys()
+    _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
+
+
+def unregister() -> None:
+    """The reverse, a running child ended first."""
+    from .. import operators, ui
+    from ..ui.body import physics_button
+
+    job.abandon()
+    atexit.unregister(job.abandon)
+    if bpy.app.timers.is_registered(job.drain):
+        bpy.app.timers.unregister(job.drain)
+    while _commands:
+        bpy.utils.unregister_cli_command(_commands.pop())
+    while _keys:
+        keymap, item = _keys.pop()
+        keymap.keymap_items.remove(item)
+    bpy.app.handlers.load_pre.remove(stop_child_before_load)
+    bpy.types.PHYSICS_PT_add.remove(physics_button)
+    for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
+        bpy.utils.unregister_class(cls)
+    properties.unregister()
+
+
+def is_registered() -> bool:
+    """Whether objects have our properties."""
+    return hasattr(bpy.types.Object, "sinew")
+
+
+@bpy.app.handlers.persistent
+def stop_child_before_load(*_: Any) -> None:
+    """Another file is about to be loaded: the object that the child works for goes away, its frames stay."""
+    job.abandon()
+
+
+def _set_kernel_cache() -> None:
+    """Compiled kernels go under the user's folder for the extension; elsewhere the library chooses."""
+    if PACKAGE.startswith("bl_ext."):
+        os.environ["SINEW_KERNEL_CACHE"] = bpy.utils.extension_path_user(PACKAGE, path="kernels", create=True)
+
+
+def _define_stroke() -> None:
+    stroke = bpy.types.SINEW_OT_paint_stroke
+    stroke.define("PAINT_OT_weight_paint")
+    stroke.define("SINEW_OT_normalize_maps")
+
+
+def _add_keys() -> None:
+    configuration = bpy.context.window_manager.keyconfigs.addon
+    if configuration is None:  # under --background there are no keys
+        return
+    keymap = configuration.keymaps.new(name="Window", space_type="EMPTY")
+    _keys.append((keymap, keymap.keymap_items.new("sinew.stop_bake", "ESC", "PRESS")))
+    keymap = configuration.keymaps.new(name="Weight Paint", space_type="EMPTY")
+    for modifier, mode in (({}, "NORMAL"), ({"ctrl": True}, "INVERT"), ({"shift": True}, "SMOOTH")):
+        item = keymap.keymap_items.new("sinew.paint_stroke", "LEFTMOUSE", "PRESS", **modifier)
+        item.properties.PAINT_OT_weight_paint.mode = mode
+        _keys.append((keymap, item))

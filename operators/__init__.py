@@ -1,0 +1,27 @@
+"""One verb a file; each module lists its classes in ``CLASSES``."""
+
+from . import (
+    add_material,
+    apply_bake,
+    assign_pins,
+    bake,
+    check_bake,
+    delete_bake,
+    disable,
+    enable,
+    move_material,
+    paint_material,
+    paint_stroke,
+    remove_material,
+    resume_bake,
+    select_pins,
+    show_stiffness,
+    stop_bake,
+    tetrahedralize,
+)
+
+MODULES = (
+    enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
+    assign_pins, select_pins, tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, check_bake,
+)  # fmt: skip
+CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

@@ -1,0 +1,31 @@
+"""Add a physical material."""
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..blender_addon import choices, starting
+from . import polls
+
+
+class SINEW_OT_add_material(bpy.types.Operator):
+    bl_idname = "sinew.add_material"
+    bl_label = "Add Physical Material"
+    bl_options = {"REGISTER", "UNDO"}
+
+    preset: EnumProperty(name="Preset", items=choices.preset_items)
+
+    @classmethod
+    def description(cls, context, properties):
+        about = next((item[2] for item in choices.preset_items() if item[0] == properties.preset), "")
+        return f"Add a physical material: {about}" if about else "Add a physical material"
+
+    @classmethod
+    def poll(cls, context):
+        return polls.body(cls, context) is not None
+
+    def execute(self, context):
+        starting.add_material(context.object, self.preset)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_add_material,)

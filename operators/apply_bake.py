@@ -1,0 +1,40 @@
+"""Turn baked frames into shape keys: the one step of a bake that changes the scene, and one undo takes it back.
+
+``REGISTER`` is left out on purpose: Adjust Last Operation (F9) would run it again. Failures are reported as warnings:
+an error report raises in the timer that calls this, and so would never be seen.
+"""
+
+import bpy
+from bpy.props import StringProperty
+
+from ..blender_addon import baking
+from ..core.errors import SinewError
+
+
+class SINEW_OT_apply_bake(bpy.types.Operator):
+    bl_idname = "sinew.apply_bake"
+    bl_label = "Bake Elastic Body"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    object_name: StringProperty(options={"SKIP_SAVE"})
+    status: StringProperty(default="DONE", options={"SKIP_SAVE"})
+    message: StringProperty(options={"SKIP_SAVE"})
+
+    def execute(self, context):
+        obj = bpy.data.objects[self.object_name]
+        obj.sinew.bake.message = self.message
+        try:
+            count = baking.put_result(obj, context, self.status)
+        except SinewError as error:
+            obj.sinew.bake.status = "FAILED"
+            baking.note_error(obj, error)
+            self.report({"WARNING"}, str(error))
+            return {"FINISHED"}
+        if self.message:
+            self.report({"WARNING"}, self.message)
+        else:
+            self.report({"INFO"}, f"Sinew: {count} frames of “{obj.name}” are baked")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_apply_bake,)

@@ -1,0 +1,32 @@
+"""Simulate the body over the frame range."""
+
+import bpy
+
+from ..blender_addon import background
+from . import polls
+
+
+class SINEW_OT_bake(bpy.types.Operator):
+    bl_idname = "sinew.bake"
+    bl_label = "Bake"
+    bl_description = "Simulate the body over the frame range, in the background. Blender stays free; Esc stops"
+    bl_options = set()
+
+    @classmethod
+    def poll(cls, context):
+        obj = polls.idle_body_outside_edit(cls, context)
+        if not polls.has_material(cls, obj):
+            return False
+        if not bpy.data.filepath:
+            cls.poll_message_set("Save the .blend first: the baked frames are kept beside it")
+            return False
+        if obj.sinew.bake.status != "NONE":
+            cls.poll_message_set("There is a bake already: press Delete Bake, or Resume")
+            return False
+        return True
+
+    def execute(self, context):
+        return background.execute(self, context, "bake")
+
+
+CLASSES = (SINEW_OT_bake,)

@@ -1,0 +1,39 @@
+"""Remove a bake: the shapes in the scene and the frames on disk."""
+
+import bpy
+
+from ..blender_addon import baking
+from . import polls
+
+
+class SINEW_OT_delete_bake(bpy.types.Operator):
+    bl_idname = "sinew.delete_bake"
+    bl_label = "Delete Bake"
+    bl_description = "Remove the baked shapes and the frames on disk; a hidden original is shown again"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        obj = polls.mesh_object(cls, context)
+        source = obj and (baking.source_of(obj) or obj)
+        if source is None:
+            return False
+        if baking.is_running(source):
+            cls.poll_message_set("The body is being simulated: stop it first (Esc)")
+            return False
+        if source.mode == "EDIT":
+            cls.poll_message_set("Leave Edit Mode first (Tab)")
+            return False
+        if source.sinew.bake.status == "NONE":
+            cls.poll_message_set("There is no bake")
+            return False
+        return True
+
+    def execute(self, context):
+        source = baking.source_of(context.object) or context.object
+        baking.delete(source)
+        context.view_layer.objects.active = source
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_delete_bake,)

@@ -1,0 +1,28 @@
+"""Take Sinew off an object."""
+
+import bpy
+
+from ..blender_addon import baking
+from . import polls
+
+
+class SINEW_OT_disable(bpy.types.Operator):
+    bl_idname = "sinew.disable"
+    bl_label = "Sinew"
+    bl_description = "Stop simulating this object. Its bake is deleted; its physical materials are remembered"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        return polls.idle_body(cls, context) is not None
+
+    def execute(self, context):
+        obj = context.object
+        if obj.mode == "EDIT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        baking.delete(obj)
+        obj.sinew.enabled = False
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_disable,)

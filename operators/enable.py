@@ -1,0 +1,28 @@
+"""Make an object an elastic body."""
+
+import bpy
+
+from ..blender_addon import starting
+from . import polls
+
+
+class SINEW_OT_enable(bpy.types.Operator):
+    bl_idname = "sinew.enable"
+    bl_label = "Sinew"
+    bl_description = "Simulate this object as an elastic body made of physical materials"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        obj = polls.mesh_object(cls, context)
+        if obj is not None and (obj.library is not None or obj.data.library is not None):
+            cls.poll_message_set("The object is linked from another file: make it local first")
+            return False
+        return obj is not None
+
+    def execute(self, context):
+        starting.enable(context.object)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_enable,)

@@ -1,0 +1,59 @@
+"""When a button may be pressed, and what a grey one says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..blender_addon import job
+
+
+def mesh_object(operator: Any, context: Any) -> Any | None:
+    """The active mesh object, or None with a reason."""
+    obj = context.object
+    if obj is None or obj.type != "MESH":
+        operator.poll_message_set("Select a mesh object")
+        return None
+    return obj
+
+
+def body(operator: Any, context: Any) -> Any | None:
+    """The active object if Sinew is on for it, or None with a reason."""
+    obj = mesh_object(operator, context)
+    if obj is not None and not obj.sinew.enabled:
+        operator.poll_message_set("Press Sinew in the Physics tab first")
+        return None
+    return obj
+
+
+def idle_body(operator: Any, context: Any) -> Any | None:
+    """Like :func:`body`, and no simulation is at work."""
+    obj = body(operator, context)
+    run = job.current()
+    if obj is not None and run is not None:
+        operator.poll_message_set(f"“{run.object_name}” is at work: stop it first (Esc)")
+        return None
+    return obj
+
+
+def idle_body_outside_edit(operator: Any, context: Any) -> Any | None:
+    """Like :func:`idle_body`, and the object is not in Edit Mode."""
+    obj = idle_body(operator, context)
+    if obj is not None and obj.mode == "EDIT":
+        operator.poll_message_set("Leave Edit Mode first (Tab)")
+        return None
+    return obj
+
+
+def has_material(operator: Any, obj: Any | None) -> bool:
+    """Whether the object has a physical material to act on."""
+    if obj is None:
+        return False
+    if not obj.sinew.materials:
+        operator.poll_message_set("Add a physical material first")
+        return False
+    return True
+
+
+def active_material(obj: Any) -> Any:
+    """The physical material that the list shows as active."""
+    return obj.sinew.materials[min(obj.sinew.active_material, len(obj.sinew.materials) - 1)]

@@ -1,0 +1,32 @@
+"""Fill the body with tetrahedra and say how good they are, without simulating."""
+
+import bpy
+
+from ..blender_addon import background
+from . import polls
+
+
+class SINEW_OT_tetrahedralize(bpy.types.Operator):
+    bl_idname = "sinew.tetrahedralize"
+    bl_label = "Tetrahedralize"
+    bl_description = "Fill the body with tetrahedra and show their number and quality; a bake does this by itself"
+    bl_options = set()
+
+    @classmethod
+    def poll(cls, context):
+        obj = polls.idle_body_outside_edit(cls, context)
+        if not polls.has_material(cls, obj):
+            return False
+        if not bpy.data.filepath:
+            cls.poll_message_set("Save the .blend first: the tetrahedra are kept beside it")
+            return False
+        if obj.sinew.bake.status != "NONE":
+            cls.poll_message_set("The bake has its tetrahedra: press Delete Bake first")
+            return False
+        return True
+
+    def execute(self, context):
+        return background.execute(self, context, "mesh")
+
+
+CLASSES = (SINEW_OT_tetrahedralize,)

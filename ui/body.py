@@ -1,0 +1,66 @@
+"""The root panels, and the button in the Physics tab."""
+
+import bpy
+
+from ..blender_addon import baking
+from .places import PHYSICS, ROOTS, SIDEBAR, wrapped
+
+
+def _draw_sidebar(layout, context):
+    obj = context.object
+    if obj is None or obj.type != "MESH":
+        wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
+        return
+    source = baking.source_of(obj) if not obj.sinew.enabled else None
+    if source is not None:
+        wrapped(layout, f"This is the bake of “{source.name}”.", context, "INFO")
+        layout.operator("sinew.delete_bake", icon="TRASH")
+    elif obj.sinew.enabled:
+        row = layout.row()
+        row.label(text=obj.name, icon="OBJECT_DATA")
+        row.operator("sinew.disable", text="", icon="X")
+    else:
+        layout.operator("sinew.enable", text="Enable Sinew", icon="PHYSICS")
+
+
+class VIEW3D_PT_sinew(bpy.types.Panel):
+    bl_idname = ROOTS["VIEW3D"]
+    bl_label = "Sinew"
+    bl_space_type = SIDEBAR["bl_space_type"]
+    bl_region_type = SIDEBAR["bl_region_type"]
+    bl_category = SIDEBAR["bl_category"]
+
+    def draw(self, context):
+        _draw_sidebar(self.layout, context)
+
+
+class PHYSICS_PT_sinew(bpy.types.Panel):
+    bl_idname = ROOTS["PHYSICS"]
+    bl_label = "Sinew"
+    bl_space_type = PHYSICS["bl_space_type"]
+    bl_region_type = PHYSICS["bl_region_type"]
+    bl_context = PHYSICS["bl_context"]
+
+    @classmethod
+    def poll(cls, context):
+        obj = context.object
+        return obj is not None and obj.type == "MESH" and (obj.sinew.enabled or baking.source_of(obj) is not None)
+
+    def draw(self, context):
+        if not context.object.sinew.enabled:
+            _draw_sidebar(self.layout, context)
+
+
+def physics_button(self, context):
+    """The button among those of Blender's own physics types."""
+    obj = context.object
+    if obj is None or obj.type != "MESH":
+        return
+    column = self.layout.column()
+    if obj.sinew.enabled:
+        column.operator("sinew.disable", text="Sinew", icon="X")
+    else:
+        column.operator("sinew.enable", text="Sinew", icon="PHYSICS")
+
+
+CLASSES = (VIEW3D_PT_sinew, PHYSICS_PT_sinew)

@@ -1,0 +1,84 @@
+"""Physical Materials: the list, the presets, the numbers and the maps."""
+
+import bpy
+
+from ..blender_addon import choices
+from .places import Subject, panels, properties_layout
+
+
+class SINEW_UL_materials(bpy.types.UIList):
+    bl_idname = "SINEW_UL_materials"
+
+    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index):
+        row = layout.row(align=True)
+        row.prop(item, "name", text="", emboss=False, icon="PHYSICS")
+        right = row.row()
+        right.alignment = "RIGHT"
+        unit = next(label for name, label, _ in choices.STIFFNESS_UNITS if name == item.stiffness_unit)
+        right.label(text=f"{item.stiffness_value:.4g} {unit}")
+
+
+class SINEW_MT_presets(bpy.types.Menu):
+    bl_idname = "SINEW_MT_presets"
+    bl_label = "Add Physical Material"
+
+    def draw(self, context):
+        for name, label, _, _ in choices.preset_items():
+            self.layout.operator("sinew.add_material", text=label).preset = name
+
+
+class Materials(Subject):
+    bl_label = "Physical Materials"
+
+    def draw(self, context):
+        settings = context.object.sinew
+        _draw_list(self.layout, settings)
+        if settings.materials:
+            index = min(settings.active_material, len(settings.materials) - 1)
+            layout = properties_layout(self)
+            _draw_numbers(layout, settings.materials[index])
+            _draw_where(layout, context.object, settings.materials[index], is_first=index == 0)
+
+
+def _draw_list(layout, settings):
+    row = layout.row()
+    row.template_list("SINEW_UL_materials", "", settings, "materials", settings, "active_material", rows=3)
+    column = row.column(align=True)
+    column.menu("SINEW_MT_presets", text="", icon="ADD")
+    column.operator("sinew.remove_material", text="", icon="REMOVE")
+    column.separator()
+    column.operator("sinew.move_material", text="", icon="TRIA_UP").direction = "UP"
+    column.operator("sinew.move_material", text="", icon="TRIA_DOWN").direction = "DOWN"
+
+
+def _draw_numbers(layout, material):
+    column = layout.column()
+    row = column.row(align=True)
+    row.prop(material, "stiffness_value")
+    unit = row.row(align=True)
+    unit.ui_units_x = 3.0
+    unit.prop(material, "stiffness_unit", text="")
+    row.operator("sinew.show_stiffness", text="", icon="INFO")
+    column.prop(material, "poissons_ratio")
+    column.prop(material, "density")
+    column.prop(material, "energy")
+
+
+def _draw_where(layout, obj, material, is_first):
+    column = layout.column()
+    row = column.row(align=True)
+    row.prop_search(material, "vertex_group", obj, "vertex_groups")
+    column.prop(material, "region")
+    if is_first and not material.vertex_group and material.region is None:
+        row = column.row()
+        row.alignment = "RIGHT"
+        row.label(text="Wherever nothing is painted")
+    if obj.mode == "WEIGHT_PAINT":
+        row = layout.row(align=True)
+        row.operator("sinew.paint_material", icon="BRUSH_DATA")
+        row.operator("sinew.stop_painting", icon="LOOP_BACK")
+    else:
+        layout.operator("sinew.paint_material", icon="BRUSH_DATA")
+
+
+CLASSES = (SINEW_UL_materials, SINEW_MT_presets, *panels(Materials, "materials"))

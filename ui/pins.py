@@ -1,0 +1,21 @@
+"""Pins: the vertices that are held and move with the animation."""
+
+from .places import Subject, panels, properties_layout
+
+
+class Pins(Subject):
+    bl_label = "Pins"
+
+    def draw(self, context):
+        obj = context.object
+        layout = properties_layout(self)
+        layout.prop_search(obj.sinew, "pin_group", obj, "vertex_groups")
+        row = layout.row(align=True)
+        row.operator("sinew.assign_pins", text="Pin Selected", icon="PINNED").action = "ADD"
+        row.operator("sinew.assign_pins", text="Unpin", icon="UNPINNED").action = "REMOVE"
+        row.operator("sinew.select_pins", text="", icon="RESTRICT_SELECT_OFF")
+        if not obj.sinew.pin_group:
+            layout.label(text="Nothing is held: the body falls", icon="INFO")
+
+
+CLASSES = panels(Pins, "pins")

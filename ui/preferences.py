@@ -1,0 +1,14 @@
+"""What the extension's preferences show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .places import wrapped
+
+
+def draw(preferences: Any, layout: Any, context: Any) -> None:
+    """Draw the preferences."""
+    layout.use_property_split = True
+    layout.prop(preferences, "python_executable")
+    wrapped(layout, "Bakes run in a process of their own. Leave this empty to use Blender's own Python.", context)

@@ -1,0 +1,33 @@
+"""Resolution: the tetrahedra, and which shape is filled with them."""
+
+from .places import Subject, panels, properties_layout, wrapped
+
+
+class Resolution(Subject):
+    bl_label = "Resolution"
+
+    def draw(self, context):
+        obj = context.object
+        settings = obj.sinew
+        layout = properties_layout(self)
+        column = layout.column()
+        column.prop(settings, "method")
+        column.prop(settings, "cells_across")
+        column = layout.column()
+        column.prop(settings, "place")
+        if settings.place == "MODIFIER":
+            column.prop_search(settings, "simulate_after", obj, "modifiers")
+        row = layout.row()
+        row.label(text=f"Simulated: {settings.place_label}", icon="MODIFIER")
+        layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+        _draw_result(layout, settings.bake, context)
+
+
+def _draw_result(layout, record, context):
+    if record.mesh_summary:
+        wrapped(layout, record.mesh_summary, context, "CHECKMARK")
+    if record.mesh_warning:
+        wrapped(layout, record.mesh_warning, context, "ERROR")
+
+
+CLASSES = panels(Resolution, "resolution")
