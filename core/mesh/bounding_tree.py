@@ -12,7 +12,7 @@ import numpy as np
 
 from ..jit import kernel
 
-LEAF_SIZE = 8
+LEAF_SIZE = 2
 STACK_SIZE = 128
 
 

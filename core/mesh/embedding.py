@@ -81,55 +81,67 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
 @kernel
 def _barycentric(t, p, b):
     """Write p's barycentric coordinates in a tet into b (4,); returns the tet's smallest height (0: flat)."""
-    e = np.empty((3, 3))
-    r = np.empty(3)
-    for i in range(3):
-        r[i] = p[i] - t[0, i]
-        for c in range(3):
-            e[c, i] = t[c + 1, i] - t[0, i]
-    n1, n2, n3 = np.cross(e[1], e[2]), np.cross(e[2], e[0]), np.cross(e[0], e[1])
-    determinant = e[0, 0] * n1[0] + e[0, 1] * n1[1] + e[0, 2] * n1[2]
+    x0, x1, x2 = t[1, 0] - t[0, 0], t[1, 1] - t[0, 1], t[1, 2] - t[0, 2]
+    y0, y1, y2 = t[2, 0] - t[0, 0], t[2, 1] - t[0, 1], t[2, 2] - t[0, 2]
+    z0, z1, z2 = t[3, 0] - t[0, 0], t[3, 1] - t[0, 1], t[3, 2] - t[0, 2]
+    r0, r1, r2 = p[0] - t[0, 0], p[1] - t[0, 1], p[2] - t[0, 2]
+    u0, u1, u2 = y1 * z2 - y2 * z1, y2 * z0 - y0 * z2, y0 * z1 - y1 * z0
+    v0, v1, v2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
+    w0, w1, w2 = x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0
+    determinant = x0 * u0 + x1 * u1 + x2 * u2
     if determinant == 0.0:
         b[:] = -np.inf
         return 0.0
-    b[1] = (n1[0] * r[0] + n1[1] * r[1] + n1[2] * r[2]) / determinant
-    b[2] = (n2[0] * r[0] + n2[1] * r[1] + n2[2] * r[2]) / determinant
-    b[3] = (n3[0] * r[0] + n3[1] * r[1] + n3[2] * r[2]) / determinant
+    b[1] = (u0 * r0 + u1 * r1 + u2 * r2) / determinant
+    b[2] = (v0 * r0 + v1 * r1 + v2 * r2) / determinant
+    b[3] = (w0 * r0 + w1 * r1 + w2 * r2) / determinant
     b[0] = 1.0 - b[1] - b[2] - b[3]
-    largest = 0.0
-    for n in (n1 + n2 + n3, n1, n2, n3):
-        largest = max(largest, n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    s0, s1, s2 = u0 + v0 + w0, u1 + v1 + w1, u2 + v2 + w2
+    largest = max(
+        max(u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2),
+        max(w0 * w0 + w1 * w1 + w2 * w2, s0 * s0 + s1 * s1 + s2 * s2),
+    )
     return abs(determinant) / np.sqrt(largest)
 
 
 @kernel
 def _triangle_distance_squared(a, b, c, p):
-    """Squared distance of p from triangle abc: the foot of the perpendicular when it lies inside, else the nearest side."""
-    ab, ac, ap = b - a, c - a, p - a
-    d11 = ab[0] * ab[0] + ab[1] * ab[1] + ab[2] * ab[2]
-    d12 = ab[0] * ac[0] + ab[1] * ac[1] + ab[2] * ac[2]
-    d22 = ac[0] * ac[0] + ac[1] * ac[1] + ac[2] * ac[2]
-    e1 = ab[0] * ap[0] + ab[1] * ap[1] + ab[2] * ap[2]
-    e2 = ac[0] * ap[0] + ac[1] * ap[1] + ac[2] * ap[2]
+    """Squared distance of p from triangle abc: to the foot of the perpendicular inside it, else to the nearest side."""
+    d11, d12, d22, e1, e2 = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(3):
+        ab, ac, ap = b[i] - a[i], c[i] - a[i], p[i] - a[i]
+        d11 += ab * ab
+        d12 += ab * ac
+        d22 += ac * ac
+        e1 += ab * ap
+        e2 += ac * ap
     gram = d11 * d22 - d12 * d12
     if gram > 0.0:
         v = (d22 * e1 - d12 * e2) / gram
         w = (d11 * e2 - d12 * e1) / gram
         if v >= 0.0 and w >= 0.0 and v + w <= 1.0:
-            r = ap - v * ab - w * ac
-            return r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
-    return min(_segment_distance_squared(a, b, p), _segment_distance_squared(b, c, p), _segment_distance_squared(c, a, p))
+            total = 0.0
+            for i in range(3):
+                r = p[i] - a[i] - v * (b[i] - a[i]) - w * (c[i] - a[i])
+                total += r * r
+            return total
+    side = _segment_distance_squared(a, b, p)
+    return min(side, min(_segment_distance_squared(b, c, p), _segment_distance_squared(c, a, p)))
 
 
 @kernel
 def _segment_distance_squared(a, b, p):
     """Squared distance of p from segment ab."""
-    ab, ap = b - a, p - a
-    length2 = ab[0] * ab[0] + ab[1] * ab[1] + ab[2] * ab[2]
-    s = (ab[0] * ap[0] + ab[1] * ap[1] + ab[2] * ap[2]) / length2 if length2 > 0.0 else 0.0
-    s = min(max(s, 0.0), 1.0)
-    r = ap - s * ab
-    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
+    length2, along = 0.0, 0.0
+    for i in range(3):
+        length2 += (b[i] - a[i]) * (b[i] - a[i])
+        along += (b[i] - a[i]) * (p[i] - a[i])
+    s = min(max(along / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
+    total = 0.0
+    for i in range(3):
+        r = p[i] - a[i] - s * (b[i] - a[i])
+        total += r * r
+    return total
 
 
 @kernel
