@@ -62,18 +62,16 @@ def build_model(
     energies: tuple[str, ...] | str = "stable_neo_hookean",
     energy_of_tet: np.ndarray | None = None,
     pinned: np.ndarray = (),
-    fill: np.ndarray | float = 1.0,
 ) -> Model:
     """Validate and put together a model.
 
     Parameters
     ----------
     mesh : TetMesh
+        Its ``fill`` scales the volume that carries mass and energy.
     youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
     energies : name, or names that ``energy_of_tet`` (m,) indexes
     pinned : vertices whose positions are given each step
-    fill : (m,) or one number
-        Part of each tet's volume that holds material.
 
     Raises
     ------
@@ -85,12 +83,12 @@ def build_model(
     volumes = mesh.volumes
     if not (volumes > 0).all():
         raise MeshError(f"Tet {int(np.argmin(volumes))} has no positive volume.", "Tetrahedralize the mesh again.")
-    E, nu, rho, fill = (np.broadcast_to(np.asarray(a, dtype=np.float64), m) for a in (youngs_modulus, poissons_ratio, density, fill))
+    E, nu, rho = (np.broadcast_to(np.asarray(a, dtype=np.float64), m) for a in (youngs_modulus, poissons_ratio, density))
     for name, values, low, high in (
         ("stiffness", E, 0.0, np.inf),
         ("Poisson's ratio", nu, -1.0, 0.5),
         ("density", rho, 0.0, np.inf),
-        ("fill", fill, 0.0, np.inf),
+        ("fill", mesh.fill, 0.0, np.inf),
     ):
         bad = np.flatnonzero(~((values > low) & (values < high)))
         if len(bad):
@@ -103,7 +101,7 @@ def build_model(
         raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
     if len(pinned) == len(mesh.rest_positions):
         raise PinError("Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution.")
-    weights = volumes * fill
+    weights = mesh.body_volumes
     masses = weights * rho
     elastic = ElasticPotential(
         mesh.rest_positions,

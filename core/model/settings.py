@@ -18,7 +18,7 @@ def _number(default: float, low: float | None, high: float | None, unit: str, he
     return field(default=default, metadata={"range": (low, high), "unit": unit, "help": help})
 
 
-def _choice(default: str, help: str) -> Any:
+def _choice(default: str | bool, help: str) -> Any:
     return field(default=default, metadata={"help": help})
 
 
@@ -86,6 +86,7 @@ class SolverSettings:
     max_iterations: int = _number(10, 1, 1000, "", "Iterations a step at most")
     tolerance: float = _number(1e-5, 0.0, 1.0, "", "Stop a step when no vertex moves more than this part of the body's size")
     substeps: int = _number(1, 1, 1000, "", "Time steps a frame")
+    quadratic_finish: bool = _choice(True, "Mixed FEM: finish by Newton once stretches and positions agree")
     damping_factor: float = _number(1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver: larger is calmer")
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 

@@ -7,8 +7,9 @@ It is saved without pickle, as one ``.npz`` whose ``settings`` entry is JSON tex
 from __future__ import annotations
 
 import hashlib
-import io
 import json
+import os
+import zipfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -148,7 +149,7 @@ class Job:
     # -- to and from a file ---------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Write the job to one ``.npz`` file."""
+        """Write the job to one ``.npz`` file; StoreError when that fails."""
         settings = {
             "format": JOB_FORMAT,
             "materials": [asdict(m) for m in self.materials],
@@ -169,9 +170,17 @@ class Job:
         for k, region in enumerate(self.regions):
             arrays[f"region_{k}_positions"] = region.surface.positions
             arrays[f"region_{k}_triangles"] = region.surface.triangles
-        buffer = io.BytesIO()
-        np.savez(buffer, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
-        Path(path).write_bytes(buffer.getvalue())
+        path = Path(path)
+        temporary = path.with_name(path.name + ".part")
+        try:
+            with open(temporary, "wb") as file:
+                np.savez(file, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
+            os.replace(temporary, path)
+        except OSError as error:
+            raise StoreError(
+                f"{path.name} cannot be written ({error.strerror or error}).",
+                "Free disk space, or save the .blend where you may write.",
+            ) from error
 
     @classmethod
     def load(cls, path: Path) -> Job:
@@ -201,7 +210,7 @@ class Job:
                 resolution=ResolutionSettings(**settings["resolution"]),
                 solver=SolverSettings(**solver),
             )
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             raise StoreError(f"The job file {Path(path).name} cannot be read ({error}).", "Delete the bake and bake again.") from error
 
 

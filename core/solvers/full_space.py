@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..energies.kinematics import Deformation
+from ..errors import FactorizationError
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..integrators.backward_euler import new_velocities
 from ..linear_solvers.elastic_system import ElasticSystem
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
-from ..optimization.report import StepReport
+from ..optimization.line_search import backtrack
+from ..optimization.report import Iteration, StepReport
 from .protocol import check_finite
+
+
+class NewtonIterate(NamedTuple):
+    """Positions with their deformation, and the incremental potential there with its magnitude."""
+
+    x: np.ndarray
+    deformation: Deformation
+    value: float
+    magnitude: float
 
 
 class FullSpaceSolver:
@@ -61,9 +74,51 @@ class FullSpaceSolver:
         g[self.model.pinned] = 0.0
         return g
 
-    def has_settled(self, report: StepReport, movement: float, step_length: float) -> bool:
-        """Whether a full step moved no vertex farther than the tolerance; says so in the report."""
-        if step_length == 1.0 and movement <= self._smallest_movement:
+    def evaluate(self, x: np.ndarray, predicted: np.ndarray, h: float) -> NewtonIterate:
+        """Positions ready for a Newton iteration."""
+        deformation = self.elastic.deformation(x)
+        return NewtonIterate(x, deformation, *self.value(x, deformation, predicted, h))
+
+    def newton_iteration(
+        self, at: NewtonIterate, predicted: np.ndarray, h: float, report: StepReport, projected: bool
+    ) -> NewtonIterate | None:
+        """One Newton iteration on the incremental potential, noted in the report; None when no step lowers it any further.
+
+        Unprojected Hessians are projected where Cholesky fails.
+        """
+        with report.timed("assembly"):
+            g = self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h)
+            self.system.assemble(self.elastic.hessian(at.deformation, projected), h**2)
+        with report.timed("factorization"):
+            try:
+                self.system.factorize()
+            except FactorizationError:
+                if projected:
+                    raise
+                self.system.assemble(self.elastic.hessian(at.deformation), h**2)
+                self.system.factorize()
+        with report.timed("solve"):
+            dx = self.system.solve(-g)
+        check_finite(dx, "search direction")
+        slope = float(np.sum(g * dx))
+
+        def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
+            trial = self.evaluate(at.x + alpha * dx, predicted, h)
+            return trial.value, trial.magnitude, trial
+
+        with report.timed("line_search"):
+            alpha, accepted = backtrack(merit, at.value, at.magnitude, slope)
+        report.iterations += 1
+        movement = alpha * float(np.linalg.norm(dx, axis=1).max())
+        report.history.append(Iteration(float(np.linalg.norm(g)), -slope, alpha, movement))
+        if accepted is None:
+            report.reason = "no step lowers the energy any further (round-off)"
+        return accepted
+
+    def has_settled(self, report: StepReport) -> bool:
+        """Whether the last iteration, a full step, moved no vertex farther than the tolerance; says so in the report."""
+        last = report.history[-1]
+        if last.step_length == 1.0 and last.movement <= self._smallest_movement:
             report.converged = True
             report.reason = f"no vertex moved farther than {self.settings.tolerance:g} of the body's size"
         return report.converged

@@ -1,0 +1,57 @@
+"""Compile every kernel on tiny problems, at a moment that can be shown; later starts read them from the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import jit
+from ..energies import ENERGIES
+from ..energies.kinematics import Deformation, Stretch
+from ..mesh.embedding import embed
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tetrahedralize import tetrahedralize
+from ..model.model import build_model
+from ..model.settings import ResolutionSettings, SolverSettings
+from ..solvers import SOLVERS, make_solver
+
+
+def _tetrahedron() -> SurfaceMesh:
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    return SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+
+
+def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
+    surface = _tetrahedron()
+    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
+    yield "tetrahedra", lambda: embed(surface.positions, mesh)
+    F, s, p = np.eye(3)[None].copy(), np.array([[1.0, 1, 1, 0, 0, 0]]), np.ones((1, 2))
+    for law in ENERGIES.values():
+        yield law.label, lambda law=law: (
+            law.value(Deformation.of(F), p),
+            law.gradient(Deformation.of(F), p),
+            law.hessian(Deformation.of(F), p),
+            law.stretch_value(Stretch.of(s), p),
+            law.stretch_gradient(Stretch.of(s), p),
+            law.stretch_hessian(Stretch.of(s), p),
+        )
+    model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))
+    for name, cls in SOLVERS.items():
+        settings = SolverSettings(solver=name, max_iterations=1)
+        yield cls.label, lambda settings=settings: make_solver(model, settings).step(
+            model.rest_state(), mesh.rest_positions[:1], 0.04
+        )
+
+
+def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
+    """Compile what is not compiled yet, saying so by ``phase`` events; returns at once when all of it is on the disk."""
+    if jit.is_compiled():
+        return
+    total = 1 + len(ENERGIES) + len(SOLVERS)
+    on_event({"event": "phase", "phase": "compile", "done": 0, "total": total})
+    for done, (_name, stage) in enumerate(_stages(), start=1):
+        stage()
+        on_event({"event": "phase", "phase": "compile", "done": done, "total": total})
+    jit.mark_compiled()
