@@ -1,0 +1,82 @@
+"""Every test begins with an empty file; the extension is on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def extension(sinew_package: str) -> None:
+    """Registered, whether the repository is mounted or an installed extension is enabled."""
+    from sinew.blender_addon import registration
+
+    if not registration.is_registered():
+        registration.register()
+
+
+@pytest.fixture(autouse=True)
+def empty_file(extension: None) -> None:
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+
+
+@pytest.fixture
+def saved(empty_file: None, tmp_path: Path) -> Path:
+    """The file is saved; its path."""
+    path = tmp_path / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+@pytest.fixture
+def add_mesh(empty_file: None) -> Callable[..., Any]:
+    """Add a mesh object made of vertices and faces and make it active."""
+
+    def add(vertices: Any, faces: Any, name: str = "Body") -> Any:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(np.asarray(vertices, dtype=float).reshape(-1, 3).tolist(), [], faces)
+        obj = bpy.data.objects.new(name, mesh)
+        bpy.context.scene.collection.objects.link(obj)
+        bpy.context.view_layer.objects.active = obj
+        return obj
+
+    return add
+
+
+@pytest.fixture
+def body(add_mesh: Callable[..., Any]) -> Any:
+    """A small simulated bar of 12 vertices, held at one end, over four frames; nothing is slow about it."""
+    x, y, z = (g.ravel() for g in np.meshgrid([0.0, 0.5, 1.0], [0.0, 0.3], [0.0, 0.3], indexing="ij"))
+    faces = [(0, 2, 3, 1), (8, 9, 11, 10)]
+    for a in (0, 4):
+        for p, q in ((0, 1), (1, 3), (3, 2), (2, 0)):
+            faces.append((a + p, a + q, a + q + 4, a + p + 4))
+    obj = add_mesh(np.column_stack([x, y, z]), [face[::-1] for face in faces])
+    bpy.ops.sinew.enable()
+    pins = obj.vertex_groups.new(name="Pins")
+    pins.add([0, 1, 2, 3], 1.0, "REPLACE")
+    obj.sinew.pin_group = "Pins"
+    obj.sinew.cells_across = 4
+    obj.sinew.use_scene_range = False
+    obj.sinew.frame_start, obj.sinew.frame_end = 1, 4
+    return obj
+
+
+@pytest.fixture
+def evaluated() -> Callable[..., np.ndarray]:
+    """World positions of an object's evaluated vertices at a frame."""
+
+    def at(obj: Any, frame: float) -> np.ndarray:
+        bpy.context.scene.frame_set(int(np.floor(frame)), subframe=float(frame - np.floor(frame)))
+        result = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        flat = np.empty(3 * len(result.data.vertices), dtype=np.float32)
+        result.data.vertices.foreach_get("co", flat)
+        matrix = np.array(result.matrix_world)
+        return flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+
+    return at

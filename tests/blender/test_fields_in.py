@@ -1,0 +1,72 @@
+"""Vertex groups become weights that sum to one, while painting and on reading."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon.bridge import fields_in, painting
+from sinew.blender_addon.bridge.job_in import make_job
+
+
+@pytest.fixture
+def painted(body):
+    """Three materials: the first unpainted, the others overlapping on some vertices."""
+    for name in ("Bone", "Rubber"):
+        bpy.ops.sinew.add_material(preset=name)
+        material = body.sinew.materials[-1]
+        material.vertex_group = body.vertex_groups.new(name=name).name
+    body.vertex_groups["Bone"].add([0, 1, 2], 0.75, "REPLACE")
+    body.vertex_groups["Rubber"].add([2, 3], 0.25, "REPLACE")
+    return body
+
+
+def test_rows_sum_to_one_and_unpainted_vertices_are_the_first_material(painted):
+    weights = make_job(painted, bpy.context).material_weights
+    assert np.allclose(weights.sum(axis=1), 1.0)
+    assert weights[0] == pytest.approx([0, 1, 0]) and weights[3] == pytest.approx([0, 0, 1])
+    assert weights[2] == pytest.approx([0, 0.75, 0.25]) and weights[11] == pytest.approx([1, 0, 0])
+
+
+def test_missing_groups_weigh_nothing(painted):
+    weights = fields_in.group_weights(painted, painted.data, ["", "gone", "Bone"])
+    assert not weights[:, :2].any() and weights[0, 2] == 0.75
+
+
+def test_a_stroke_keeps_its_map_and_scales_the_others(painted):
+    painted.sinew.materials[0].vertex_group = painted.vertex_groups.new(name="Flesh").name
+    painted.sinew.active_material = 1
+    bpy.ops.sinew.paint_material()
+    assert painted.mode == "WEIGHT_PAINT" and painted.vertex_groups.active.name == "Bone"
+    assert bpy.ops.sinew.normalize_maps() == {"FINISHED"}
+    weights = fields_in.group_weights(painted, painted.data, ["Flesh", "Bone", "Rubber"])
+    assert weights[0] == pytest.approx([0.25, 0.75, 0.0])
+    assert weights[2] == pytest.approx([0.0, 0.75, 0.25])
+    assert not weights[11].any()
+    bpy.ops.sinew.stop_painting()
+    assert painted.mode == "OBJECT"
+
+
+def test_other_groups_are_not_our_maps(painted):
+    painted.vertex_groups.active = painted.vertex_groups["Pins"]
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    assert not painting.paints_a_map(painted)
+    assert not bpy.ops.sinew.normalize_maps.poll() and not bpy.ops.sinew.paint_stroke.poll()
+    painted.vertex_groups.active = painted.vertex_groups["Bone"]
+    assert painting.paints_a_map(painted)
+
+
+def test_balance_touches_nothing_that_is_unpainted():
+    weights = np.array([[0.0, 0.0, 0.0], [0.2, 0.6, 0.9], [0.5, 0.0, 0.0]])
+    result = painting.balanced(weights, kept=0, fill=None)
+    assert np.array_equal(result[0], weights[0]) and np.array_equal(result[2], weights[2])
+    assert result[1] == pytest.approx([0.2, 0.32, 0.48])
+
+
+def test_regions_become_surfaces_in_world_space(painted, add_mesh):
+    bone = add_mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], "Inner")
+    bone.location = (0.0, 0.0, 5.0)
+    painted.sinew.materials[1].region = bone
+    job = make_job(painted, bpy.context)
+    assert [region.material for region in job.regions] == [1]
+    assert job.regions[0].surface.positions[:, 2].min() == pytest.approx(5.0)

@@ -1,0 +1,92 @@
+"""Properties and the library's settings say the same: names, ranges, defaults; and Blender's 32 bits lose nothing meant."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import bpy
+import pytest
+from sinew.blender_addon import choices
+from sinew.blender_addon.bridge import settings_in
+from sinew.blender_addon.properties import SinewMaterial, SinewObject
+from sinew.core.energies.registry import ENERGIES
+from sinew.core.materials.presets import PRESETS
+from sinew.core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.solvers.registry import SOLVERS
+
+MIRRORED = [
+    (settings, field, SinewMaterial if settings is MaterialSettings else SinewObject)
+    for settings in (MaterialSettings, ResolutionSettings, SolverSettings)
+    for field in dataclasses.fields(settings)
+    if field.name not in ("name", "gravity")
+]
+
+
+@pytest.mark.parametrize("settings, field, group", MIRRORED, ids=lambda x: getattr(x, "name", ""))
+def test_each_setting_has_its_property(settings, field, group):
+    name = "log_stiffness" if field.name == "youngs_modulus" else field.name
+    prop = group.bl_rna.properties[name]
+    if field.name == "youngs_modulus":
+        assert (prop.hard_min, prop.hard_max) == tuple(math.log10(bound) for bound in field.metadata["range"])
+        assert prop.default == pytest.approx(math.log10(field.default), rel=1e-6)
+    elif "range" in field.metadata:
+        low, high = field.metadata["range"]
+        assert prop.hard_min == pytest.approx(low, rel=1e-6) and prop.hard_max == pytest.approx(high, rel=1e-6)
+        assert prop.default == pytest.approx(field.default, rel=1e-6)
+        assert field.metadata["unit"] in prop.name
+
+
+def test_fresh_properties_read_as_default_settings(body):
+    scene = bpy.context.scene
+    body.sinew.property_unset("cells_across")
+    body.sinew.materials.clear()
+    material = body.sinew.materials.add()
+    material.name = MaterialSettings().name
+    scene.gravity = (0.0, 0.0, -9.81)
+    assert settings_in.material_settings(material) == MaterialSettings()
+    assert settings_in.resolution_settings(body.sinew) == ResolutionSettings()
+    assert settings_in.solver_settings(body.sinew, scene) == SolverSettings()
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
+def test_presets_come_back_exactly(body, preset):
+    bpy.ops.sinew.add_material(preset=preset.name)
+    got = settings_in.material_settings(body.sinew.materials[-1])
+    assert dataclasses.replace(got, name=preset.name) == preset
+
+
+def test_menus_offer_the_registries():
+    assert [item[0] for item in choices.energy_items()] == list(ENERGIES)
+    assert [item[0] for item in choices.solver_items()] == list(SOLVERS)
+    numbers = [item[3] for item in choices.energy_items() + choices.solver_items() + choices.preset_items()]
+    assert len(set(numbers)) == len(numbers)
+
+
+@pytest.mark.parametrize("pascals, unit, shown", [(5e4, "KPA", 50.0), (1e9, "GPA", 1.0), (2.5e6, "MPA", 2.5), (12.0, "PA", 12.0)])
+def test_stiffness_is_set_and_read_in_any_unit(body, pascals, unit, shown):
+    material = body.sinew.materials[0]
+    material.stiffness_unit = unit
+    material.stiffness_value = shown
+    assert settings_in.material_settings(material).youngs_modulus == pascals
+    assert material.stiffness_value == pytest.approx(shown, rel=1e-6)
+    material.stiffness_unit = "PA"
+    assert material.stiffness_value == pytest.approx(pascals, rel=1e-6)
+    assert choices.fitting_unit(pascals) == unit
+    assert f"{pascals:,.0f} Pa" in choices.pascals(pascals)
+
+
+def test_stiffness_outside_its_range_is_held(body):
+    material = body.sinew.materials[0]
+    material.stiffness_unit = "PA"
+    material.stiffness_value = 0.0
+    assert settings_in.material_settings(material).youngs_modulus == 1.0
+
+
+def test_gravity_follows_the_scene(body):
+    scene = bpy.context.scene
+    scene.gravity = (1.5, 0.0, -3.0)
+    scene.unit_settings.scale_length = 0.01
+    assert settings_in.solver_settings(body.sinew, scene).gravity == pytest.approx((0.015, 0.0, -0.03))
+    scene.use_gravity = False
+    assert settings_in.solver_settings(body.sinew, scene).gravity == (0.0, 0.0, 0.0)
