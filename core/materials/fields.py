@@ -1,13 +1,14 @@
 """Material fields: from painted weights on the surface, and regions inside, to parameters of every tet.
 
 1. Weights are normalised at each surface vertex and interpolated over the triangles.
-2. A tet that the surface passes through takes the mean of the surface inside it: a sharp border of paint stays as sharp as one tet.
+2. A tet that the surface passes through takes the mean of the surface inside it: a border stays as sharp as one tet.
 3. The others take the harmonic extension of these values, averaged over their corners.
 4. Regions override: a tet whose centroid lies in a region is wholly of its material; the later region wins.
 
-Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric mean lies between
-the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6); Poisson's ratio linearly; density linearly, because weights are parts of
-the volume and mass must add up. The energy cannot be blended: that of the largest weight counts, the first of equals.
+Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric
+mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6); Poisson's ratio linearly; density
+linearly, because weights are parts of the volume and mass must add up. The energy cannot be blended: that of the
+largest weight counts, the first of equals.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def material_fields(
     materials : k settings
     regions : closed surfaces with the index of their material
     surface : SurfaceMesh, optional
-        The triangles over the n vertices. With them paint is known between the vertices too, which coarse surfaces need.
+        The triangles over the n vertices. With them paint is known between the vertices too, which coarse surfaces
+        need.
 
     Raises
     ------
@@ -142,9 +144,7 @@ def blend(
     )
 
 
-def _tet_weights(
-    mesh: TetMesh, embedding: Embedding, painted: np.ndarray, surface: SurfaceMesh | None
-) -> np.ndarray:
+def _tet_weights(mesh: TetMesh, embedding: Embedding, painted: np.ndarray, surface: SurfaceMesh | None) -> np.ndarray:
     """Paint carried to the tets, (m, k)."""
     m, k = len(mesh.tets), painted.shape[1]
     if len(painted) == 0:
@@ -184,9 +184,7 @@ def _vertex_means(
     return known, np.divide(np.stack(sums, axis=1), total[:, None], out=np.zeros((n, len(sums))), where=known[:, None])
 
 
-def _tet_means(
-    m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean paint in each tet that holds surface points: crossed (m,) bool, values (m, k)."""
     total = np.bincount(embedding.tet_indices, area, m)
     crossed = total > 0.0

@@ -1,8 +1,9 @@
 """Harmonic extension on tetrahedra: the smoothest values inside that meet given ones.
 
-Minimises the Dirichlet energy ``1/2 int |grad phi|^2`` over linear tets, ``K phi = 0`` at the free vertices [Pinkall, Polthier 1993].
-Where no dihedral angle exceeds 90 degrees, as in the lattice, ``K`` has no positive entry off its diagonal and the maximum
-principle holds exactly; elsewhere the result is clipped by who calls. Scale and place of the mesh do not matter.
+Minimises the Dirichlet energy ``1/2 int |grad phi|^2`` over linear tets, ``K phi = 0`` at the free vertices [Pinkall,
+Polthier 1993]. Where no dihedral angle exceeds 90 degrees, as in the lattice, ``K`` has no positive entry off its
+diagonal and the maximum principle holds exactly; elsewhere the result is clipped by who calls. Scale and place of the
+mesh do not matter.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Ready-made materials: plausible numbers to begin with.
 
-Densities of tissues are those of ICRU Report 44 (adipose 950, muscle 1050, skin 1090, cartilage 1100, cortical bone 1920 kg/m³);
-those of engineering materials, and their moduli, are the usual handbook values. Moduli of soft tissue spread over a factor of ten
-with load and direction; one from the middle of the small-strain range stands here. Two things are said openly:
+Densities of tissues are those of ICRU Report 44 (adipose 950, muscle 1050, skin 1090, cartilage 1100, cortical bone
+1920 kg/m³); those of engineering materials, and their moduli, are the usual handbook values. Moduli of soft tissue
+spread over a factor of ten with load and direction; one from the middle of the small-strain range stands here. Two
+things are said openly:
 
-- Bone and Shell are *effective* values. Cortical bone has about 1.5e10 Pa and nacre about 6e10 Pa; beside flesh of 5e4 Pa a modulus
-  of 1e9 Pa is already rigid to the eye, and every factor of ten beyond costs digits.
-- Poisson's ratio of nearly incompressible matter (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47, because linear tets
-  lock when nu comes close to 1/2.
+- Bone and Shell are *effective* values. Cortical bone has about 1.5e10 Pa and nacre about 6e10 Pa; beside flesh of
+  5e4 Pa a modulus of 1e9 Pa is already rigid to the eye, and every factor of ten beyond costs digits.
+- Poisson's ratio of nearly incompressible matter (flesh, rubber, gelatine: over 0.49) is set to 0.45-0.47, because
+  linear tets lock when nu comes close to 1/2.
 """
 
 from __future__ import annotations

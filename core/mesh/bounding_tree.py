@@ -1,7 +1,7 @@
 """A binary tree of bounding boxes over triangles or tets: what point location and winding numbers search.
 
-Elements are sorted along a Morton curve and the sorted range is halved until few are left, so the tree is a handful of flat
-arrays that kernels walk with a small stack, and the same elements always give the same tree.
+Elements are sorted along a Morton curve and the sorted range is halved until few are left, so the tree is a handful
+of flat arrays that kernels walk with a small stack, and the same elements always give the same tree.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Points tied to tetrahedra: barycentric coordinates in the tet that contains them, or in the nearest one.
 
-A point outside every tet is extrapolated from the tet nearest to it by distance; its coordinates are then partly negative, and an
-affine motion of the tet still carries it exactly.
+A point outside every tet is extrapolated from the tet nearest to it by distance; its coordinates are then partly
+negative, and an affine motion of the tet still carries it exactly.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Embedding:
 def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     """Tie points (n,3), metres, to a tet mesh at rest.
 
-    Where several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside within
-    round-off of the coordinates.
+    Where several tets contain a point, or are equally near to it, the lowest index wins. A point counts as inside
+    within round-off of the coordinates.
 
     Raises
     ------

@@ -1,12 +1,14 @@
-"""Draft tetrahedra: a body-centred cubic lattice of congruent cells that covers the surface, whatever the surface is like.
+"""Draft tetrahedra: a body-centred cubic lattice of congruent cells that covers any surface.
 
-Kept are the tets that contain a point of the surface (every triangle is sampled much finer than a cell) and those whose centroid
-lies inside by generalised winding number. Away from the surface the winding number is harmonic and has no maximum, so every part
-of the inside touches the surface: the inside is found by flooding from the surface's tets, and nothing else is evaluated.
-Then tets are added until around every vertex the kept tets hang together by faces: nothing dangles on an edge or a vertex.
+Kept are the tets that contain a point of the surface (every triangle is sampled much finer than a cell) and those
+whose centroid lies inside by generalised winding number. Away from the surface the winding number is harmonic and has
+no maximum, so every part of the inside touches the surface: the inside is found by flooding from the surface's tets,
+and nothing else is evaluated. Then tets are added until around every vertex the kept tets hang together by faces:
+nothing dangles on an edge or a vertex.
 
-The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets, with the ends of its longest side a
-quarter cell away from the lattice's own planes. All geometry happens in units of a cell: size and place of the body do not matter.
+The lattice is centred on the body, so a mirror-symmetric body gets mirror-symmetric tets, with the ends of its
+longest side a quarter cell away from the lattice's own planes. All geometry happens in units of a cell: size and
+place of the body do not matter.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     """
     proper = proper_triangles(surface.positions, surface.triangles)
     if len(proper) == 0:
-        raise MeshError("All faces of the mesh are collapsed.", "Give the faces some area, or merge vertices by distance.")
+        raise MeshError(
+            "All faces of the mesh are collapsed.", "Give the faces some area, or merge vertices by distance."
+        )
     triangles = surface.triangles[proper]
     used = surface.positions[triangles.ravel()]
     low, high = used.min(axis=0), used.max(axis=0)

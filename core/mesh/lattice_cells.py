@@ -1,14 +1,14 @@
 """Geometry of the body-centred cubic lattice's tetrahedra: numbering, corners, point location, neighbours.
 
-Unit: the side of a cubic cell. Lattice vertices are the cells' corners and centres; every tet joins the centres of two cells that
-share a face with one edge of that face, so there are 12 tets a cell, all congruent (tetragonal disphenoids, the fundamental domain
-of the affine reflection group A3~): neighbours across a face are mirror images of each other. [Conway, Burgiel, Goodman-Strauss,
-The Symmetries of Things, 2008, ch. 22.]
+Unit: the side of a cubic cell. Lattice vertices are the cells' corners and centres; every tet joins the centres of
+two cells that share a face with one edge of that face, so there are 12 tets a cell, all congruent (tetragonal
+disphenoids, the fundamental domain of the affine reflection group A3~): neighbours across a face are mirror images of
+each other. [Conway, Burgiel, Goodman-Strauss, The Symmetries of Things, 2008, ch. 22.]
 
-A tet is a pair (cell, slot), slot = 4 * axis + 2 * which + side: the face between ``cell`` and the next cell along ``axis``, and
-its edge on the lower (side 0) or upper (side 1) end of the other axis number ``which`` (axis + 1 or axis + 2, modulo 3).
-A lattice point is stored in doubled integer coordinates: all even at corners, all odd at centres.
-A set of tets is a grid of 12-bit masks, one uint16 a cell.
+A tet is a pair (cell, slot), slot = 4 * axis + 2 * which + side: the face between ``cell`` and the next cell along
+``axis``, and its edge on the lower (side 0) or upper (side 1) end of the other axis number ``which`` (axis + 1 or
+axis + 2, modulo 3). A lattice point is stored in doubled integer coordinates: all even at corners, all odd at
+centres. A set of tets is a grid of 12-bit masks, one uint16 a cell.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def tet_corners(i, j, k, slot, corners):
 
 @kernel
 def locate(x, y, z, cell):
-    """Write the cell of the tet that contains a point into cell (3,) and return the slot; ties go to the first in order."""
+    """Write the cell of the tet that contains a point into cell (3,); returns the slot."""
     u = np.empty(3)
     p = (x, y, z)
     for a in range(3):
@@ -97,9 +97,10 @@ def face_neighbour(corners, opposite, cell):
 
 @kernel
 def star_tet(vertex, member, cell):
-    """One of the 24 tets around a lattice vertex: cell written, slot returned; neighbouring members by ``star_adjacency``.
+    """One of the 24 tets around a lattice vertex: cell written, slot returned.
 
-    Around each vertex the tets are the 24 chambers sorted by which offset is largest, and which second, with their signs.
+    Around each vertex the tets are the 24 chambers sorted by which offset is largest, and which second, with their
+    signs.
     """
     p = 0.5 * vertex.astype(np.float64)
     axis, rest = member // 8, member % 8

@@ -63,7 +63,7 @@ def quality(mesh: TetMesh) -> Quality:
 
 
 def _area_normals(mesh: TetMesh) -> tuple[np.ndarray, np.ndarray]:
-    """Edges from corner 0 in units of the mesh's size, (m,3,3), and doubled area normals, inwards, by corner, (m,4,3)."""
+    """Edges from corner 0, (m,3,3), and inward doubled area normals by corner, (m,4,3), in units of the size."""
     p = mesh.rest_positions[mesh.tets]
     e = (p[:, 1:] - p[:, :1]) / mesh.size
     inner = np.stack([np.cross(e[:, 1], e[:, 2]), np.cross(e[:, 2], e[:, 0]), np.cross(e[:, 0], e[:, 1])], axis=1)

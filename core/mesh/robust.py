@@ -1,9 +1,11 @@
 """Robust tetrahedra that follow the surface: fTetWild [Hu, Schneider, Wang, Zorin, Panozzo 2020].
 
-Its compiled wrapper lies in the package ``pytetwild``, whose own Python layer wants PyVista; so the compiled module is found
-beside that layer and loaded alone.
-Trap: fTetWild writes to the process's standard output, which may be a channel of the caller's; it is sent to standard error
-while it works.
+Its compiled wrapper lies in the package ``pytetwild``, whose own Python layer wants PyVista; so the compiled module
+is found beside that layer and loaded alone.
+
+Traps: fTetWild may write to the process's standard output, which may be a channel of the caller's, and leaves a file in
+the working folder, so output goes to standard error and the working folder is a temporary one while it works. Its tets
+differ a little from run to run, with one thread too: whoever needs the same ones twice must keep them.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import contextlib
 import importlib.util
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from types import ModuleType
@@ -31,7 +34,8 @@ _ENVELOPE = 1e-3
 def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     """Fill a surface with tets of an edge length of about its longest side / ``cells_across``.
 
-    The tets follow the surface within a thousandth of its size; vertices may lie outside by as much. Takes seconds to minutes.
+    The tets follow the surface within a thousandth of its size; vertices may lie outside by as much. Takes seconds to
+    minutes.
 
     Raises
     ------
@@ -42,13 +46,17 @@ def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     proper = proper_triangles(surface.positions, surface.triangles)
     used, triangles = np.unique(surface.triangles[proper].ravel(), return_inverse=True)
     if len(used) == 0:
-        raise MeshError("All faces of the mesh are collapsed.", "Give the faces some area, or merge vertices by distance.")
+        raise MeshError(
+            "All faces of the mesh are collapsed.", "Give the faces some area, or merge vertices by distance."
+        )
     low = surface.positions[used].min(axis=0)
     size = surface.size
     points = np.ascontiguousarray((surface.positions[used] - low) / size)
     vertices, tets = _run(wrapper, points, triangles.reshape(-1, 3).astype(np.uint32), 1.0 / cells_across)
     if len(tets) == 0:
-        raise MeshError("The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets.")
+        raise MeshError(
+            "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
+        )
     return _tidy(vertices * size + low, tets)
 
 
@@ -74,8 +82,13 @@ def _load() -> ModuleType:
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
     """Send what C++ code writes to file descriptor 1 to descriptor 2."""
-    sys.stdout.flush()
-    kept = os.dup(1)
+    if sys.stdout is not None:  # None in a windowed program without a console
+        sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # no descriptor 1, nothing to protect
+        yield
+        return
     try:
         os.dup2(2, 1)
         yield
@@ -86,12 +99,14 @@ def _stdout_to_stderr() -> Iterator[None]:
 
 def _run(wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float) -> tuple[np.ndarray, np.ndarray]:
     """fTetWild on points within the unit box."""
-    nothing = (np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.empty(0))
+    optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
+    edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # its defaults; log: critical only
+    sizing = (np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.empty(0))
+    shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)
+    manner = (threads, rounds, log_level, quiet, vtk_ordering, keep_outside)
     try:
-        with _stdout_to_stderr():
-            return wrapper.tetrahedralize_mesh(
-                points, triangles, True, False, 0.05, edge, _ENVELOPE, 10.0, False, 0, 80, 6, True, False, False, *nothing
-            )
+        with _stdout_to_stderr(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            return wrapper.tetrahedralize_mesh(points, triangles, *shape, *manner, *sizing)
     except (RuntimeError, ValueError) as error:
         raise MeshError(f"fTetWild failed: {error}.", "Choose the Draft method, or fewer cells.") from error
 

@@ -28,7 +28,7 @@ class SurfaceMesh:
         object.__setattr__(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32).reshape(-1, 3))
 
     def validate(self) -> None:
-        """Raise MeshError when nothing can be simulated from this surface: no faces, NaN, indices out of range, no area."""
+        """Raise MeshError when there is nothing to simulate: no faces, NaN, indices out of range, no area."""
         if len(self.positions) == 0 or len(self.triangles) == 0:
             raise MeshError(
                 f"The mesh has {len(self.positions)} vertices and {len(self.triangles)} triangles.",
@@ -43,7 +43,9 @@ class SurfaceMesh:
         if self.triangles.min() < 0 or self.triangles.max() >= len(self.positions):
             raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
         if self.size <= 0.0 or self.area <= 0.0:
-            raise MeshError("The mesh has no area.", "Give it some size: scale must not be zero, faces must not be collapsed.")
+            raise MeshError(
+                "The mesh has no area.", "Give it some size: scale must not be zero, faces must not be collapsed."
+            )
 
     @property
     def size(self) -> float:

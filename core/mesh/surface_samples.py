@@ -53,7 +53,7 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
 
 @kernel
 def _rows_and_columns(t, spacing):
-    """Longest side's first corner, number of rows towards the apex, and of steps along the longest side; doubled area."""
+    """Longest side's first corner, rows towards the apex, steps along the longest side, doubled area."""
     longest, first = -1.0, 0
     for c in range(3):
         side = 0.0

@@ -18,8 +18,8 @@ class TetMesh:
     tets : (m, 4) int32
         Positively oriented: ``det [x1-x0, x2-x0, x3-x0] > 0``. Every vertex belongs to a tet.
     fill : (m,) float64
-        Part of each tet that the body occupies, in (0, 1]; ones by default. A lattice overlaps the surface, and without this
-        factor on volume its border cells would weigh, and resist, as if they were full.
+        Part of each tet that the body occupies, in (0, 1]; ones by default. A lattice overlaps the surface, and
+        without this factor on volume its border cells would weigh, and resist, as if they were full.
     """
 
     rest_positions: np.ndarray

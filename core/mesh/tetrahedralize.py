@@ -27,7 +27,9 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetM
     surface.validate()
     tets = METHODS[resolution.method](surface, resolution.cells_across)
     if len(tets.tets) == 0:
-        raise MeshError("The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets.")
+        raise MeshError(
+            "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
+        )
     return tets
 
 

@@ -1,12 +1,13 @@
 """Generalised winding number of triangles about points: how often the surface wraps a point, 1 inside, 0 outside.
 
-``w(q) = sum over triangles of (signed solid angle seen from q) / 4 pi``. It needs no closed surface: at an opening it passes
-smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting triangles
-[Jacobson, Kavan, Sorkine-Hornung 2013]. Far clusters of triangles are replaced by the first two terms of their Taylor series
-[Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2; the error stays under about 1e-3 a cluster ring,
-well away from the threshold that it serves.
-Trap: faces of opposite orientation cancel. A body turned inside out as a whole has w = -1 and is found by ``|w|``; a patch of
-flipped faces is a hole.
+``w(q) = sum over triangles of (signed solid angle seen from q) / 4 pi``. It needs no closed surface: at an opening it
+passes smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting
+triangles [Jacobson, Kavan, Sorkine-Hornung 2013]. Far clusters of triangles are replaced by the first two terms of
+their Taylor series [Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on
+average and 0.04 at worst, far from the threshold that it serves.
+
+Trap: faces of opposite orientation cancel. A body turned inside out as a whole has w = -1 and is found by ``|w|``; a
+patch of flipped faces is a hole.
 """
 
 from __future__ import annotations
