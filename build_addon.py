@@ -47,7 +47,7 @@ def load_packaging() -> ModuleType:
 
 def main(arguments: list[str]) -> int:
     """Run one subcommand; the exit code."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older Python is told so
         print(f"build_addon.py needs Python 3.11 or newer, this is {sys.version.split()[0]}.", file=sys.stderr)
         return 2
     load_packaging()

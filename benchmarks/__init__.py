@@ -4,7 +4,7 @@ A benchmark module has a docstring (its first line is shown by ``bench --list``)
 
     def cases(data: Path | None) -> Iterable[Case]
 
-``data`` is a folder of bodies as ``.npz`` files, or None where there is none: a benchmark then gives the cases that it builds in
-code. Run one with ``python build_addon.py bench NAME``. It is loaded as ``sinew.benchmarks.NAME``, so it imports the library
-relatively: ``from ..core...``.
+``data`` is a folder of bodies as ``.npz`` files, or None where there is none: a benchmark then gives the cases that it
+builds in code. Run one with ``python build_addon.py bench NAME``. It is loaded as ``sinew.benchmarks.NAME``, so it
+imports the library relatively: ``from ..core...``.
 """

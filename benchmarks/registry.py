@@ -18,8 +18,8 @@ _NOT_BENCHMARKS = {"registry"}
 class Row:
     """One measured value.
 
-    ``bar`` is what it is held against, as text (``"<= 1e-8"``), or "" for a value that is only told; ``holds`` says whether
-    it does, None where there is no bar.
+    ``bar`` is what it is held against, as text (``"<= 1e-8"``), or "" for a value that is only told; ``holds`` says
+    whether it does, None where there is no bar.
     """
 
     case: str
@@ -38,7 +38,9 @@ class Case:
     run: Callable[[], Iterable[Row]]
 
 
-def row(case: str, metric: str, value: float, unit: str = "", at_most: float | None = None, at_least: float | None = None) -> Row:
+def row(
+    case: str, metric: str, value: float, unit: str = "", at_most: float | None = None, at_least: float | None = None
+) -> Row:
     """A row, held against one bar at most."""
     if at_most is not None:
         return Row(case, metric, value, unit, f"<= {at_most:g}", bool(value <= at_most))
@@ -50,7 +52,9 @@ def row(case: str, metric: str, value: float, unit: str = "", at_most: float | N
 def names() -> list[str]:
     """Names of all benchmarks."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return sorted(module.name for module in found if module.name not in _NOT_BENCHMARKS and not module.name.startswith("_"))
+    return sorted(
+        module.name for module in found if module.name not in _NOT_BENCHMARKS and not module.name.startswith("_")
+    )
 
 
 def show_list() -> int:

@@ -1,4 +1,6 @@
-"""``python -m sinew scene.toml`` simulates without Blender; ``python -m sinew bake scene.blend`` bakes with the ``bpy`` wheel."""
+"""``python -m sinew scene.toml`` simulates without Blender; ``python -m sinew bake scene.blend`` bakes with the ``bpy``
+wheel.
+"""
 
 from __future__ import annotations
 

@@ -26,4 +26,6 @@ def run(options: argparse.Namespace) -> int:
     if options.data and not data.is_dir():
         print(f"build_addon.py bench: {data} is not a folder.", file=sys.stderr)
         return 2
-    return registry.run(options.name, options.case, data if data.is_dir() else None, Path(options.json) if options.json else None)
+    return registry.run(
+        options.name, options.case, data if data.is_dir() else None, Path(options.json) if options.json else None
+    )

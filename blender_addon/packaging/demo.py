@@ -27,7 +27,9 @@ def run() -> int:
     if code != 0:
         raise BuildError(f"the headline scene failed with exit code {code}.")
     print(f"\nIn {target}:")
-    for path in sorted(path for path in target.rglob("*") if path.is_file() and len(path.relative_to(target).parts) == 1):
+    for path in sorted(
+        path for path in target.rglob("*") if path.is_file() and len(path.relative_to(target).parts) == 1
+    ):
         print(f"  {path.name:28} {path.stat().st_size / 1e6:8.2f} MB")
     print(f"{time.monotonic() - start:.0f} s in all")
     return 0

@@ -18,8 +18,9 @@ from .project import ROOT, BuildError, EnvironmentPlan
 STAMP = "sinew-requirements.txt"
 
 # What the bpy wheels link to and a bare Debian or Ubuntu lacks.
-SYSTEM_PACKAGES = ("libx11-6", "libxrender1", "libxfixes3", "libxi6", "libxkbcommon0", "libsm6", "libice6", "libgl1", "libegl1",
-                   "libxxf86vm1")  # fmt: skip
+SYSTEM_PACKAGES = tuple(
+    "libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libice6 libgl1 libegl1 libxxf86vm1".split()
+)
 
 
 def find_python(version: str) -> str | None:
@@ -73,7 +74,7 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
     base = find_python(plan.python)
     if base is None:
         raise BuildError(
-            f"The environment {place.name} needs Python {plan.python} with the modules venv and ensurepip, and none was found.\n"
+            f"{place.name} needs Python {plan.python} with the modules venv and ensurepip, and none was found.\n"
             f"Install it (Debian: apt-get install python{plan.python} python{plan.python}-venv; or pyenv, or uv)."
         )
     print(f"Making {place.name} (Python {plan.python}, {len(plan.requirements)} packages) ...", flush=True)
@@ -82,7 +83,18 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
     listing = place / "wanted.txt"
     listing.write_text("\n".join(plan.requirements) + "\n")
     run_quietly(
-        [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "-r", str(listing)],
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "-r",
+            str(listing),
+        ],
         f"the packages of {place.name} cannot be installed (is the package index reachable?)",
     )
     _check_bpy(python)
@@ -101,7 +113,9 @@ def _check_bpy(python: str) -> None:
         run_quietly(install, "the system libraries cannot be installed")
         result = subprocess.run(probe, capture_output=True, text=True)
     if result.returncode != 0:
-        raise BuildError(f"bpy cannot be imported:\n{result.stderr[-800:]}\nA library may be missing; Debian: {' '.join(install)}")
+        raise BuildError(
+            f"bpy cannot be imported:\n{result.stderr[-800:]}\nA library may be missing; Debian: {' '.join(install)}"
+        )
 
 
 def run_quietly(command: list[str], complaint: str, environment: dict[str, str] | None = None) -> str:

@@ -1,7 +1,8 @@
-"""``build_addon.py mount``: the package ``sinew`` in the site-packages of the Python that runs this, as links to this checkout.
+"""``build_addon.py mount``: the package ``sinew`` in the site-packages of the Python that runs this, as links to this
+checkout.
 
-The links lie as the wheel and the extension zip do, so ``import sinew`` and ``python -m sinew`` work and edits take effect at
-once. The dependencies are the reader's own: ``.venv/bin/python build_addon.py mount`` has them all.
+The links lie as the wheel and the extension zip do, so ``import sinew`` and ``python -m sinew`` work and edits take
+effect at once. The dependencies are the reader's own: ``.venv/bin/python build_addon.py mount`` has them all.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ MARK = "mounted-by-build_addon"
 def folder() -> Path:
     """Where the package is linked."""
     if sys.prefix == sys.base_prefix and not site.ENABLE_USER_SITE:
-        raise BuildError("this Python is not a virtual environment and has no user folder.\nUse .venv/bin/python build_addon.py mount")
+        raise BuildError(
+            "this Python is no virtual environment and has no user folder.\nUse .venv/bin/python build_addon.py mount"
+        )
     base = sysconfig.get_path("purelib") if sys.prefix != sys.base_prefix else site.getusersitepackages()
     return Path(base) / "sinew"
 
@@ -30,7 +33,9 @@ def make() -> int:
     """Link the package; 0."""
     place = folder()
     if place.exists() and not (place / MARK).exists():
-        raise BuildError(f"{place} is there and was not made by this command.\nUninstall it first (pip uninstall sinew).")
+        raise BuildError(
+            f"{place} is there and was not made by this command.\nUninstall it first (pip uninstall sinew)."
+        )
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (place / MARK).write_text(f"{ROOT}\n")

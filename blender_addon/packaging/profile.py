@@ -31,7 +31,9 @@ def package_name() -> str:
 
 
 def variables(folder: Path) -> dict[str, str]:
-    """The environment of a process that uses the profile in ``folder``: no PYTHON* variable of the caller's, own kernel cache."""
+    """The environment of a process that uses the profile in ``folder``: no PYTHON* variable of the caller's, own kernel
+    cache.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "BLENDER_", "SINEW_"))}
     return {**kept, "BLENDER_USER_RESOURCES": str(folder), "SINEW_KERNEL_CACHE": str(folder / "kernels")}
 
@@ -44,5 +46,7 @@ def install(environment: str, archive: Path, folder: Path) -> dict[str, str]:
     command = [str(python_of(environment)), "-c", _INSTALL, package_name(), str(archive)]
     result = subprocess.run(command, capture_output=True, text=True, env=variables_, cwd=folder)
     if result.returncode != 0:
-        raise BuildError(f"{archive.name} cannot be installed in {environment}:\n{(result.stdout + result.stderr)[-2000:]}")
+        raise BuildError(
+            f"{archive.name} cannot be installed in {environment}:\n{(result.stdout + result.stderr)[-2000:]}"
+        )
     return variables_

@@ -96,8 +96,14 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
 def _gui(part: str, archive: Path, arguments: list[str]) -> Outcome:
     place = windowed.find()
     if place is None:
-        return Outcome(part, skipped=1, note="skipped: no windowed Blender; run build_addon.py get-blender (root) or set SINEW_BLENDER")
-    return _pytest(part, ["tests/gui", *arguments], {**os.environ, "SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)})
+        return Outcome(
+            part,
+            skipped=1,
+            note="skipped: no windowed Blender; run build_addon.py get-blender (root) or set SINEW_BLENDER",
+        )
+    return _pytest(
+        part, ["tests/gui", *arguments], {**os.environ, "SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)}
+    )
 
 
 def _pytest(part: str, arguments: list[str], variables: dict[str, str], live: bool = False) -> Outcome:

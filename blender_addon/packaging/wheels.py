@@ -91,7 +91,8 @@ def write_lock() -> None:
     text = "# Every bundled wheel. Written by `python build_addon.py lock`; edit pyproject.toml instead.\n"
     for wheel in sorted(rows.values(), key=lambda wheel: wheel.file):
         text += "\n[[wheel]]\n" + "".join(
-            f"{key} = {list(value) if key == 'pythons' else value!r}\n".replace("'", '"') for key, value in vars(wheel).items()
+            f"{key} = {list(value) if key == 'pythons' else value!r}\n".replace("'", '"')
+            for key, value in vars(wheel).items()
         )
     LOCK.write_text(text, encoding="utf-8")
     print(f"{LOCK.name}: {len(rows)} wheels")

@@ -1,7 +1,7 @@
 """A windowed Blender for the tests: Debian trixie's, in a folder of the repository.
 
-Everything that is mounted for it is mounted in a mount namespace of its own, which ends with the process that made it. So
-the folder never holds the host's /dev or /proc, and deleting the repository deletes nothing else.
+Everything that is mounted for it is mounted in a mount namespace of its own, which ends with the process that made it.
+So the folder never holds the host's /dev or /proc, and deleting the repository deletes nothing else.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ chroot "$root" "$@" || exit $?
 
 
 def find() -> Path | None:
-    """The windowed Blender that ``SINEW_BLENDER`` names (an executable, or the root folder of a Debian), else the one in
-    ``.blender``, else None."""
+    """The windowed Blender that ``SINEW_BLENDER`` names (an executable, or the root folder of a Debian), else the one
+    in ``.blender``, else None."""
     named = os.environ.get("SINEW_BLENDER")
     if named:
         if not Path(named).exists():
@@ -74,7 +74,9 @@ def get() -> None:
     FOLDER.mkdir(exist_ok=True)
     print(f"Installing Debian {RELEASE} and its Blender into .blender (about two minutes) ...", flush=True)
     private = ["unshare", "--mount", "--propagation", "private", "--"]
-    run_quietly([*private, "debootstrap", "--variant=minbase", RELEASE, str(root)], "the Debian root folder cannot be made")
+    run_quietly(
+        [*private, "debootstrap", "--variant=minbase", RELEASE, str(root)], "the Debian root folder cannot be made"
+    )
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
     for step in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES], ["clean"]):
         run_quietly(enter(root, ["apt-get", *step], network=True), "Blender cannot be installed", variables)
@@ -89,7 +91,9 @@ def _install_debootstrap() -> None:
     if not shutil.which("apt-get"):
         raise BuildError("get-blender needs debootstrap.\nInstall it with your system's package manager.")
     run_quietly(["apt-get", "update"], "the package lists cannot be read")
-    run_quietly(["apt-get", "install", "-y", "--no-install-recommends", "debootstrap"], "debootstrap cannot be installed")
+    run_quietly(
+        ["apt-get", "install", "-y", "--no-install-recommends", "debootstrap"], "debootstrap cannot be installed"
+    )
 
 
 def _forget_unfinished() -> None:

@@ -1,7 +1,8 @@
 """The windowed harness: a real Blender under a virtual screen runs a scenario; its results come back as JSON.
 
 A scenario is a file in ``tests/gui/scenarios`` with a generator function ``scenario(gui)``; ``gui`` is described in
-``driver.py``. The extension is installed once, from the built zip, by Blender's own command line, into a profile of its own.
+``driver.py``. The extension is installed once, from the built zip, by Blender's own command line, into a profile of its
+own.
 
     def test_sidebar(windowed):
         result = windowed.run("sidebar")
@@ -23,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import build_addon
 import pytest
+
+import build_addon
 
 build_addon.load_packaging()
 packaging = importlib.import_module("sinew_packaging")
@@ -90,13 +92,24 @@ class WindowedBlender:
     def run(self, scenario: str, timeout: float = 180.0, **parameters: Any) -> ScenarioResult:
         """Run one scenario in a fresh Blender; fail the test when it raised, hung, or Blender crashed."""
         tests = INSIDE_TESTS if self._inside else str(HERE)
-        request = {"scenario": f"{tests}/scenarios/{scenario}.py", "session": self.session_path, "parameters": parameters}
+        request = {
+            "scenario": f"{tests}/scenarios/{scenario}.py",
+            "session": self.session_path,
+            "parameters": parameters,
+        }
         (self._session / "request.json").write_text(json.dumps(request))
         answer = self._session / "answer.json"
         answer.unlink(missing_ok=True)
         command = ["xvfb-run", "-a", "-s", f"-screen 0 {SCREEN} -fbdir {self.session_path}/screen", self._blender()]
         command += ["--enable-event-simulate", "--window-geometry", "0", "0", *SCREEN.split("x")[:2]]
-        command += ["--python-exit-code", "3", "--python", f"{tests}/driver.py", "--", f"{self.session_path}/request.json"]
+        command += [
+            "--python-exit-code",
+            "3",
+            "--python",
+            f"{tests}/driver.py",
+            "--",
+            f"{self.session_path}/request.json",
+        ]
         code, log = self._execute(command, timeout)
         photographs = self._collect_photographs(scenario)
         assert answer.is_file(), f"Blender ended with exit code {code} and no answer:\n{log[-4000:]}"
@@ -117,13 +130,23 @@ class WindowedBlender:
             "BLENDER_USER_RESOURCES": f"{self.session_path}/profile",
         }
         if self._inside:
-            binds = {self._session: INSIDE_SESSION, HERE: INSIDE_TESTS, self._archive.parent: INSIDE_ZIP, **_brush_assets()}
+            binds = {
+                self._session: INSIDE_SESSION,
+                HERE: INSIDE_TESTS,
+                self._archive.parent: INSIDE_ZIP,
+                **_brush_assets(),
+            }
             command = packaging.windowed.enter(self._place, command, binds)
         log = self._session / "log.txt"
         with log.open("w") as handle:
             # A group of its own: on a time-out everything under it ends, and nothing else.
             process = subprocess.Popen(
-                command, stdout=handle, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=variables, start_new_session=True
+                command,
+                stdout=handle,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env=variables,
+                start_new_session=True,
             )
             try:
                 code = process.wait(timeout)
@@ -132,7 +155,10 @@ class WindowedBlender:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
                 self._collect_photographs("hung")
-                pytest.fail(f"Blender did not end within {timeout:.0f} s; see {PHOTOGRAPHS}\n{log.read_text(errors='replace')[-4000:]}")
+                pytest.fail(
+                    f"Blender did not end within {timeout:.0f} s; see {PHOTOGRAPHS}\n"
+                    f"{log.read_text(errors='replace')[-4000:]}"
+                )
         return code, log.read_text(errors="replace")
 
     def _photograph_screen(self, name: str) -> None:
@@ -164,7 +190,14 @@ def _png_from_xwd(raw: Path, png: Path) -> None:
 
     data = raw.read_bytes()
     header = struct.unpack(">25I", data[:100])
-    header_size, width, height, bits, row_bytes, colours = header[0], header[4], header[5], header[11], header[12], header[19]
+    header_size, width, height, bits, row_bytes, colours = (
+        header[0],
+        header[4],
+        header[5],
+        header[11],
+        header[12],
+        header[19],
+    )
     assert bits == 32, f"unexpected screen depth {bits}"
     pixels = data[header_size + 12 * colours :]
     Image.frombuffer("RGB", (width, height), pixels, "raw", "BGRX", row_bytes, 1).save(png)

@@ -1,0 +1,71 @@
+"""One package name, however it is loaded: mounted in a process, linked into an environment, installed as a wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# `python -m sinew` with an environment of its own over this one's packages.
+ASK = "import sinew, sinew.core.errors as e; print(sinew.__file__); print(e.__name__)"
+
+
+def run(*command, **options):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """An empty virtual environment that sees this one's packages, and its Python."""
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    pth = tmp_path / "venv/lib/python{}.{}/site-packages/seen.pth".format(*sys.version_info[:2])
+    pth.write_text("\n".join(path for path in sys.path if path.endswith("site-packages")) + "\n")
+    return tmp_path / "venv/bin/python"
+
+
+def test_mount_in_a_process_loads_nothing_heavy(tmp_path):
+    code = f"""
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+import build_addon
+build_addon.mount()
+import sinew
+print(len({{"bpy", "numpy"}} & set(sys.modules)))
+"""
+    assert run(sys.executable, "-c", code, cwd=tmp_path).strip() == "0"
+
+
+def test_mount_links_the_checkout_into_an_environment(environment, tmp_path):
+    run(environment, ROOT / "build_addon.py", "mount")
+    file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
+    assert name == "sinew.core.errors" and Path(file).resolve() == ROOT / "blender_addon/package/__init__.py"
+    assert "usage" in run(environment, "-m", "sinew", "--help", cwd=tmp_path).lower()
+    run(environment, ROOT / "build_addon.py", "mount", "--remove")
+    assert not list((environment.parents[1]).rglob("site-packages/sinew"))
+    assert (ROOT / "core/errors.py").is_file()
+
+
+def test_pip_installs_a_working_library(environment, tmp_path):
+    wheel_folder = tmp_path / "wheel"
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", wheel_folder, ROOT, env={**os.environ})
+    (wheel,) = wheel_folder.glob("sinew-*.whl")
+    run(environment, "-m", "pip", "install", "-q", "--no-deps", wheel)
+    file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
+    assert name == "sinew.core.errors" and "site-packages" in file
+    assert "usage" in run(environment, "-m", "sinew", "--help", cwd=tmp_path).lower()
+    installed = Path(file).parent
+    for folder in ("core", "blender_addon", "operators", "ui"):
+        ours = {p.relative_to(ROOT) for p in (ROOT / folder).rglob("*.py") if "packag" not in p.as_posix()}
+        assert ours == {p.relative_to(installed) for p in (installed / folder).rglob("*.py")}
+
+
+def test_version_is_told_once():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()

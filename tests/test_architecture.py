@@ -1,0 +1,246 @@
+"""The house rules of ``docs/design``: who may import whom, how long a file may be, what is annotated, what is never
+used.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE_FOLDERS = ("blender_addon", "core", "operators", "ui")
+
+# The order is the law: a room of `core` imports only rooms above it. `model/settings` stands apart from the rest of
+# `model`: the frozen dataclasses are what every room reads, and import none but `errors`.
+ROOMS = """
+    jit small_matrix errors model/settings mesh materials energies assembly forces constraints contact subspaces
+    cubature integrators linear_solvers optimization model solvers simulation cli
+""".split()
+
+BLENDER_MODULES = {"bpy", "bpy_extras", "mathutils", "bmesh", "gpu", "bl_ui", "addon_utils", "blf"}
+MESH_ARRAYS = {"vertices", "loop_triangles", "loops", "polygons", "key_blocks", "calc_loop_triangles"}
+
+
+def _files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Everything a file imports, as paths from the repository (``core/mesh/quality``) or top-level names (``numpy``),
+    with the line. Relative imports are resolved; each name of ``from . import a, b`` counts."""
+    folder = path.relative_to(ROOT).parts[:-1]
+    for node in ast.walk(_parse(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.replace(".", "/"), node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = folder[: len(folder) - (node.level - 1)] if node.level else ()
+            target = [*above, *(node.module.split(".") if node.module else [])]
+            for alias in node.names:
+                inner = "/".join([*target, alias.name])
+                is_module = (ROOT / f"{inner}.py").is_file() or (ROOT / inner).is_dir()
+                yield (inner if node.level and is_module else "/".join(target)), node.lineno
+
+
+def _room(module: str) -> str:
+    """The room of a module of core (``core/mesh/quality`` -> ``mesh``)."""
+    inner = module.removeprefix("core").strip("/")
+    return "model/settings" if inner == "model/settings" else inner.partition("/")[0]
+
+
+def _breaches(folders: tuple[str, ...], forbidden: set[str]) -> list[str]:
+    """Imports, from files of these folders, of modules that are or lie in one of ``forbidden``."""
+    found = []
+    for path in _files(*folders):
+        for target, line in _imports(path):
+            if any(target == module or target.startswith(f"{module}/") for module in forbidden):
+                found.append(f"{_name(path)}:{line} imports {target}")
+    return found
+
+
+def test_ruff_is_clean():
+    result = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_room_of_core_has_its_place_in_the_order():
+    present = {_room(_name(path).removesuffix(".py")) for path in _files("core")} - {"__init__"}
+    assert present <= set(ROOMS), "add the new room to ROOMS, below everything it imports"
+
+
+def test_rooms_of_core_import_only_rooms_above():
+    wrong = []
+    for path in _files("core"):
+        room = _room(_name(path).removesuffix(".py"))
+        for target, line in _imports(path):
+            if not target.startswith("core/") or room == "__init__":
+                continue
+            other = _room(target)
+            if other != room and ROOMS.index(other) > ROOMS.index(room):
+                wrong.append(f"{_name(path)}:{line}: {room} imports {other}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_settings_import_errors_alone():
+    imported = {target for target, _ in _imports(ROOT / "core/model/settings.py") if target.startswith("core")}
+    assert imported == {"core/errors"}
+
+
+def test_core_knows_neither_blender_nor_the_rest():
+    assert not _breaches(("core",), BLENDER_MODULES | {"blender_addon", "operators", "ui", "benchmarks"})
+
+
+def test_ui_imports_neither_core_nor_bridge():
+    assert not _breaches(("ui",), {"core", "blender_addon/bridge"})
+
+
+def test_operators_do_not_import_ui():
+    assert not _breaches(("operators",), {"ui"})
+
+
+def test_the_package_imports_nothing_that_is_not_shipped():
+    not_shipped = {"benchmarks", "tests", "build_addon", "blender_addon/packaging"}
+    breaches = _breaches(PACKAGE_FOLDERS, not_shipped)
+    assert not [breach for breach in breaches if not breach.startswith("blender_addon/packaging/")]
+
+
+def test_imports_inside_the_package_are_relative():
+    own = {"sinew", "bl_ext", *PACKAGE_FOLDERS}
+    wrong = []
+    for path in _files(*PACKAGE_FOLDERS):
+        if "packaging" in path.parts:
+            continue
+        for node in ast.walk(_parse(path)):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            wrong += [f"{_name(path)}:{node.lineno}: {n}" for n in names if n.partition(".")[0] in own]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_mesh_arrays_are_read_in_the_bridge_alone():
+    wrong = []
+    for path in _files("blender_addon", "operators", "ui"):
+        if "bridge" in path.parts or "packaging" in path.parts:
+            continue
+        for node in ast.walk(_parse(path)):
+            if isinstance(node, ast.Attribute) and node.attr in ("foreach_get", "foreach_set"):
+                of_mesh = isinstance(node.value, ast.Attribute) and node.value.attr in MESH_ARRAYS
+                if of_mesh:
+                    wrong.append(f"{_name(path)}:{node.lineno}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_pickle_no_eval_no_path_edits():
+    wrong = []
+    for path in _files(*PACKAGE_FOLDERS):
+        wrong += [
+            f"{_name(path)}:{line} imports {t}"
+            for t, line in _imports(path)
+            if t in ("pickle", "shelve", "marshal", "dill")
+        ]
+        for node in ast.walk(_parse(path)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
+                wrong.append(f"{_name(path)}:{node.lineno} calls {node.func.id}")
+            if (
+                isinstance(node, ast.keyword)
+                and node.arg == "allow_pickle"
+                and getattr(node.value, "value", None) is not False
+            ):
+                wrong.append(f"{_name(path)}: allow_pickle is not False")
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr in ("insert", "append", "extend")
+                and _is_sys_path(node.value)
+            ):
+                wrong.append(f"{_name(path)}:{node.lineno} edits sys.path")
+    assert not wrong, "\n".join(wrong)
+
+
+def _is_sys_path(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == "path"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "sys"
+    )
+
+
+def _functions(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions and methods, not those nested in functions."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield f"{owner}{node.name}", node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{node.name}.")
+
+
+def test_public_functions_of_core_are_annotated_and_documented():
+    wrong = []
+    for path in _files("core"):
+        for name, function in _functions(_parse(path)):
+            if any(part.startswith("_") for part in name.split(".")):
+                continue
+            given = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
+            bare = [a.arg for a in given if a.annotation is None and a.arg not in ("self", "cls")]
+            if _is_kernel(function):
+                continue
+            if bare or function.returns is None:
+                wrong.append(
+                    f"{_name(path)}:{function.lineno} {name}: no annotation for {', '.join(bare) or 'the result'}"
+                )
+            if ast.get_docstring(function) is None:
+                wrong.append(f"{_name(path)}:{function.lineno} {name}: no docstring")
+    assert not wrong, "\n".join(wrong)
+
+
+def _is_kernel(function: ast.FunctionDef) -> bool:
+    """Kernels take arrays and scalars that Numba types by itself."""
+    names = {d.func if isinstance(d, ast.Call) else d for d in function.decorator_list}
+    return any(isinstance(n, ast.Name) and n.id in ("kernel", "parallel_kernel") for n in names)
+
+
+def _measured() -> list[Path]:
+    return [ROOT / "build_addon.py", *_files(*PACKAGE_FOLDERS, "benchmarks", "tests")]
+
+
+def test_files_are_short():
+    lengths = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in _measured()}
+    assert not {name: n for name, n in lengths.items() if n > 450}
+
+
+def test_functions_are_short():
+    wrong = []
+    for path in _measured():
+        for name, function in _functions(_parse(path)):
+            length = (function.end_lineno or 0) - function.lineno + 1
+            if length > 60:
+                wrong.append(f"{_name(path)}:{function.lineno} {name}: {length} lines")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_module_says_what_it_is():
+    silent = [_name(path) for path in _files(*PACKAGE_FOLDERS, "benchmarks") if ast.get_docstring(_parse(path)) is None]
+    assert not silent
+
+
+@pytest.mark.parametrize("word", ["utils", "helpers", "common", "misc"])
+def test_names_say_something(word):
+    assert not [_name(path) for path in _measured() if word in path.stem or word in path.parts]
