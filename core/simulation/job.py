@@ -210,7 +210,7 @@ class Job:
                 resolution=ResolutionSettings(**settings["resolution"]),
                 solver=SolverSettings(**solver),
             )
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             raise StoreError(f"The job file {Path(path).name} cannot be read ({error}).", "Delete the bake and bake again.") from error
 
 

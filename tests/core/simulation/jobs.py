@@ -1,0 +1,55 @@
+"""Small jobs built in code."""
+
+from __future__ import annotations
+
+import numpy as np
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.simulation.job import Job
+
+
+def box_surface(size=(0.4, 0.1, 0.1), cells=(8, 2, 2)) -> SurfaceMesh:
+    """A closed box of triangles with vertices on a grid, from the origin."""
+    corner, faces, index = [], [], {}
+
+    def vertex(p):
+        key = tuple(int(v) for v in p)
+        if key not in index:
+            index[key] = len(corner)
+            corner.append([key[i] * size[i] / cells[i] for i in range(3)])
+        return index[key]
+
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        for side in (0, cells[axis]):
+            for a in range(cells[u]):
+                for b in range(cells[v]):
+                    quad = []
+                    for da, db in ((0, 0), (1, 0), (1, 1), (0, 1)):
+                        p = [0, 0, 0]
+                        p[axis], p[u], p[v] = side, a + da, b + db
+                        quad.append(vertex(p))
+                    quad = quad if side else quad[::-1]
+                    faces += [[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]
+    return SurfaceMesh(np.array(corner), np.array(faces))
+
+
+def shaken_bar(frames=12, solver="mixed_fem", **solver_settings) -> Job:
+    """A soft bar with a stiff end, held at x = 0 by a pin that is shaken."""
+    surface = box_surface()
+    X = surface.positions
+    pins = np.flatnonzero(X[:, 0] < 1e-9)
+    shake = np.zeros((frames, 1, 3))
+    shake[:, 0, 2] = 0.03 * np.sin(np.arange(frames))
+    return Job(
+        surface=surface,
+        materials=(MaterialSettings("Flesh", 5e4), MaterialSettings("Bone", 1e9, 0.3, 1500.0)),
+        material_weights=np.column_stack([X[:, 0] <= 0.25, X[:, 0] > 0.25]).astype(float),
+        pinned_vertices=pins,
+        pin_positions=X[pins] + shake,
+        frame_start=1,
+        frame_end=frames,
+        frame_rate=24.0,
+        resolution=ResolutionSettings(cells_across=8),
+        solver=SolverSettings(solver=solver, max_iterations=4, **solver_settings),
+    )

@@ -1,0 +1,211 @@
+"""Bakes: the same bits however often they are stopped, killed and resumed, in process or in a child."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sinew.core.errors import PinError, StoreError
+from sinew.core.simulation import worker
+from sinew.core.simulation.bake import bake, build_mesh
+from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.solvers import SOLVERS
+
+from .jobs import shaken_bar
+
+PACKAGE_FOLDER = Path(worker.__file__).resolve().parents[2]
+
+
+def content(store):
+    return {frame: store.read(frame) for frame in store.frames()}
+
+
+def assert_same_bits(a, b):
+    assert a.keys() == b.keys()
+    assert all(np.array_equal(a[frame], b[frame]) for frame in a)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """An uninterrupted bake of the job that the others interrupt."""
+    job = shaken_bar(frames=40)
+    store = FrameStore.create(tmp_path_factory.mktemp("reference") / "bake", job)
+    assert bake(job, store) == "done"
+    return job, content(store)
+
+
+def test_events_come_in_order(tmp_path):
+    job = shaken_bar(frames=5)
+    store = FrameStore.create(tmp_path / "bake", job)
+    events = []
+    assert bake(job, store, events.append) == "done"
+    kinds = [e["event"] for e in events if e["event"] != "phase"]
+    assert kinds == ["mesh"] + 5 * ["frame"] + ["done"]
+    mesh = next(e for e in events if e["event"] == "mesh")
+    assert mesh["outside"] == 0
+    assert mesh["warnings"] == []
+    assert json.dumps(events)
+    last = events[-2]["report"]
+    assert last["solver"] == "mixed_fem"
+    assert last["reason"]
+
+
+def test_pins_follow_their_animation_and_the_first_frame_is_rest(reference):
+    job, frames = reference
+    assert np.abs(frames[1] - job.surface.positions).max() <= 1e-12
+    for k, frame in enumerate(frames):
+        assert np.abs(frames[frame][job.pinned_vertices] - job.pin_positions[k]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_stop_and_resume_give_the_same_bits(tmp_path, solver):
+    job = shaken_bar(frames=8, solver=solver, substeps=2)
+    whole = FrameStore.create(tmp_path / "whole", job)
+    bake(job, whole)
+    store = FrameStore.create(tmp_path / "parts", job)
+    seen = []
+    assert bake(job, store, seen.append, lambda: sum(e["event"] == "frame" for e in seen) == 3) == "stopped"
+    assert store.frames() == [1, 2, 3]
+    assert bake(job, store, resume=True) == "done"
+    assert_same_bits(content(store), content(whole))
+
+
+def test_resume_of_another_job_is_refused(tmp_path):
+    job = shaken_bar(frames=3)
+    store = FrameStore.create(tmp_path / "bake", job)
+    bake(job, store)
+    changed = replace(job, pin_positions=job.pin_positions + 0.1)
+    with pytest.raises(StoreError, match="animation changed"):
+        bake(changed, store, resume=True)
+    assert store.frames() == [1, 2, 3]
+
+
+def test_everything_pinned_is_refused(tmp_path):
+    job = shaken_bar(frames=2)
+    every = np.arange(len(job.surface.positions))
+    job = replace(job, pinned_vertices=every, pin_positions=np.tile(job.surface.positions, (2, 1, 1)))
+    with pytest.raises(PinError, match="nothing is left to move"):
+        bake(job, FrameStore.create(tmp_path / "bake", job))
+
+
+def test_a_part_without_pin_is_named(tmp_path):
+    job = shaken_bar(frames=2)
+    far = job.surface.positions + [0.0, 1.0, 0.0]
+    surface = type(job.surface)(
+        np.vstack([job.surface.positions, far]),
+        np.vstack([job.surface.triangles, job.surface.triangles + len(far)]),
+    )
+    job = replace(job, surface=surface, material_weights=np.vstack([job.material_weights] * 2))
+    events = []
+    store = FrameStore.create(tmp_path / "bake", job)
+    build_mesh(job, store, events.append)
+    mesh = next(e for e in events if e["event"] == "mesh")
+    assert mesh["components"] == 2
+    assert "no pin" in mesh["warnings"][0]
+
+
+# -- the child process ----------------------------------------------------------------------------------------------------
+
+
+def start_worker(store, task, **popen):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-P", worker.__file__, "sinew", str(PACKAGE_FOLDER), str(store.folder), task]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **popen
+    )
+
+
+def finish(child):
+    """Everything the child prints until it ends by itself; its input stays open meanwhile."""
+    out = child.stdout.read()
+    child.wait(timeout=60)
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        pipe.close()
+    return out
+
+
+def test_the_child_gives_the_same_bits_as_the_library(tmp_path, reference):
+    job, frames = reference
+    store = FrameStore.create(tmp_path / "bake", job)
+    child = start_worker(store, "bake")
+    out = finish(child)
+    assert child.returncode == 0
+    assert json.loads(out.splitlines()[-1]) == {"event": "done", "frames": 40}
+    assert_same_bits(content(store), frames)
+
+
+def test_the_child_stops_when_told_and_when_its_parent_is_gone(tmp_path):
+    job = shaken_bar(frames=2000)
+    store = FrameStore.create(tmp_path / "bake", job)
+    for ending in ("stop", "close"):
+        child = start_worker(store, "resume")
+        for line in child.stdout:
+            if json.loads(line)["event"] == "frame":
+                break
+        if ending == "stop":
+            child.stdin.write("stop\n")
+            child.stdin.flush()
+        else:
+            child.stdin.close()
+        last = json.loads(child.stdout.read().splitlines()[-1])
+        assert child.wait(timeout=60) == 0
+        assert last["event"] == "stopped"
+        assert store.frames()[-1] == last["frame"]
+        child.stdout.close()
+        child.stderr.close()
+
+
+def test_the_child_speaks_of_errors(tmp_path):
+    job = shaken_bar(frames=2)
+    store = FrameStore.create(tmp_path / "bake", job)
+    (store.folder / "job.npz").write_bytes(b"torn")
+    child = start_worker(store, "bake")
+    out = finish(child)
+    event = json.loads(out.splitlines()[-1])
+    assert child.returncode == 1
+    assert event["event"] == "error"
+    assert event["code"] == "StoreError"
+    assert event["remedy"]
+
+
+def test_twenty_kills_lose_nothing_that_was_reported(tmp_path, reference):
+    """kill -9 at random moments, in start-up, between frames and within a write; then the same bits as without."""
+    job, frames = reference
+    store = FrameStore.create(tmp_path / "bake", job)
+    chance = random.Random(5)
+    reported = 0
+    for kill in range(20):
+        child = start_worker(store, "resume", start_new_session=True)
+        if kill % 4 == 0:
+            time.sleep(chance.uniform(0.0, 1.5))
+        else:
+            wanted = chance.randint(1, 2)
+            for line in child.stdout:
+                event = json.loads(line)
+                if event["event"] == "frame":
+                    reported = max(reported, event["frame"])
+                    wanted -= 1
+                    if wanted <= 0:
+                        break
+            time.sleep(chance.uniform(0.0, 0.03))
+        os.killpg(child.pid, signal.SIGKILL)
+        rest = finish(child)
+        for line in rest.splitlines():
+            if line.endswith("}") and json.loads(line)["event"] == "frame":
+                reported = max(reported, json.loads(line)["frame"])
+        for frame in range(1, reported + 1):
+            assert np.array_equal(store.read(frame), frames[frame])
+    assert reported >= 10
+    child = start_worker(store, "resume")
+    finish(child)
+    assert child.returncode == 0
+    assert_same_bits(content(store), frames)
