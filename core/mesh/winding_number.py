@@ -4,7 +4,7 @@
 passes smoothly through 1/2, so ``|w| > 1/2`` is a sound "inside" for open, non-manifold and self-intersecting
 triangles [Jacobson, Kavan, Sorkine-Hornung 2013]. Far clusters of triangles are replaced by the first two terms of
 their Taylor series [Barill, Dickson, Schmidt, Levin, Jacobson 2018], here with opening ratio 2: errors of 0.003 on
-average and 0.04 at worst, far from the threshold that it serves.
+average and 0.06 at worst, far from the threshold that it serves.
 
 Trap: faces of opposite orientation cancel. A body turned inside out as a whole has w = -1 and is found by ``|w|``; a
 patch of flipped faces is a hole.

@@ -1,0 +1,172 @@
+"""Material fields: bounded, constant where paint is constant, sharp where paint is sharp, overridden by regions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from sinew.core.errors import MaterialError
+from sinew.core.materials.fields import blend, material_fields, normalize_weights
+from sinew.core.materials.harmonic import extend_harmonically
+from sinew.core.mesh.embedding import embed
+from sinew.core.mesh.lattice import lattice_tets
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.mesh.tet_mesh import TetMesh
+from sinew.core.model.settings import MaterialSettings
+
+SOFT = MaterialSettings("soft", youngs_modulus=1e4, poissons_ratio=0.45, density=1000.0, energy="stable_neo_hookean")
+STIFF = MaterialSettings("stiff", youngs_modulus=1e8, poissons_ratio=0.25, density=2000.0, energy="fixed_corotated")
+MATERIALS = (SOFT, STIFF)
+
+
+@dataclass(frozen=True)
+class Bone:
+    surface: SurfaceMesh
+    material: int
+
+
+@pytest.fixture(scope="module")
+def mesh(bar):
+    return lattice_tets(bar, 24)
+
+
+@pytest.fixture(scope="module")
+def embedding(bar, mesh):
+    return embed(bar.positions, mesh)
+
+
+def halves(bar):
+    """The left half soft, the right half stiff."""
+    right = (bar.positions[:, 0] > 2.0).astype(float)
+    return np.column_stack([1.0 - right, right])
+
+
+@pytest.mark.parametrize("with_triangles", [True, False])
+def test_random_paint_stays_within_its_bounds(bar, mesh, embedding, with_triangles):
+    paint = np.random.default_rng(0).random((len(bar.positions), 2))
+    part = (paint / paint.sum(axis=1, keepdims=True))[:, 1]
+    fields = material_fields(mesh, embedding, paint, MATERIALS, (), bar if with_triangles else None)
+    np.testing.assert_allclose(fields.weights.sum(axis=1), 1.0)
+    assert fields.weights[:, 1].min() >= part.min() - 1e-9
+    assert fields.weights[:, 1].max() <= part.max() + 1e-9
+    assert fields.youngs_modulus.min() >= 1e4 and fields.youngs_modulus.max() <= 1e8
+    assert np.ptp(fields.weights[:, 1]) > 0.1
+
+
+@pytest.mark.parametrize("paint", [(1.0, 0.0), (0.0, 1.0), (0.25, 0.75), (3.0, 9.0)])
+def test_constant_paint_gives_exactly_that_constant(bar, mesh, embedding, paint):
+    fields = material_fields(mesh, embedding, np.tile(paint, (len(bar.positions), 1)), MATERIALS, (), bar)
+    assert (fields.weights == np.array(paint) / sum(paint)).all()
+    if max(paint) == 1.0:
+        assert (fields.youngs_modulus == MATERIALS[int(paint[1])].youngs_modulus).all()
+
+
+def test_vertices_without_paint_are_of_the_first_material(bar, mesh, embedding):
+    fields = material_fields(mesh, embedding, np.zeros((len(bar.positions), 2)), MATERIALS)
+    assert (fields.weights == (1.0, 0.0)).all()
+    assert (fields.youngs_modulus == 1e4).all()
+
+
+def test_stiffness_blends_in_the_logarithm_and_density_by_volume():
+    fields = blend(np.array([(0.5, 0.5), (1.0, 0.0), (0.4, 0.6)]), MATERIALS)
+    assert fields.youngs_modulus[0] == pytest.approx(np.sqrt(1e4 * 1e8))
+    assert fields.density[0] == pytest.approx(1500.0)
+    assert fields.poissons_ratio[0] == pytest.approx(0.35)
+    assert fields.energies == ("stable_neo_hookean", "fixed_corotated")
+    assert fields.energy.tolist() == [0, 0, 1]
+
+
+def test_a_sharp_border_is_as_sharp_as_the_tets(bar, mesh, embedding):
+    fields = material_fields(mesh, embedding, halves(bar), MATERIALS, (), bar)
+    corners = mesh.rest_positions[mesh.tets]
+    centroid, cell = corners.mean(axis=1), 4.0 / 23.5
+    shallow = (mesh.fill < 1.0) & (np.abs(centroid[:, 0] - 2.0) > cell)
+    right = centroid[:, 0] > 2.0
+    # Tets joined to the surface by an edge alone take the harmonic value.
+    assert np.median(np.abs(fields.weights[shallow, 1] - right[shallow])) == 0.0
+    assert np.abs(fields.weights[shallow, 1] - right[shallow]).max() < 0.2
+    far = np.abs(centroid[:, 0] - 2.0) > 1.0
+    assert np.abs(fields.weights[far, 1] - right[far]).max() < 0.05
+
+
+def test_paint_is_linear_over_coarse_triangles(make_box):
+    block = make_box((4.0, 1.0, 1.0))
+    mesh = lattice_tets(block, 16)
+    part = block.positions[:, 0] / 4.0
+    paint = np.column_stack([1.0 - part, part])
+    fields = material_fields(mesh, embed(block.positions, mesh), paint, MATERIALS, (), block)
+    centroid = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0] / 4.0
+    assert np.abs(fields.weights[:, 1] - np.clip(centroid, 0.0, 1.0)).max() < 0.06
+
+
+def test_regions_override_and_the_later_one_wins(bar, mesh, embedding, make_box):
+    bone = Bone(make_box((3.0, 0.5, 0.5), (0.5, 0.25, 0.25)), 1)
+    marrow = Bone(make_box((1.0, 0.5, 0.5), (1.5, 0.25, 0.25)), 0)
+    inside_out = Bone(SurfaceMesh(bone.surface.positions, bone.surface.triangles[:, ::-1]), 1)
+    paint = np.tile((1.0, 0.0), (len(bar.positions), 1))
+    centroid = mesh.rest_positions[mesh.tets].mean(axis=1)
+    in_bone, in_marrow = (
+        ((centroid > r.surface.positions.min(axis=0)) & (centroid < r.surface.positions.max(axis=0))).all(axis=1)
+        for r in (bone, marrow)
+    )
+    fields = material_fields(mesh, embedding, paint, MATERIALS, (bone, marrow))
+    assert in_marrow.any()
+    assert np.array_equal(fields.youngs_modulus == 1e8, in_bone & ~in_marrow)
+    turned = material_fields(mesh, embedding, paint, MATERIALS, (inside_out, marrow))
+    assert np.array_equal(turned.weights, fields.weights)
+    assert fields.empty_regions == ()
+
+
+def test_a_region_that_holds_no_tet_is_told(bar, mesh, embedding, make_box):
+    away = Bone(make_box((1.0, 1.0, 1.0), (9.0, 0.0, 0.0)), 1)
+    fields = material_fields(mesh, embedding, halves(bar), MATERIALS, (away,))
+    assert fields.empty_regions == (0,)
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_size_and_place_do_not_matter(bar, mesh, embedding, scale):
+    moved = TetMesh(mesh.rest_positions * scale + 5.0 * scale, mesh.tets, mesh.fill)
+    paint = np.random.default_rng(1).random((len(bar.positions), 2))
+    plain, other = (material_fields(m, embedding, paint, MATERIALS) for m in (mesh, moved))
+    np.testing.assert_allclose(other.weights, plain.weights, atol=1e-8)
+
+
+def test_the_same_input_gives_the_same_bits(bar, mesh, embedding):
+    first, second = (material_fields(mesh, embedding, halves(bar), MATERIALS, (), bar) for _ in range(2))
+    assert first.youngs_modulus.tobytes() == second.youngs_modulus.tobytes()
+
+
+def test_linear_functions_are_harmonic(mesh):
+    x = mesh.rest_positions
+    value = x @ [0.3, -0.2, 0.9]
+    known = np.zeros(len(x), dtype=bool)
+    known[np.abs(x - x.mean(axis=0)).max(axis=1) > 0.45] = True
+    filled, reached = extend_harmonically(mesh, known, np.where(known, value, 0.0)[:, None])
+    assert reached.all() and (~known).any()
+    np.testing.assert_allclose(filled[:, 0], value, atol=1e-8)
+
+
+def test_parts_without_paint_are_not_reached():
+    corner = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
+    two = TetMesh(np.vstack([corner, corner + 3.0]), [(0, 1, 2, 3), (4, 5, 6, 7)])
+    known = np.arange(8) == 0
+    values, reached = extend_harmonically(two, known, np.full((8, 1), 0.5))
+    assert reached.tolist() == [True] * 4 + [False] * 4
+    np.testing.assert_allclose(values[:4, 0], 0.5)
+
+
+def test_weights_are_normalised_and_cut():
+    rows = normalize_weights([(2.0, 6.0), (0.0, 0.0), (-1.0, 5.0), (1e-320, 0.0), (1e308, 1e308)])
+    np.testing.assert_allclose(rows, [(0.25, 0.75), (1.0, 0.0), (0.0, 1.0), (1.0, 0.0), (0.5, 0.5)])
+
+
+@pytest.mark.parametrize("paint", [np.full((4, 2), np.nan), np.ones((3, 2))])
+def test_paint_that_does_not_fit_is_refused(bar, mesh, embedding, paint):
+    with pytest.raises(MaterialError):
+        material_fields(mesh, embedding, paint, MATERIALS)
+
+
+def test_a_region_of_no_material_is_refused(bar, mesh, embedding):
+    with pytest.raises(MaterialError, match="names material 2"):
+        material_fields(mesh, embedding, halves(bar), MATERIALS, (Bone(bar, 2),))

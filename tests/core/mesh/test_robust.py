@@ -1,0 +1,47 @@
+"""fTetWild's tets follow the surface, and the caller notices nothing of its manners."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.machinery import PathFinder
+
+import numpy as np
+import pytest
+from sinew.core.errors import MeshError
+from sinew.core.mesh.quality import quality
+from sinew.core.mesh.robust import robust_tets
+from sinew.core.mesh.tetrahedralize import tetrahedralize
+from sinew.core.mesh.topology import used_vertices
+from sinew.core.model.settings import ResolutionSettings
+
+installed = pytest.mark.skipif(PathFinder.find_spec("pytetwild") is None, reason="fTetWild is not installed")
+
+
+@installed
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_tets_follow_the_surface_and_leave_nothing_behind(make_box, scale, capfd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mesh = tetrahedralize(make_box((scale, scale, 0.5 * scale)), ResolutionSettings("robust", 4))
+    assert mesh.volumes.sum() == pytest.approx(0.5 * scale**3, rel=0.02)
+    assert (mesh.volumes > 0.0).all()
+    assert np.array_equal(used_vertices(mesh.tets), np.arange(len(mesh.rest_positions)))
+    assert quality(mesh).components == 1
+    assert capfd.readouterr().out == ""
+    assert os.getcwd() == str(tmp_path) and not list(tmp_path.iterdir())
+    assert "pyvista" not in sys.modules and "pytetwild" not in sys.modules
+
+
+@installed
+def test_a_sheet_encloses_nothing(make_body):
+    with pytest.raises(MeshError, match="encloses nothing") as caught:
+        robust_tets(make_body("flat_sheet"), 4)
+    assert "Draft" in caught.value.remedy
+
+
+def test_without_the_module_the_draft_is_proposed(make_box, monkeypatch):
+    monkeypatch.delitem(sys.modules, "pytetwild.PyfTetWildWrapper", raising=False)
+    monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
+    with pytest.raises(MeshError, match="not installed") as caught:
+        robust_tets(make_box(), 4)
+    assert "Draft" in caught.value.remedy
