@@ -26,7 +26,7 @@ def register() -> None:
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.app.handlers.load_pre.append(stop_child_before_load)
-    atexit.register(job.abandon)
+    atexit.register(leave)
     _add_keys()
     _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
 
@@ -37,7 +37,7 @@ def unregister() -> None:
     from ..ui.body import physics_button
 
     job.abandon()
-    atexit.unregister(job.abandon)
+    atexit.unregister(leave)
     if bpy.app.timers.is_registered(job.drain):
         bpy.app.timers.unregister(job.drain)
     while _commands:
@@ -50,6 +50,14 @@ def unregister() -> None:
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
         bpy.utils.unregister_class(cls)
     properties.unregister()
+
+
+def leave() -> None:
+    """At exit. Blender unregisters by itself; the ``bpy`` wheel does not, and then crashes freeing our classes."""
+    if bpy.app.module and is_registered():
+        unregister()
+    else:
+        job.abandon()
 
 
 def is_registered() -> bool:
@@ -84,5 +92,7 @@ def _add_keys() -> None:
     keymap = configuration.keymaps.new(name="Weight Paint", space_type="EMPTY")
     for modifier, mode in (({}, "NORMAL"), ({"ctrl": True}, "INVERT"), ({"shift": True}, "SMOOTH")):
         item = keymap.keymap_items.new("sinew.paint_stroke", "LEFTMOUSE", "PRESS", **modifier)
-        item.properties.PAINT_OT_weight_paint.mode = mode
+        stroke = item.properties.PAINT_OT_weight_paint
+        is_mode = mode in stroke.bl_rna.properties["mode"].enum_items
+        setattr(stroke, "mode" if is_mode else "brush_toggle", mode)  # since 5.0 smoothing is a toggle of the brush
         _keys.append((keymap, item))

@@ -77,9 +77,12 @@ def write_keys(obj: Any, frames: Sequence[int], positions: Sequence[np.ndarray])
 
 
 def _key_eval_time(keys: Any, frames: Sequence[int], values: Sequence[float]) -> None:
+    # An action of its own: since 4.4 Blender would otherwise put the curve into the object's action.
+    animation = keys.animation_data_create()
+    animation.action = bpy.data.actions.new(f"{keys.user.name} Bake")
     keys.eval_time = values[0]
     keys.keyframe_insert("eval_time", frame=frames[0])
-    curve = _eval_time_curve(keys.animation_data)
+    curve = _eval_time_curve(animation)
     points = curve.keyframe_points
     points.add(len(frames) - len(points))
     points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
@@ -90,10 +93,9 @@ def _key_eval_time(keys: Any, frames: Sequence[int], values: Sequence[float]) ->
 
 def _eval_time_curve(animation: Any) -> Any:
     action = animation.action
-    if hasattr(action, "fcurves"):
+    if not hasattr(action, "layers"):  # before 4.4
         return action.fcurves.find("eval_time")
-    bag = action.layers[0].strips[0].channelbag(animation.action_slot)
-    return bag.fcurves.find("eval_time")
+    return action.layers[0].strips[0].channelbag(animation.action_slot).fcurves.find("eval_time")
 
 
 def _own_positions(mesh: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Properties and the library's settings say the same: names, ranges, defaults; and Blender's 32 bits lose nothing meant."""
+"""Properties and the library's settings say the same: names, ranges, defaults; Blender's 32 bits lose nothing meant."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def test_menus_offer_the_registries():
     assert len(set(numbers)) == len(numbers)
 
 
-@pytest.mark.parametrize("pascals, unit, shown", [(5e4, "KPA", 50.0), (1e9, "GPA", 1.0), (2.5e6, "MPA", 2.5), (12.0, "PA", 12.0)])
+@pytest.mark.parametrize(
+    "pascals, unit, shown", [(5e4, "KPA", 50.0), (1e9, "GPA", 1.0), (2.5e6, "MPA", 2.5), (12.0, "PA", 12.0)]
+)
 def test_stiffness_is_set_and_read_in_any_unit(body, pascals, unit, shown):
     material = body.sinew.materials[0]
     material.stiffness_unit = unit

@@ -1,0 +1,141 @@
+"""The buttons without a window: Bake, Delete Bake, Check for Edits; the same frames as the library's own bake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import baking
+from sinew.blender_addon.bridge.job_in import default_folder, make_job, recorded_folder
+from sinew.core.simulation import bake as library
+from sinew.core.simulation.frame_store import FrameStore
+
+
+@pytest.fixture
+def baked(body, saved):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    return body
+
+
+def test_a_bake_equals_the_librarys(baked, tmp_path, evaluated):
+    job = make_job(baked, bpy.context)
+    store = FrameStore.create(tmp_path / "library", job)
+    assert library.bake(job, store) == "done"
+    mine = baking.open_store(baked)
+    assert mine.frames() == store.frames() == [1, 2, 3, 4]
+    for frame in store.frames():
+        assert np.array_equal(mine.read(frame), store.read(frame))
+        assert np.abs(evaluated(baked, frame) - store.read(frame)).max() < 1e-6
+    assert np.abs(store.read(4) - store.read(1)).max() > 1e-3
+
+
+def test_the_record_says_what_there_is(baked, saved):
+    record = baked.sinew.bake
+    assert (record.status, record.frames, record.message, record.on_itself) == ("DONE", 4, "", True)
+    assert "tetrahedra" in record.mesh_summary
+    assert record.folder.startswith("//sinew_cache")
+    assert recorded_folder(baked).parent == saved.parent / "sinew_cache" / "scene"
+
+
+def test_grey_buttons_after_a_bake(baked):
+    assert not bpy.ops.sinew.bake.poll() and not bpy.ops.sinew.resume_bake.poll()
+    assert not bpy.ops.sinew.tetrahedralize.poll() and not bpy.ops.sinew.stop_bake.poll()
+    assert bpy.ops.sinew.delete_bake.poll() and bpy.ops.sinew.check_bake.poll()
+
+
+def test_delete_bake_restores_the_object_and_empties_the_disk(baked, saved):
+    folder = recorded_folder(baked)
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert baked.data.shape_keys is None and not folder.exists()
+    assert baked.sinew.bake.status == "NONE" and bpy.ops.sinew.bake.poll()
+    assert baked.sinew.enabled and len(baked.sinew.materials) == 1
+
+
+def test_deleting_from_the_duplicate(body, saved):
+    body.shape_key_add(name="Basis")
+    bpy.ops.sinew.bake()
+    result = body.sinew.bake.result
+    assert result is not None and baking.source_of(result) == body
+    bpy.context.view_layer.objects.active = result
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert not body.hide_viewport and bpy.context.view_layer.objects.active == body
+
+
+@pytest.mark.parametrize(
+    "edit, named",
+    [
+        (lambda obj: setattr(obj.data.vertices[5], "co", (0.5, 0.5, 0.5)), ["mesh"]),
+        (lambda obj: setattr(obj.sinew, "cells_across", 5), ["resolution"]),
+        (lambda obj: setattr(obj.sinew.materials[0], "density", 500.0), ["materials"]),
+        (lambda obj: obj.vertex_groups["Pins"].remove([0]), ["pins", "animation"]),
+        (lambda obj: setattr(obj.sinew, "substeps", 2), ["solver"]),
+        (lambda obj: setattr(obj.sinew, "frame_end", 9), ["animation"]),
+    ],
+    ids=["mesh", "resolution", "materials", "pins", "solver", "animation"],
+)
+def test_edits_after_a_bake_are_named(baked, edit, named):
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and baked.sinew.bake.stale == ""
+    edit(baked)
+    bpy.ops.sinew.check_bake()
+    assert baked.sinew.bake.stale.split(", ") == named
+
+
+def test_resume_completes_an_interrupted_bake(body, saved):
+    job, store = baking.prepare(body, bpy.context)
+    asked = iter([False, False, True])
+    assert library.bake(job, store, should_stop=lambda: next(asked)) == "stopped"
+    done = store.frames()
+    assert 1 <= len(done) < 4
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"}
+    assert store.frames() == [1, 2, 3, 4] and body.sinew.bake.status == "DONE"
+    bpy.ops.sinew.delete_bake()
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.frames == 4
+
+
+def test_resume_after_an_edit_is_refused(body, saved):
+    baking.prepare(body, bpy.context)
+    body.sinew.substeps = 3
+    with pytest.raises(RuntimeError, match="Edited since the bake began: solver"):
+        bpy.ops.sinew.resume_bake()
+    assert "Delete Bake" in body.sinew.bake.message
+
+
+def test_a_copy_of_a_baked_object_does_not_delete_its_frames(baked):
+    twin = baked.copy()
+    twin.data = baked.data.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    bpy.context.view_layer.objects.active = twin
+    folder = recorded_folder(baked)
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert twin.data.shape_keys is None and baked.data.shape_keys is not None and folder.is_dir()
+    assert default_folder(twin) != folder
+
+
+def test_a_renamed_object_keeps_its_folder(baked, add_mesh):
+    folder = recorded_folder(baked)
+    baked.name = "Renamed"
+    other = add_mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], "Body")
+    assert recorded_folder(baked) == folder and default_folder(other) != folder
+
+
+def test_tetrahedralize_says_what_it_made(body, saved):
+    assert bpy.ops.sinew.tetrahedralize() == {"FINISHED"}
+    assert "tetrahedra" in body.sinew.bake.mesh_summary
+    assert body.sinew.bake.status == "NONE" and body.data.shape_keys is None
+
+
+def test_disable_deletes_the_bake_and_remembers_materials(baked):
+    assert bpy.ops.sinew.disable() == {"FINISHED"}
+    assert not baked.sinew.enabled and baked.data.shape_keys is None and len(baked.sinew.materials) == 1
+
+
+def test_frames_survive_a_save_and_a_load(baked, saved: Path, evaluated):
+    expected = evaluated(baked, 3)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=str(saved))
+    obj = bpy.data.objects["Body"]
+    assert np.array_equal(evaluated(obj, 3), expected)
+    assert obj.sinew.bake.status == "DONE" and recorded_folder(obj).is_dir()

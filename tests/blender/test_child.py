@@ -1,0 +1,139 @@
+"""The child process, driven by calling the timer's function by hand: no timer runs without a window."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import background, baking
+from sinew.blender_addon import job as child
+from sinew.core.simulation import bake as library
+
+
+def start(obj, mode="bake") -> child.Run:
+    """What the button does in a window."""
+    prepare = baking.prepare_resume if mode == "resume" else baking.prepare
+    job, store = prepare(obj, bpy.context)
+    run = background.child_run(obj, mode, job, store)
+    child.start(run)
+    return run
+
+
+def drain_until(condition, seconds: float = 120.0) -> None:
+    """Call the timer's function until the condition holds."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit, "the child did not get there in time"
+        child.drain()
+        time.sleep(0.01)
+
+
+@pytest.fixture(autouse=True)
+def no_child_is_left():
+    yield
+    child.abandon()
+
+
+def test_a_bake_in_the_child_has_the_same_bits(body, saved, tmp_path):
+    run = start(body)
+    assert child.run_of(body.session_uid) is run and not bpy.ops.sinew.bake.poll() and bpy.ops.sinew.stop_bake.poll()
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "done" and run.frames_done == 4 and run.mesh["tets"] > 0
+    assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
+    job, theirs = baking.open_store(body).job(), baking.open_store(body)
+    here = baking.FrameStore.create(tmp_path / "here", job)
+    library.bake(job, here)
+    assert all(np.array_equal(here.read(f), theirs.read(f)) for f in here.frames())
+    assert not bpy.app.timers.is_registered(child.drain) or child.drain() is None
+
+
+def test_stop_keeps_frames_and_resume_completes(body, saved):
+    body.sinew.frame_end = 400
+    run = start(body)
+    drain_until(lambda: run.frames_done >= 3)
+    assert 0.0 < run.factor < 1.0 and run.remaining is not None and "/ 400" in run.label
+    assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
+    assert run.label == "Stopping after this step" and not bpy.ops.sinew.stop_bake.poll()
+    drain_until(lambda: child.current() is None)
+    done = body.sinew.bake.frames
+    assert run.outcome == "stopped" and body.sinew.bake.status == "STOPPED" and 3 <= done < 400
+    assert len(body.data.shape_keys.key_blocks) == done and body.sinew.bake.message == ""
+
+    run = start(body, "resume")
+    drain_until(lambda: run.frames_done >= 3)
+    assert run.frames_before >= done - 1
+    child.request_stop()
+    drain_until(lambda: child.current() is None)
+    assert body.sinew.bake.frames > done
+
+
+def test_a_killed_child_is_reported_and_resumable(body, saved):
+    body.sinew.frame_end = 400
+    run = start(body)
+    drain_until(lambda: run.frames_done >= 2)
+    os.kill(run.process.pid, signal.SIGKILL)
+    drain_until(lambda: child.current() is None)
+    record = body.sinew.bake
+    assert run.outcome == "error" and record.status == "FAILED"
+    assert "ended unexpectedly by signal 9" in record.message and "Resume" in record.message
+    assert record.frames >= 2 and bpy.ops.sinew.resume_bake.poll()
+
+
+def test_an_error_of_the_library_arrives_with_its_remedy(body, saved):
+    job, store = baking.prepare(body, bpy.context)
+    (store.folder / "job.npz").write_bytes(b"torn")
+    child.start(background.child_run(body, "bake", job, store))
+    drain_until(lambda: child.current() is None)
+    assert body.sinew.bake.status == "FAILED" and "job.npz" in body.sinew.bake.message
+    assert "Delete the bake" in body.sinew.bake.message
+
+
+def test_loading_a_file_ends_the_child(body, saved):
+    body.sinew.frame_end = 400
+    run = start(body)
+    process = run.process
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    assert child.current() is None and process.poll() is not None
+
+
+def test_an_object_that_is_gone_loses_nothing_else(body, saved):
+    run = start(body)
+    bpy.data.objects.remove(body)
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "done" and len(bpy.data.objects) == 0
+
+
+def test_edit_mode_delays_the_result(body, saved):
+    run = start(body)
+    bpy.ops.object.mode_set(mode="EDIT")
+    drain_until(lambda: bool(run.outcome) and run.process is None)
+    assert child.drain() is not None and body.data.shape_keys is None and child.current() is run
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert child.drain() is None and body.data.shape_keys is not None
+
+
+def test_only_one_child_at_a_time(body, saved):
+    body.sinew.frame_end = 400
+    start(body)
+    with pytest.raises(RuntimeError, match="at work already"):
+        child.start(child.Run(0, "Other", Path(), "bake", 1, lambda run: True))
+
+
+def test_the_child_gets_a_python_and_the_libraries():
+    code = "import numba, scipy, numpy, sys; print(sys.version_info[:2])"
+    said = subprocess.run(
+        [child.python_executable(), "-c", code],
+        env=child.child_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout.strip() == str(sys.version_info[:2])
+    assert child.child_environment()["PYTHONDONTWRITEBYTECODE"] == "1"

@@ -1,0 +1,114 @@
+"""``sinew bake`` without a window: exit codes, one clear line on failure, the saved result, signals, resume."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import baking, command
+
+LAUNCHER = Path(__file__).with_name("command_line.py")
+
+
+@pytest.fixture
+def scene(body, saved) -> Path:
+    """A saved .blend with one body."""
+    bpy.ops.wm.save_mainfile()
+    return saved
+
+
+def launch(*arguments) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, str(LAUNCHER), "bake", *map(str, arguments)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_result_is_saved_in_the_blend(scene, capfd):
+    assert command.main([str(scene)]) == 0
+    said = capfd.readouterr().err
+    assert "frame 4 (4/4)" in said and "saved" in said and "remaining" in said
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    obj = bpy.data.objects["Body"]
+    assert len(obj.data.shape_keys.key_blocks) == 4 and obj.sinew.bake.status == "DONE"
+
+
+def test_frames_and_solver_replace_the_objects(scene):
+    assert command.run(["bake", "--object", "Body", "--frames", "2-3", "--solver", "newton"]) == 0
+    store = baking.open_store(bpy.data.objects["Body"])
+    assert store.frames() == [2, 3] and store.job().solver.solver == "newton"
+
+
+def test_a_second_bake_replaces_the_first(scene):
+    assert command.run(["bake"]) == 0 and command.run(["bake", "--frames", "1-2"]) == 0
+    assert len(bpy.data.objects["Body"].data.shape_keys.key_blocks) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--object", "Nobody"], "no object “Nobody”"),
+        (["--solver", "magic"], "no solver “magic”"),
+        (["--frames", "5-2"], "5-2 is empty"),
+        (["--resume"], "no baked frames"),
+    ],
+)
+def test_refusals_are_one_line_and_exit_1(scene, capfd, arguments, said):
+    assert command.run(["bake", *arguments]) == 1
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("sinew")]
+    assert len(lines) == 1 and lines[0].startswith("sinew: error: ") and said in lines[0]
+
+
+def test_wrong_usage_exits_2(scene, capfd):
+    assert command.run(["bake", "--frames", "soon"]) == 2 and command.run(["fly"]) == 2
+    assert command.run(["--help"]) == 0
+
+
+def test_a_missing_blend_is_refused(capfd, tmp_path):
+    assert command.main([str(tmp_path / "missing.blend")]) == 1
+    assert "There is no file" in capfd.readouterr().err
+    # Blender itself goes on with its default scene:
+    assert command.run(["bake"]) == 1
+    assert "No .blend is loaded" in capfd.readouterr().err
+
+
+def test_a_file_that_is_no_blend_is_refused(capfd, tmp_path):
+    path = tmp_path / "text.blend"
+    path.write_text("hello")
+    assert command.main([str(path)]) == 1
+    assert "cannot be opened" in capfd.readouterr().err
+
+
+def test_a_scene_without_bodies_is_refused(capfd, saved):
+    assert command.run(["bake"]) == 1
+    assert "No object of the scene has Sinew enabled" in capfd.readouterr().err
+
+
+def test_sigterm_stops_and_resume_gives_the_same_frames(scene):
+    first = launch(scene, "--frames", "1-60")
+    for line in first.stderr:
+        if "(3/60)" in line:
+            first.send_signal(signal.SIGTERM)
+            break
+    said = first.stderr.read()
+    assert first.wait(60) == 128 + signal.SIGTERM, said
+    assert "stopped by SIGTERM" in said and "--resume" in said
+    store = baking.open_store(bpy.data.objects["Body"])
+    assert 3 <= len(store.frames()) < 60
+
+    again = launch(scene, "--frames", "1-60", "--resume")
+    _, said = again.communicate(timeout=120)
+    assert again.returncode == 0, said
+    resumed = {frame: store.read(frame) for frame in store.frames()}
+    assert len(resumed) == 60 and f"({len(resumed)}/60)" in said
+
+    assert command.main([str(scene), "--frames", "1-60"]) == 0
+    fresh = baking.open_store(bpy.data.objects["Body"])
+    assert all(np.array_equal(fresh.read(frame), resumed[frame]) for frame in resumed)
