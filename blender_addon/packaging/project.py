@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,11 +41,26 @@ def extension() -> dict[str, Any]:
     return read()["tool"]["sinew"]["extension"]
 
 
-def bundled() -> list[str]:
-    """Requirements whose wheels the extension carries: the dependencies less NumPy, which is Blender's own."""
+def bundled(python: str) -> list[str]:
+    """Requirements whose wheels the extension carries for a Python version: the dependencies less NumPy, which is Blender's
+    own. Without their markers."""
     project = read()["project"]
     every = project["dependencies"] + project["optional-dependencies"]["robust"]
-    return [requirement for requirement in every if not requirement.startswith("numpy")]
+    chosen = (requirement.partition(";")[0].strip() for requirement in every if _applies(requirement, python))
+    return [requirement for requirement in chosen if not requirement.startswith("numpy")]
+
+
+def _applies(requirement: str, python: str) -> bool:
+    """Whether the marker of a requirement holds; the one kind of marker used here compares ``python_version``."""
+    marker = requirement.partition(";")[2].strip()
+    if not marker:
+        return True
+    match = re.fullmatch(r"python_version (<|>=) '(\d+)\.(\d+)'", marker)
+    if match is None:
+        raise BuildError(f"pyproject.toml: the marker “{marker}” is of a kind that build_addon.py does not read.")
+    bound = (int(match[2]), int(match[3]))
+    ours = tuple(int(part) for part in python.split("."))
+    return ours < bound if match[1] == "<" else ours >= bound
 
 
 def environment_names() -> list[str]:
@@ -60,5 +76,5 @@ def environment(name: str) -> EnvironmentPlan:
     for group in entry["groups"]:
         requirements += settings["requirements"][group]
     if name == "main":
-        requirements += bundled()
+        requirements += bundled(entry["python"])
     return EnvironmentPlan(name, entry["python"], tuple(requirements))

@@ -50,7 +50,7 @@ def select(pythons: list[str], platform: str) -> list[Wheel]:
     """The wheels of a zip for these Pythons and this platform; BuildError when the lock lacks one."""
     chosen = [wheel for wheel in read_lock() if wheel.platform == platform and set(pythons) & set(wheel.pythons)]
     for python in pythons:
-        for requirement in project.bundled():
+        for requirement in project.bundled(python):
             name, _, version = requirement.partition("==")
             if not any(w.project == name and w.version == version and python in w.pythons for w in chosen):
                 raise BuildError(
@@ -83,7 +83,7 @@ def write_lock() -> None:
     for platform in PLATFORM_TAGS:
         for python in LOCKED_PYTHONS:
             with tempfile.TemporaryDirectory() as place:
-                _download(project.bundled(), python, platform, Path(place))
+                _download(project.bundled(python), python, platform, Path(place))
                 for path in sorted(Path(place).glob("*.whl")):
                     old = rows.get(path.name)
                     pythons = (*old.pythons, python) if old else (python,)

@@ -40,7 +40,7 @@ def test_manifest_is_complete_and_within_the_platforms_limits():
 @EVERY_PYTHON
 def test_lock_covers_every_bundled_requirement(python):
     chosen = wheels.select([python], "linux-x64")
-    assert sorted(f"{w.project}=={w.version}" for w in chosen) == sorted(project.bundled())
+    assert sorted(f"{w.project}=={w.version}" for w in chosen) == sorted(project.bundled(python))
 
 
 @EVERY_PYTHON
