@@ -97,6 +97,6 @@ def box_distance_squared(low, high, node, p):
     """Squared distance of p from a node's box, 0 inside."""
     total = 0.0
     for i in range(3):
-        gap = max(low[node, i] - p[i], p[i] - high[node, i], 0.0)
+        gap = max(max(low[node, i] - p[i], p[i] - high[node, i]), 0.0)
         total += gap * gap
     return total

@@ -90,7 +90,8 @@ def _barycentric(t, p, b):
     w0, w1, w2 = x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0
     determinant = x0 * u0 + x1 * u1 + x2 * u2
     if determinant == 0.0:
-        b[:] = -np.inf
+        for c in range(4):
+            b[c] = -np.inf
         return 0.0
     b[1] = (u0 * r0 + u1 * r1 + u2 * r2) / determinant
     b[2] = (v0 * r0 + v1 * r1 + v2 * r2) / determinant
@@ -167,9 +168,11 @@ def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
             if best >= 0 and tet > best:
                 continue
             height = _barycentric(corners[tet], p, trial)
-            if min(trial[0], trial[1], trial[2], trial[3]) * height >= -slack and height > 0.0:
+            least = min(min(trial[0], trial[1]), min(trial[2], trial[3]))
+            if height > 0.0 and least * height >= -slack:
                 best = tet
-                b[:] = trial
+                for c in range(4):
+                    b[c] = trial[c]
     return best
 
 

@@ -197,14 +197,13 @@ def _untried_neighbours(cells, tried):
             if not in_grid(tried, cell) or has_tet(tried, cell, slot):
                 continue
             add_tet(tried, cell, slot)
-            found[count, :3] = cell
-            found[count, 3] = slot
+            found[count, 0], found[count, 1], found[count, 2], found[count, 3] = cell[0], cell[1], cell[2], slot
             count += 1
     for t in range(count):
         tet_corners(found[t, 0], found[t, 1], found[t, 2], found[t, 3], corners)
         for a in range(3):
             centroids[t, a] = (corners[0, a] + corners[1, a] + corners[2, a] + corners[3, a]) / 8.0
-    return found[:count].copy(), centroids[:count].copy()
+    return found[:count], centroids[:count]
 
 
 @kernel

@@ -46,54 +46,39 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
     The number of samples follows area and perimeter, so that slivers are cheap. Triangles without area have none.
     """
     proper = proper_triangles(positions, triangles)
-    corners = np.ascontiguousarray(positions[triangles[proper]])
-    triangle, barycentric, area = _sample(corners, spacing)
+    corners = positions[triangles[proper]]
+    sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
+    first, longest = sides.argmax(axis=1), sides.max(axis=1)
+    doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    rows = np.maximum(np.ceil(doubled / longest / spacing), 1).astype(np.int64)
+    columns = np.maximum(np.ceil(longest / spacing), 1).astype(np.int64)
+    triangle, barycentric, area = _sample(first, rows, columns, 0.5 * doubled)
     return SurfaceSamples(proper[triangle].astype(np.int32), barycentric, area)
 
 
 @kernel
-def _rows_and_columns(t, spacing):
-    """Longest side's first corner, rows towards the apex, steps along the longest side, doubled area."""
-    longest, first = -1.0, 0
-    for c in range(3):
-        side = 0.0
-        for i in range(3):
-            side += (t[(c + 1) % 3, i] - t[c, i]) ** 2
-        if side > longest:
-            longest, first = side, c
-    longest = np.sqrt(longest)
-    n = np.cross(t[1] - t[0], t[2] - t[0])
-    doubled = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
-    rows = int(np.ceil(doubled / longest / spacing))
-    columns = int(np.ceil(longest / spacing))
-    return first, max(rows, 1), max(columns, 1), doubled
-
-
-@kernel
-def _sample(corners, spacing):
-    """Rows parallel to each triangle's longest side; the first pass counts, the second writes."""
+def _sample(first, rows, columns, areas):
+    """Rows parallel to each triangle's longest side, shorter towards the apex; counted first, then written."""
     count = 0
-    for f in range(len(corners)):
-        _first, rows, columns, _doubled = _rows_and_columns(corners[f], spacing)
-        for r in range(rows + 1):
-            count += int(np.ceil(columns * (rows - r) / rows)) + 1
+    for f in range(len(first)):
+        for r in range(rows[f] + 1):
+            count += int(np.ceil(columns[f] * (rows[f] - r) / rows[f])) + 1
     triangle = np.empty(count, dtype=np.int32)
     barycentric = np.zeros((count, 3))
     area = np.empty(count)
     s = 0
-    for f in range(len(corners)):
-        first, rows, columns, doubled = _rows_and_columns(corners[f], spacing)
+    for f in range(len(first)):
         begin = s
-        for r in range(rows + 1):
-            steps = int(np.ceil(columns * (rows - r) / rows))
-            apex = r / rows
+        for r in range(rows[f] + 1):
+            steps = int(np.ceil(columns[f] * (rows[f] - r) / rows[f]))
+            apex = r / rows[f]
             for c in range(steps + 1):
                 along = c / steps if steps > 0 else 0.0
                 triangle[s] = f
-                barycentric[s, first] = (1.0 - apex) * (1.0 - along)
-                barycentric[s, (first + 1) % 3] = (1.0 - apex) * along
-                barycentric[s, (first + 2) % 3] = apex
+                barycentric[s, first[f]] = (1.0 - apex) * (1.0 - along)
+                barycentric[s, (first[f] + 1) % 3] = (1.0 - apex) * along
+                barycentric[s, (first[f] + 2) % 3] = apex
                 s += 1
         for k in range(begin, s):
-            area[k] = 0.5 * doubled / (s - begin)
+            area[k] = areas[f] / (s - begin)
     return triangle, barycentric, area

@@ -34,11 +34,13 @@ class WindingNumber:
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
         corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
         normals = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        self._corners = np.ascontiguousarray(corners[np.einsum("ni,ni->n", normals, normals) > 0.0])
+        areas = np.linalg.norm(normals, axis=1)
+        corners, normals, areas = (values[areas > 0.0] for values in (corners, normals, areas))
+        self._corners = corners
         self._tree: BoundingTree | None = None
         if len(self._corners):
             self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
-            self._moments = _cluster_moments(self._corners, *self._tree[:3])
+            self._moments = _cluster_moments(corners, normals, areas, *self._tree[:3])
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """Winding number about each of ``points`` (n,3), as (n,) float64."""
@@ -54,7 +56,7 @@ class WindingNumber:
 
 
 @kernel
-def _cluster_moments(corners, order, start, end):
+def _cluster_moments(corners, normals, areas, order, start, end):
     """Per node: area centroid, radius about it, sum of area normals, and their first moment about the centroid."""
     count = len(start)
     centre = np.zeros((count, 3))
@@ -65,21 +67,19 @@ def _cluster_moments(corners, order, start, end):
         total = 0.0
         for k in range(start[node], end[node]):
             t = corners[order[k]]
-            n = 0.5 * np.cross(t[1] - t[0], t[2] - t[0])
-            area = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+            area = areas[order[k]]
             total += area
             for i in range(3):
-                normal[node, i] += n[i]
+                normal[node, i] += normals[order[k], i]
                 centre[node, i] += area * (t[0, i] + t[1, i] + t[2, i]) / 3.0
         for i in range(3):
             centre[node, i] /= total
         for k in range(start[node], end[node]):
             t = corners[order[k]]
-            n = 0.5 * np.cross(t[1] - t[0], t[2] - t[0])
             for i in range(3):
                 offset = (t[0, i] + t[1, i] + t[2, i]) / 3.0 - centre[node, i]
                 for j in range(3):
-                    moment[node, i, j] += offset * n[j]
+                    moment[node, i, j] += offset * normals[order[k], j]
             for c in range(3):
                 reach = 0.0
                 for i in range(3):

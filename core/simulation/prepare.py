@@ -101,7 +101,7 @@ def prepare(job: Job, store: FrameStore | None, on_event: OnEvent) -> Prepared:
         raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
     mesh, embedding = tetrahedra(job, store, on_event)
     on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
-    fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions)
+    fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
     corners = pinned_corners(mesh, embedding, job.pinned_vertices)
     model = build_model(
         mesh,
