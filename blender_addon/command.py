@@ -169,7 +169,8 @@ def _signals() -> Iterator[list[signal.Signals]]:
         yield caught
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            # None: Blender's own, set outside of Python, which cannot be put back from here.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _save() -> None:

@@ -56,7 +56,7 @@ def _draw_numbers(layout, material):
     row = column.row(align=True)
     row.prop(material, "stiffness_value")
     unit = row.row(align=True)
-    unit.ui_units_x = 3.0
+    unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
     row.operator("sinew.show_stiffness", text="", icon="INFO")
     column.prop(material, "poissons_ratio")
@@ -69,10 +69,9 @@ def _draw_where(layout, obj, material, is_first):
     row = column.row(align=True)
     row.prop_search(material, "vertex_group", obj, "vertex_groups")
     column.prop(material, "region")
-    if is_first and not material.vertex_group and material.region is None:
-        row = column.row()
-        row.alignment = "RIGHT"
-        row.label(text="Wherever nothing is painted")
+    if not material.vertex_group and material.region is None:
+        words = "Is wherever nothing is painted" if is_first else "Is nowhere yet: paint it, or choose a region"
+        layout.label(text=words, icon="INFO")
     if obj.mode == "WEIGHT_PAINT":
         row = layout.row(align=True)
         row.operator("sinew.paint_material", icon="BRUSH_DATA")

@@ -5,7 +5,6 @@ from .places import Subject, panels, properties_layout
 
 class Solver(Subject):
     bl_label = "Solver"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context):
         settings = context.object.sinew

@@ -79,6 +79,16 @@ class WindowedBlender:
         assert code == 0, log
         return log
 
+    def headless(self, blend: str, *command: str, timeout: float = 300.0) -> tuple[int, str]:
+        """Run ``blender -b BLEND --command ...`` on a .blend of the session; exit code and output."""
+        path = f"{self.session_path}/{blend}"
+        return self._execute([self._blender(), "-b", path, "--command", *command], timeout)
+
+    @property
+    def session(self) -> Path:
+        """The folder shared with the scenarios, as the tests see it."""
+        return self._session
+
     @property
     def zip_path(self) -> str:
         """The extension zip as Blender sees it."""

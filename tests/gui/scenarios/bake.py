@@ -1,0 +1,95 @@
+"""A bake in the child process: bar, Esc, Resume, undo, a stale bake, Delete Bake; Blender stays free meanwhile."""
+
+import importlib
+
+import bpy
+
+PACKAGE = "bl_ext.user_default.sinew"
+FRAMES = 60
+
+
+def make_body(gui):
+    with gui.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_monkey_add()
+        bpy.ops.sinew.enable()
+        bpy.ops.sinew.add_material(preset="Bone")
+    obj = bpy.context.view_layer.objects.active
+    back = [v.index for v in obj.data.vertices if v.co.y > 0.5]
+    ears = [v.index for v in obj.data.vertices if abs(v.co.x) > 0.9]
+    obj.vertex_groups.new(name="Pins").add(back, 1.0, "REPLACE")
+    obj.vertex_groups.new(name="Bone").add(ears, 1.0, "REPLACE")
+    obj.sinew.pin_group, obj.sinew.materials[1].vertex_group = "Pins", "Bone"
+    obj.sinew.cells_across = 12
+    bpy.context.scene.frame_end = FRAMES
+    return obj
+
+
+def body():
+    """The object by name: references do not outlive an undo."""
+    return bpy.data.objects["Suzanne"]
+
+
+def keys():
+    mesh_keys = body().data.shape_keys
+    return len(mesh_keys.key_blocks) if mesh_keys else 0
+
+
+def scenario(gui):
+    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    make_body(gui)
+    yield from gui.show_sidebar("Sinew")
+    bpy.context.preferences.view.ui_scale = 0.75
+    gui.record("bake before saving", bpy.ops.sinew.bake.poll())
+    yield from gui.photograph("1-unsaved")
+    blend = str(gui.session / "scene.blend")
+    with gui.context():
+        bpy.ops.wm.save_as_mainfile(filepath=blend)
+        bpy.ops.ed.undo_push(message="Before")
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+    gui.record("running", job.current() is not None)
+    yield from gui.wait_until(lambda: job.current().phase != "", 120, "the child says something")
+    yield from gui.photograph("2-first-phase")
+    yield from gui.wait_until(lambda: job.current().frames_done >= 5, 240, "five frames")
+    gui.record("modal operators", len(gui.window.modal_operators))
+    yield from gui.photograph("3-baking")
+
+    yield from gui.move(*gui.centre())
+    yield from gui.press("ESC")
+    gui.record("stopping", job.current() is None or job.current().stopping)
+    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
+    gui.record("stopped", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
+    yield from gui.photograph("4-stopped")
+
+    with gui.context():
+        bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
+    yield from gui.wait_until(lambda: job.current() is None, 240, "the resumed bake is done")
+    bpy.context.scene.frame_set(30)
+    gui.record("done", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
+    yield from gui.photograph("5-done")
+    with gui.context():
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "windowed.blend"), copy=True)
+
+    yield from gui.move(*gui.centre())
+    yield from gui.press("Z", ctrl=True)
+    yield from gui.redraw()
+    gui.record("after one undo", [body().sinew.bake.status, keys()])
+    yield from gui.press("Z", ctrl=True)
+    yield from gui.redraw()
+    gui.record("after two undos", [body().sinew.bake.status, keys(), body().sinew.enabled, len(body().vertex_groups)])
+    yield from gui.photograph("6-undone")
+    with gui.context():
+        bpy.ops.ed.redo()
+        bpy.ops.ed.redo()
+    gui.record("after redo", [body().sinew.bake.status, keys()])
+
+    body().sinew.materials[0].density = 900.0
+    with gui.context():
+        bpy.ops.sinew.check_bake()
+    gui.record("stale", body().sinew.bake.stale)
+    yield from gui.photograph("7-stale")
+    with gui.context():
+        bpy.ops.sinew.delete_bake()
+    gui.record("deleted", [body().sinew.bake.status, keys(), (gui.session / "sinew_cache" / "scene").is_dir()])
+    yield from gui.photograph("8-deleted")

@@ -1,0 +1,46 @@
+"""The whole way of an artist in a window; the result is the same as the bake without one."""
+
+import importlib
+
+import bpy
+import numpy as np
+
+
+def shape_keys(path) -> np.ndarray:
+    """(keys, n, 3) of Suzanne in a .blend."""
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    blocks = bpy.data.objects["Suzanne"].data.shape_keys.key_blocks
+    result = np.empty((len(blocks), 3 * len(blocks[0].data)), dtype=np.float32)
+    for row, block in zip(result, blocks):
+        block.data.foreach_get("co", row)
+    return result.reshape(len(blocks), -1, 3)
+
+
+def test_bake_stop_resume_undo_delete(windowed):
+    result = windowed.run("bake", timeout=600)
+    said = result.values
+    assert not said["bake before saving"] and said["running"] and said["stopping"]
+    assert said["modal operators"] == 0, "a modal operator would hold up autosave and undo"
+    status, frames, keys = said["stopped"]
+    assert status == "STOPPED" and 5 <= frames < 60 and keys == frames
+    assert said["done"] == ["DONE", 60, 60]
+    assert said["after one undo"] == ["STOPPED", keys], "one undo takes the resumed bake back"
+    assert said["after two undos"] == ["NONE", 0, True, 2], "and one more the bake that was stopped"
+    assert said["after redo"] == ["DONE", 60] and said["stale"] == "materials"
+    assert said["deleted"][:2] == ["NONE", 0]
+    assert "Traceback" not in result.log, result.log
+
+
+def test_headless_equals_windowed(windowed):
+    importlib.import_module("sinew").register()
+    code, log = windowed.headless("scene.blend", "sinew", "bake")
+    assert code == 0 and "saved" in log, log
+    window, headless = (shape_keys(windowed.session / name) for name in ("windowed.blend", "scene.blend"))
+    assert window.shape == headless.shape == (60, 507, 3)
+    assert np.array_equal(window, headless)
+    assert np.abs(window[-1] - window[0]).max() > 1e-3
+
+
+def test_the_command_refuses_a_missing_blend(windowed):
+    code, log = windowed.headless("missing.blend", "sinew", "bake")
+    assert code == 1 and "No .blend is loaded" in log

@@ -1,0 +1,15 @@
+"""Painting a material with the mouse."""
+
+import pytest
+
+
+def test_a_stroke_keeps_the_sum_at_one_and_is_one_undo_step(windowed):
+    result = windowed.run("paint")
+    said = result.values
+    assert said["mode"] == "WEIGHT_PAINT" and said["active map"] == "Bone"
+    assert said["sum before"] == pytest.approx([1.0, 1.0])
+    assert said["painted"] > 0, "the stroke painted nothing"
+    assert said["sum after"] == pytest.approx([1.0, 1.0], abs=1e-4)
+    assert said["after undo"] == [pytest.approx(1.0), pytest.approx(1.0), 0, "WEIGHT_PAINT"]
+    assert said["other map"][:2] == pytest.approx([1.0, 1.0]) and said["other map"][2] > 0
+    assert "Traceback" not in result.log, result.log
