@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -52,7 +53,7 @@ def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
         bake.build_mesh(job, store, events.append)
     else:
         bake.bake(job, store, on_event=events.append, should_stop=lambda: False, resume=mode == "resume")
-        apply(obj, "DONE")
+        apply(obj, store.folder, "DONE")
     baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
 
 
@@ -80,16 +81,18 @@ def finish(run: child.Run) -> bool:
     if run.mode == "mesh":
         obj.sinew.bake.message = message
         return True
-    apply(obj, {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}[run.outcome], message)
+    apply(obj, run.folder, {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}[run.outcome], message)
     return True
 
 
-def apply(obj: Any, status: str, message: str = "") -> None:
+def apply(obj: Any, folder: Path, status: str, message: str = "") -> None:
     """Call the operator that turns frames into shape keys, so that one undo takes it back."""
     windows = bpy.context.window_manager.windows
     override = {"window": windows[0]} if windows and bpy.context.window is None else {}
     with bpy.context.temp_override(**override):
-        bpy.ops.sinew.apply_bake("EXEC_DEFAULT", True, object_name=obj.name, status=status, message=message)
+        bpy.ops.sinew.apply_bake(
+            "EXEC_DEFAULT", True, object_name=obj.name, folder=str(folder), status=status, message=message
+        )
 
 
 def _is_busy(obj: Any) -> bool:

@@ -63,15 +63,15 @@ def has_store(obj: Any) -> bool:
     return folder is not None and (folder / "job.npz").is_file()
 
 
-def put_result(obj: Any, context: Any, status: str) -> int:
-    """Turn the frames on disk into shape keys; how many. ``status`` is DONE, STOPPED or FAILED."""
-    store = open_store(obj)
+def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
+    """Turn the frames of a store into shape keys; how many. ``status`` is DONE, STOPPED or FAILED."""
     frames = store.frames()
     if frames:
         apply_frames(obj, context, store.job(), frames, store.read)
     record = obj.sinew.bake
     record.status = status
     record.frames = len(frames)
+    record.folder = bpy.path.relpath(str(store.folder))  # anew: an undo during the bake has taken it away
     record.stale = ""
     return len(frames)
 

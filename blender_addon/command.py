@@ -121,7 +121,7 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
     bake.bake(job, store, on_event=progress, should_stop=lambda: bool(caught), resume=options.resume)
     if not caught:
         baking.note_mesh(obj, progress.mesh)
-        baking.put_result(obj, bpy.context, "DONE")
+        baking.put_result(obj, bpy.context, "DONE", store)
 
 
 class _Progress:

@@ -118,7 +118,6 @@ class Run:
 
 
 _current: Run | None = None
-_on_change: list[Callable[[], None]] = []
 
 
 def current() -> Run | None:

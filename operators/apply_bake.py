@@ -9,6 +9,7 @@ from bpy.props import StringProperty
 
 from ..blender_addon import baking
 from ..core.errors import SinewError
+from ..core.simulation.frame_store import FrameStore
 
 
 class SINEW_OT_apply_bake(bpy.types.Operator):
@@ -17,6 +18,7 @@ class SINEW_OT_apply_bake(bpy.types.Operator):
     bl_options = {"UNDO", "INTERNAL"}
 
     object_name: StringProperty(options={"SKIP_SAVE"})
+    folder: StringProperty(options={"SKIP_SAVE"})
     status: StringProperty(default="DONE", options={"SKIP_SAVE"})
     message: StringProperty(options={"SKIP_SAVE"})
 
@@ -24,7 +26,7 @@ class SINEW_OT_apply_bake(bpy.types.Operator):
         obj = bpy.data.objects[self.object_name]
         obj.sinew.bake.message = self.message
         try:
-            count = baking.put_result(obj, context, self.status)
+            count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))
         except SinewError as error:
             obj.sinew.bake.status = "FAILED"
             baking.note_error(obj, error)

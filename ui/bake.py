@@ -52,11 +52,12 @@ def _draw_record(layout, record, context):
         layout.label(text=f"Bake: {words}{record.frames} frames", icon="CHECKMARK" if not words else "PAUSE")
         if record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
-        wrapped(layout, f"Disk Cache: {record.folder}", context, "DISK_DRIVE")
     if record.stale:
         wrapped(layout, f"Out of date. Edited since the bake: {record.stale}.", context, "ERROR")
     if record.message:
         wrapped(layout, record.message, context, "ERROR")
+    if record.status != "NONE":
+        wrapped(layout, f"Disk Cache: {record.folder}", context, "DISK_DRIVE")
 
 
 def draw_progress(layout, run):

@@ -84,7 +84,8 @@ def check_object(obj: Any, context: Any) -> None:
         raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
     if obj.mode == "EDIT":
         raise MeshError(f"“{obj.name}” is in Edit Mode.", "Leave Edit Mode first (Tab).")
-    if obj.library is not None or obj.data.library is not None:
+    if any(block.library is not None or block.override_library is not None for block in (obj, obj.data)):
+        # Shape keys on an override would change the linked mesh, and be lost on the next load.
         raise MeshError(
             f"“{obj.name}” is linked from another file.", "Make it local (Object > Relations > Make Local)."
         )

@@ -131,7 +131,7 @@ def test_corrupt_frames_are_refused_before_the_scene_changes(body, saved, harm):
         {"truncated": data[:middle], "altered": data[:middle] + b"?" + data[middle + 1 :], "foreign": b"hello"}[harm]
     )
     with pytest.raises(CorruptFrameError) as raised:
-        baking.put_result(body, bpy.context, "DONE")
+        baking.put_result(body, bpy.context, "DONE", store)
     assert raised.value.remedy and len(body.data.shape_keys.key_blocks) == 4
 
 
@@ -160,3 +160,16 @@ def test_what_artists_make_is_baked(body, add_mesh, saved, name):
     obj = enabled(add_mesh(vertices, faces, "Odd"))
     assert bpy.ops.sinew.bake() == {"FINISHED"}, obj.sinew.bake.message
     assert obj.sinew.bake.frames == 3 and obj.sinew.bake.status == "DONE"
+
+
+def test_a_linked_object_is_refused(body, saved, tmp_path):
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(saved), link=True) as (there, here):
+        here.objects = ["Body"]
+    linked = here.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    bpy.context.view_layer.objects.active = linked
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other.blend"))
+    with pytest.raises(MeshError, match="linked"):
+        baking.prepare(linked, bpy.context)

@@ -40,7 +40,7 @@ def scenario(gui):
     job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
-    bpy.context.preferences.view.ui_scale = 0.75
+    bpy.context.preferences.view.ui_scale = 0.65
     gui.record("bake before saving", bpy.ops.sinew.bake.poll())
     yield from gui.photograph("1-unsaved")
     blend = str(gui.session / "scene.blend")

@@ -53,4 +53,6 @@ def scenario(gui):
     yield from gui.drag([(x - 80 + 16 * k, y + 20) for k in range(11)])
     yield from gui.redraw()
     sums, _ = weights(body())
-    gui.record("other map", [min(sums), max(sums), sum(1 for v in body().data.vertices for g in v.groups if g.group == 2)])
+    gui.record(
+        "other map", [min(sums), max(sums), sum(1 for v in body().data.vertices for g in v.groups if g.group == 2)]
+    )

@@ -1,0 +1,35 @@
+"""Registering leaves nothing behind when it is undone; no class is without a word for the artist."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from sinew import operators, ui
+from sinew.blender_addon import registration
+
+
+def test_off_and_on_again(body):
+    registration.unregister()
+    assert not registration.is_registered() and not hasattr(bpy.types, "SINEW_OT_bake")
+    assert not hasattr(bpy.types, "VIEW3D_PT_sinew_bake")
+    registration.register()
+    assert registration.is_registered() and hasattr(bpy.types, "SINEW_OT_bake")
+    assert body.sinew.enabled and len(body.sinew.materials) == 1
+
+
+@pytest.mark.parametrize("cls", operators.CLASSES, ids=lambda cls: cls.__name__)
+def test_operators_have_words_and_names(cls):
+    assert cls.bl_idname.startswith("sinew.") and cls.bl_label[0].isupper()
+    assert (
+        getattr(cls, "bl_description", "")
+        or hasattr(cls, "description")
+        or "INTERNAL" in cls.bl_options
+        or (issubclass(cls, bpy.types.Macro))
+    )
+
+
+def test_every_panel_stands_in_both_places():
+    panels = [cls for cls in ui.CLASSES if issubclass(cls, bpy.types.Panel)]
+    sidebar = sorted(c.bl_label for c in panels if c.bl_space_type == "VIEW_3D" and c.bl_category == "Sinew")
+    physics = sorted(c.bl_label for c in panels if c.bl_space_type == "PROPERTIES" and c.bl_context == "physics")
+    assert sidebar == physics == sorted(["Sinew", "Resolution", "Physical Materials", "Pins", "Solver", "Bake"])
