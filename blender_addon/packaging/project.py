@@ -42,8 +42,8 @@ def extension() -> dict[str, Any]:
 
 
 def bundled(python: str) -> list[str]:
-    """Requirements whose wheels the extension carries for a Python version: the dependencies less NumPy, which is Blender's
-    own. Without their markers."""
+    """Requirements whose wheels the extension carries for a Python version: the dependencies less NumPy, which is
+    Blender's own. Without their markers."""
     project = read()["project"]
     every = project["dependencies"] + project["optional-dependencies"]["robust"]
     chosen = (requirement.partition(";")[0].strip() for requirement in every if _applies(requirement, python))
