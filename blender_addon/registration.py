@@ -32,7 +32,9 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """The reverse, a running child ended first."""
+    """The reverse, a running child ended first. A second call, as some Blenders make at exit, does nothing."""
+    if not is_registered():
+        return
     from .. import operators, ui
     from ..ui.body import physics_button
 
@@ -53,11 +55,8 @@ def unregister() -> None:
 
 
 def leave() -> None:
-    """At exit. Blender unregisters by itself; the ``bpy`` wheel does not, and then crashes freeing our classes."""
-    if bpy.app.module and is_registered():
-        unregister()
-    else:
-        job.abandon()
+    """At exit. Blender has unregistered by then; some ``bpy`` wheels have not, and would crash freeing our classes."""
+    unregister()
 
 
 def is_registered() -> bool:

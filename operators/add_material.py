@@ -15,15 +15,15 @@ class SINEW_OT_add_material(bpy.types.Operator):
     preset: EnumProperty(name="Preset", items=choices.preset_items)
 
     @classmethod
-    def description(cls, context, properties):
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         about = next((item[2] for item in choices.preset_items() if item[0] == properties.preset), "")
         return f"Add a physical material: {about}" if about else "Add a physical material"
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return polls.body(cls, context) is not None
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         starting.add_material(context.object, self.preset)
         return {"FINISHED"}
 

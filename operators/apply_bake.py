@@ -22,7 +22,7 @@ class SINEW_OT_apply_bake(bpy.types.Operator):
     status: StringProperty(default="DONE", options={"SKIP_SAVE"})
     message: StringProperty(options={"SKIP_SAVE"})
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         obj = bpy.data.objects[self.object_name]
         obj.sinew.bake.message = self.message
         try:

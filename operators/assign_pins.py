@@ -20,20 +20,20 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
     )
 
     @classmethod
-    def description(cls, context, properties):
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         if properties.action == "ADD":
             return "Add the selected vertices to the pin group, which is made if there is none"
         return "Take the selected vertices out of the pin group"
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.body(cls, context)
         if obj is not None and obj.mode != "EDIT":
             cls.poll_message_set("Select vertices in Edit Mode (Tab) first")
             return False
         return obj is not None
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         obj.update_from_editmode()
         selected = [vertex.index for vertex in obj.data.vertices if vertex.select]

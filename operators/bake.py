@@ -13,7 +13,7 @@ class SINEW_OT_bake(bpy.types.Operator):
     bl_options = set()
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.idle_body_outside_edit(cls, context)
         if not polls.has_material(cls, obj):
             return False
@@ -25,7 +25,7 @@ class SINEW_OT_bake(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         return background.execute(self, context, "bake")
 
 

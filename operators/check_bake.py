@@ -14,14 +14,14 @@ class SINEW_OT_check_bake(bpy.types.Operator):
     bl_options = set()
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.idle_body_outside_edit(cls, context)
         if obj is not None and obj.sinew.bake.status == "NONE":
             cls.poll_message_set("There is no bake")
             return False
         return obj is not None
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         try:
             changed = baking.find_changes(obj, context)

@@ -13,7 +13,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     bl_options = {"UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.mesh_object(cls, context)
         source = obj and (baking.source_of(obj) or obj)
         if source is None:
@@ -29,7 +29,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         source = baking.source_of(context.object) or context.object
         baking.delete(source)
         context.view_layer.objects.active = source

@@ -13,10 +13,10 @@ class SINEW_OT_disable(bpy.types.Operator):
     bl_options = {"UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return polls.idle_body(cls, context) is not None
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         if obj.mode == "EDIT":
             bpy.ops.object.mode_set(mode="OBJECT")

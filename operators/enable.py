@@ -13,14 +13,14 @@ class SINEW_OT_enable(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.mesh_object(cls, context)
         if obj is not None and (obj.library is not None or obj.data.library is not None):
             cls.poll_message_set("The object is linked from another file: make it local first")
             return False
         return obj is not None
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         starting.enable(context.object)
         return {"FINISHED"}
 

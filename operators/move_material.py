@@ -15,10 +15,10 @@ class SINEW_OT_move_material(bpy.types.Operator):
     direction: EnumProperty(name="Direction", items=[("UP", "Up", ""), ("DOWN", "Down", "")])
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_material(cls, polls.body(cls, context))
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.object.sinew
         target = settings.active_material + (-1 if self.direction == "UP" else 1)
         if not 0 <= target < len(settings.materials):

@@ -14,10 +14,10 @@ class SINEW_OT_paint_material(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_material(cls, polls.idle_body(cls, context))
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         material = polls.active_material(obj)
         group = obj.vertex_groups.get(material.vertex_group) if material.vertex_group else None
@@ -37,10 +37,10 @@ class SINEW_OT_stop_painting(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return context.object is not None and context.object.mode == "WEIGHT_PAINT"
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         bpy.ops.object.mode_set(mode="OBJECT")
         return {"FINISHED"}
 

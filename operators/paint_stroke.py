@@ -16,10 +16,10 @@ class SINEW_OT_normalize_maps(bpy.types.Operator):
     bl_options = {"UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return painting.paints_a_map(context.object)
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         painting.normalize_maps(context.object)
         return {"FINISHED"}
 
@@ -30,7 +30,7 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
     bl_options = {"UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return painting.paints_a_map(context.object)
 
 

@@ -12,10 +12,10 @@ class SINEW_OT_remove_material(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_material(cls, polls.body(cls, context))
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.object.sinew
         index = min(settings.active_material, len(settings.materials) - 1)
         settings.materials.remove(index)

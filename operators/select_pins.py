@@ -12,7 +12,7 @@ class SINEW_OT_select_pins(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.body(cls, context)
         if obj is None:
             return False
@@ -24,7 +24,7 @@ class SINEW_OT_select_pins(bpy.types.Operator):
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         obj.vertex_groups.active = obj.vertex_groups[obj.sinew.pin_group]
         bpy.ops.object.vertex_group_select()

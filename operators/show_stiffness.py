@@ -18,14 +18,14 @@ class SINEW_OT_show_stiffness(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         return polls.has_material(cls, polls.body(cls, context))
 
     @classmethod
-    def description(cls, context, properties):
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return _words(context)
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         self.report({"INFO"}, _words(context))
         return {"FINISHED"}
 

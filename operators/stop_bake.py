@@ -12,14 +12,14 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
     bl_options = set()
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: bpy.types.Context) -> bool:
         run = job.current()
         if run is None or run.process is None or run.stopping:
             cls.poll_message_set("Nothing is being simulated")
             return False
         return True
 
-    def execute(self, context):
+    def execute(self, context: bpy.types.Context) -> set[str]:
         job.request_stop()
         return {"FINISHED"}
 

@@ -1,5 +1,7 @@
 """Bake: the frames, the buttons, and how it goes."""
 
+from typing import Any
+
 from ..blender_addon import job
 from .places import Subject, panels, properties_layout, wrapped
 
@@ -7,7 +9,7 @@ from .places import Subject, panels, properties_layout, wrapped
 class Bake(Subject):
     bl_label = "Bake"
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         obj = context.object
         layout = properties_layout(self)
         run = job.run_of(obj.session_uid)
@@ -60,7 +62,7 @@ def _draw_record(layout, record, context):
         wrapped(layout, f"Disk Cache: {record.folder}", context, "DISK_DRIVE")
 
 
-def draw_progress(layout, run):
+def draw_progress(layout: Any, run: job.Run) -> None:
     """The bar, the times and the button that stops."""
     layout.progress(factor=run.factor, text=run.label)
     row = layout.row()
@@ -70,7 +72,7 @@ def draw_progress(layout, run):
     layout.operator("sinew.stop_bake", text="Stop (Esc)", icon="CANCEL")
 
 
-def clock(seconds):
+def clock(seconds: float) -> str:
     """Minutes and seconds, or hours too: ``1:05``, ``2:03:00``."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,5 +1,7 @@
 """The root panels, and the button in the Physics tab."""
 
+from typing import Any
+
 import bpy
 
 from ..blender_addon import baking
@@ -30,7 +32,7 @@ class VIEW3D_PT_sinew(bpy.types.Panel):
     bl_region_type = SIDEBAR["bl_region_type"]
     bl_category = SIDEBAR["bl_category"]
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         _draw_sidebar(self.layout, context)
 
 
@@ -42,16 +44,16 @@ class PHYSICS_PT_sinew(bpy.types.Panel):
     bl_context = PHYSICS["bl_context"]
 
     @classmethod
-    def poll(cls, context):
+    def poll(cls, context: Any) -> bool:
         obj = context.object
         return obj is not None and obj.type == "MESH" and (obj.sinew.enabled or baking.source_of(obj) is not None)
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         if not context.object.sinew.enabled:
             _draw_sidebar(self.layout, context)
 
 
-def physics_button(self, context):
+def physics_button(self: Any, context: Any) -> None:
     """The button among those of Blender's own physics types."""
     obj = context.object
     if obj is None or obj.type != "MESH":

@@ -1,5 +1,7 @@
 """Physical Materials: the list, the presets, the numbers and the maps."""
 
+from typing import Any
+
 import bpy
 
 from ..blender_addon import choices
@@ -9,7 +11,17 @@ from .places import Subject, panels, properties_layout
 class SINEW_UL_materials(bpy.types.UIList):
     bl_idname = "SINEW_UL_materials"
 
-    def draw_item(self, context, layout, data, item, icon, active_data, active_property, index):
+    def draw_item(
+        self,
+        context: Any,
+        layout: Any,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: Any,
+        index: Any,
+    ) -> None:
         row = layout.row(align=True)
         row.prop(item, "name", text="", emboss=False, icon="PHYSICS")
         right = row.row()
@@ -22,7 +34,7 @@ class SINEW_MT_presets(bpy.types.Menu):
     bl_idname = "SINEW_MT_presets"
     bl_label = "Add Physical Material"
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         for name, label, _, _ in choices.preset_items():
             self.layout.operator("sinew.add_material", text=label).preset = name
 
@@ -30,7 +42,7 @@ class SINEW_MT_presets(bpy.types.Menu):
 class Materials(Subject):
     bl_label = "Physical Materials"
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         settings = context.object.sinew
         _draw_list(self.layout, settings)
         if settings.materials:

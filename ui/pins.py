@@ -1,12 +1,14 @@
 """Pins: the vertices that are held and move with the animation."""
 
+from typing import Any
+
 from .places import Subject, panels, properties_layout
 
 
 class Pins(Subject):
     bl_label = "Pins"
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         obj = context.object
         layout = properties_layout(self)
         layout.prop_search(obj.sinew, "pin_group", obj, "vertex_groups")

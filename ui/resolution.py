@@ -1,12 +1,14 @@
 """Resolution: the tetrahedra, and which shape is filled with them."""
 
+from typing import Any
+
 from .places import Subject, panels, properties_layout, wrapped
 
 
 class Resolution(Subject):
     bl_label = "Resolution"
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         obj = context.object
         settings = obj.sinew
         layout = properties_layout(self)

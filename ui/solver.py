@@ -1,12 +1,14 @@
 """Solver: the method that computes a step, and how exactly."""
 
+from typing import Any
+
 from .places import Subject, panels, properties_layout
 
 
 class Solver(Subject):
     bl_label = "Solver"
 
-    def draw(self, context):
+    def draw(self, context: Any) -> None:
         settings = context.object.sinew
         layout = properties_layout(self)
         layout.prop(settings, "solver")

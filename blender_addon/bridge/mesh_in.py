@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import MeshError
 from ...core.mesh.surface_mesh import SurfaceMesh
-from .stack import Place
+from .stack import Place, shown
 
 
 def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
@@ -78,12 +78,16 @@ def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
     """A region object's evaluated surface at the present frame, world space, metres."""
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
-    depsgraph = context.evaluated_depsgraph_get()
-    evaluated = obj.evaluated_get(depsgraph)
-    mesh = evaluated.to_mesh()
-    try:
-        return surface_of(mesh, object_to_world(evaluated, scene))
-    except MeshError as error:
-        raise MeshError(f"The region “{obj.name}”: {error.message}", error.remedy) from error
-    finally:
-        evaluated.to_mesh_clear()
+    with shown(obj):
+        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+        if not evaluated.is_evaluated:
+            raise MeshError(
+                f"The region “{obj.name}” is not part of the view layer.", "Enable its collection in the Outliner."
+            )
+        mesh = evaluated.to_mesh()
+        try:
+            return surface_of(mesh, object_to_world(evaluated, scene))
+        except MeshError as error:
+            raise MeshError(f"The region “{obj.name}”: {error.message}", error.remedy) from error
+        finally:
+            evaluated.to_mesh_clear()

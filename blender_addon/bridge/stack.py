@@ -71,13 +71,22 @@ def has_own_keys(obj: Any) -> bool:
 def cut_after(obj: Any, place: Place) -> Iterator[None]:
     """Within it, ``obj`` evaluates to its shape at the place: later modifiers are off, and the object is not hidden."""
     later = [(m, m.show_viewport) for m in list(obj.modifiers)[place.below :]]
-    hidden = obj.hide_viewport
     try:
         for modifier, _ in later:
             modifier.show_viewport = False
+        with shown(obj):
+            yield
+    finally:
+        for modifier, was_on in later:
+            modifier.show_viewport = was_on
+
+
+@contextmanager
+def shown(obj: Any) -> Iterator[None]:
+    """Within it, ``obj`` is not disabled in viewports: Blender does not evaluate what is."""
+    hidden = obj.hide_viewport
+    try:
         obj.hide_viewport = False
         yield
     finally:
-        for modifier, shown in later:
-            modifier.show_viewport = shown
         obj.hide_viewport = hidden

@@ -66,7 +66,10 @@ def test_balance_touches_nothing_that_is_unpainted():
 def test_regions_become_surfaces_in_world_space(painted, add_mesh):
     bone = add_mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], "Inner")
     bone.location = (0.0, 0.0, 5.0)
+    bone.modifiers.new("Copies", "ARRAY").count = 3
+    bone.hide_viewport = bone.hide_render = True  # as bones inside a body usually are
     painted.sinew.materials[1].region = bone
     job = make_job(painted, bpy.context)
     assert [region.material for region in job.regions] == [1]
     assert job.regions[0].surface.positions[:, 2].min() == pytest.approx(5.0)
+    assert len(job.regions[0].surface.positions) == 12 and bone.hide_viewport

@@ -78,6 +78,13 @@ def test_stiffness_is_set_and_read_in_any_unit(body, pascals, unit, shown):
     assert f"{pascals:,.0f} Pa" in choices.pascals(pascals)
 
 
+def test_the_exact_stiffness_stands_in_a_tooltip(body):
+    body.sinew.materials[0].stiffness_unit = "MPA"
+    body.sinew.materials[0].stiffness_value = 1.2346
+    tooltip = bpy.types.SINEW_OT_show_stiffness.description(bpy.context, None)
+    assert "1.2346 MPa (1,234,600 Pa)" in tooltip
+
+
 def test_stiffness_outside_its_range_is_held(body):
     material = body.sinew.materials[0]
     material.stiffness_unit = "PA"
