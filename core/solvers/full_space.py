@@ -54,9 +54,9 @@ class FullSpaceSolver:
         )
         self._smallest_movement = settings.tolerance * model.mesh.size
 
-    def start(self, state: State, pin_targets: np.ndarray) -> np.ndarray:
-        """Positions to iterate from: those of the state, with pins where they have to be."""
-        x = state.positions.copy()
+    def start(self, positions: np.ndarray, pin_targets: np.ndarray) -> np.ndarray:
+        """Positions to iterate from, with pins where they have to be."""
+        x = positions.copy()
         x[self.model.pinned] = pin_targets
         check_finite(x, "position")
         return x

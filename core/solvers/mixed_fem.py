@@ -62,6 +62,10 @@ class MixedFEMSolver(FullSpaceSolver):
     label = "Mixed FEM"
     description = "Lively after a few iterations, right when it converges: flesh to rigid in one body"
 
+    start_from_prediction = True
+    """Iterate from where inertia alone would lead. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken body
+    a third more iterations (the headline scene: 200 against 147 in 25 steps, 17 against 8 in the hardest)."""
+
     record_gradients = False
     """Whether the history holds the incremental potential's gradient at every iteration (one more stress evaluation)."""
 
@@ -71,7 +75,8 @@ class MixedFEMSolver(FullSpaceSolver):
         report = StepReport(self.name)
         predicted = predicted_positions(state.positions, state.velocities, h)
         with report.timed("line_search"):
-            at = self._iterate(self.start(state, pin_targets), state.stretch)
+            guess = predicted if self.start_from_prediction else state.positions
+            at = self._iterate(self.start(guess, pin_targets), state.stretch)
         while report.iterations < self.settings.max_iterations:
             gradient_norm = self._gradient_norm(at, predicted, h) if self.record_gradients else float("nan")
             direction = self._direction(at, predicted, h, report)

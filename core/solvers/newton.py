@@ -26,7 +26,7 @@ class NewtonSolver(FullSpaceSolver):
         report = StepReport(self.name)
         predicted = predicted_positions(state.positions, state.velocities, h)
         with report.timed("line_search"):
-            at = self.evaluate(self.start(state, pin_targets), predicted, h)
+            at = self.evaluate(self.start(state.positions, pin_targets), predicted, h)
         while report.iterations < self.settings.max_iterations:
             accepted = self.newton_iteration(at, predicted, h, report, projected=True)
             if accepted is None:
