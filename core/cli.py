@@ -1,7 +1,8 @@
 """Command line of the library: ``python -m sinew SCENE.toml [--out FILE] [--resume]``.
 
-Simulates a scene file (see ``simulation/scene_file.py``) without Blender. Frames are kept in a folder beside the output while
-they are computed, so a stopped run goes on with ``--resume``; the output is .npz, .pc2 or any surface format of meshio.
+Simulates a scene file (see ``simulation/scene_file.py``) without Blender. Frames are kept in a folder beside the output
+while they are computed, so a stopped run goes on with ``--resume``; the output is .npz, .pc2 or any surface format of
+meshio.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Named errors of the library.
 
-Every error that a user can meet is a :class:`SinewError`: one sentence that says what is wrong, and one that says what to
-do about it. Interfaces show both; programs test the class or its ``code``.
+Every error that a user can meet is a :class:`SinewError`: one sentence that says what is wrong, and one that says what
+to do about it. Interfaces show both; programs test the class or its ``code``.
 """
 
 from __future__ import annotations

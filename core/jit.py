@@ -1,8 +1,9 @@
 """Compilation of kernels: one decorator for serial ones, one for parallel ones, and a disk cache that cannot go stale.
 
-Numba stores the import name of a kernel in its cache and does not see edits in kernels that it calls from other files. So the
-cache folder is named after this package's import name and a hash of all of the library's sources: another name or another
-source is another folder. ``SINEW_KERNEL_CACHE`` names its parent; by default it lies in the user's cache folder.
+Numba stores the import name of a kernel in its cache and does not see edits in kernels that it calls from other files.
+So the cache folder is named after this package's import name and a hash of all of the library's sources: another name
+or another source is another folder. ``SINEW_KERNEL_CACHE`` names its parent; by default it lies in the user's cache
+folder.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def parallel_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel whose ``prange`` loops write disjoint outputs (no reductions: the same input gives the same bits)."""
+    """Compile a kernel whose ``prange`` loops write disjoint outputs (no reductions: the same input gives the same
+    bits).
+    """
     with _own_cache():
         return numba.njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
 

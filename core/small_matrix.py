@@ -17,7 +17,9 @@ from numba import prange
 from .jit import kernel, parallel_kernel
 
 SMALLEST_SUM = 0.1
-"""Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see numerics)."""
+"""Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see
+numerics).
+"""
 
 
 @kernel

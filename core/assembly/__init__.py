@@ -1,1 +1,3 @@
-"""From positions to deformation gradients and from element matrices to the system: done once per mesh, then refilled."""
+"""From positions to deformation gradients and from element matrices to the system: done once per mesh, then
+refilled.
+"""

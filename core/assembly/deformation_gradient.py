@@ -1,7 +1,8 @@
 """Linear tetrahedra: shape gradients, deformation gradients, and nodal forces from stresses.
 
-With shape gradients ``N_a`` (constant per tet), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is ``P N_a`` times
-the volume. Nodal sums are gathered in a fixed order, so that the same input gives the same bits on any number of threads.
+With shape gradients ``N_a`` (constant per tet), ``F = sum_a x_a N_a^T`` and the nodal force of a stress P is ``P N_a``
+times the volume. Nodal sums are gathered in a fixed order, so that the same input gives the same bits on any number of
+threads.
 """
 
 from __future__ import annotations

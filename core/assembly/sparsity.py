@@ -62,7 +62,9 @@ class BlockSparsity:
         # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
         lengths = (3 * blocks[:, None] - np.arange(3)[None, :]).ravel()
         self.column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self.row_indices = _fill_rows(self.block_starts, self.block_rows, self.column_starts, int(self.column_starts[-1]))
+        self.row_indices = _fill_rows(
+            self.block_starts, self.block_rows, self.column_starts, int(self.column_starts[-1])
+        )
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""
@@ -114,7 +116,8 @@ def _fill_values(block_starts, column_starts, gather_starts, slots, transposed, 
 
 @parallel_kernel
 def element_blocks(H, N, weights, masses, out):
-    """Element matrices over corners from Hessians by F: ``weights N_a H N_b + mass``, lower pairs only, into out (m,10,3,3).
+    """Element matrices over corners from Hessians by F: ``weights N_a H N_b + mass``, lower pairs only, into out
+    (m,10,3,3).
 
     H (m,9,9) over ``F.ravel()``; N (m,4,3); weights and masses (m,); the mass is the consistent one.
     """

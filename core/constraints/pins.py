@@ -1,8 +1,8 @@
 """Hard pins: which tet vertices are held by pinned surface vertices, and where they go.
 
-The render surface is embedded in the tets, so a pinned surface vertex holds the four corners of its tet. Each corner follows
-its nearest pinned surface vertices rigidly (a weighted best-fit rotation about their weighted centre), so that a turning
-pin turns the tets exactly, be its points in a plane, on a line or a single one.
+The render surface is embedded in the tets, so a pinned surface vertex holds the four corners of its tet. Each corner
+follows its nearest pinned surface vertices rigidly (a weighted best-fit rotation about their weighted centre), so that
+a turning pin turns the tets exactly, be its points in a plane, on a line or a single one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,7 @@ def pinned_corners(mesh: TetMesh, embedding: Embedding, pinned_vertices: np.ndar
     return np.unique(mesh.tets[embedding.tet_indices[pinned_vertices]])
 
 
-def corner_targets(
-    corners: np.ndarray, mesh: TetMesh, rest_pins: np.ndarray, pin_positions: np.ndarray
-) -> np.ndarray:
+def corner_targets(corners: np.ndarray, mesh: TetMesh, rest_pins: np.ndarray, pin_positions: np.ndarray) -> np.ndarray:
     """Positions of held tet vertices at each frame.
 
     Parameters

@@ -2,9 +2,11 @@
 
     psi = mu |S - I|^2 + lambda/2 (J - 1)^2
 
-Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda (J-1) J_i``.
+Stomakhin et al. 2012, "Energetically Consistent Invertible Elasticity". ``psi_i = 2 mu (sigma_i - 1) + lambda (J-1)
+J_i``.
 
-Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole where two stretches cancel; the sum is kept off zero.
+Trap: the twist ``2 mu (1 - 2/(sigma_i + sigma_j)) + ...`` has a pole where two stretches cancel; the sum is kept off
+zero.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """An isotropic energy from a function of principal stretches: both forms, with exact and projected Hessians.
 
-An energy that depends on F through its signed singular values alone, ``psi(sigma)``, has in their frame (``D = U^T dF V``)
-the second variation
+An energy that depends on F through its signed singular values alone, ``psi(sigma)``, has in their frame (``D = U^T dF
+V``) the second variation
 
     sum_ij psi_ij D_ii D_jj  +  sum_{i<j} flip_ij (D_ij + D_ji)^2 / 2  +  sum_{i<j} twist_ij (D_ij - D_ji)^2 / 2
     flip_ij = (psi_i - psi_j) / (sigma_i - sigma_j),      twist_ij = (psi_i + psi_j) / (sigma_i + sigma_j)
 
-(Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies"). As a function of a symmetric S the
-same ``psi_ij`` and ``flip_ij`` are all there is, for then D is symmetric. Clamping flip, twist and the eigenvalues of psi_ij
-at zero projects to the nearest semi-definite matrix in the Frobenius norm of dF or dS: independent of the axes.
+(Smith, de Goes, Kim 2019, "Analytic Eigensystems for Isotropic Distortion Energies"). As a function of a symmetric S
+the same ``psi_ij`` and ``flip_ij`` are all there is, for then D is symmetric. Clamping flip, twist and the eigenvalues
+of psi_ij at zero projects to the nearest semi-definite matrix in the Frobenius norm of dF or dS: independent of the
+axes.
 
 Trap: write flip and twist in closed form in each energy; the quotients above cancel where stretches meet.
 """
@@ -100,7 +101,9 @@ def _rotate_stress(U, g, V):
         for i in range(3):
             for j in range(3):
                 P[e, i, j] = (
-                    U[e, i, 0] * g[e, 0] * V[e, j, 0] + U[e, i, 1] * g[e, 1] * V[e, j, 1] + U[e, i, 2] * g[e, 2] * V[e, j, 2]
+                    U[e, i, 0] * g[e, 0] * V[e, j, 0]
+                    + U[e, i, 1] * g[e, 1] * V[e, j, 1]
+                    + U[e, i, 2] * g[e, 2] * V[e, j, 2]
                 )
     return P
 

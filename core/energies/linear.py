@@ -2,7 +2,8 @@
 
     psi = mu eps : eps + lambda/2 tr(eps)^2,     eps = (F + F^T)/2 - I
 
-Trap: it knows no rotation; a turned body swells. In stretch form S takes the place of eps + I, which is the corotated energy.
+Trap: it knows no rotation; a turned body swells. In stretch form S takes the place of eps + I, which is the corotated
+energy.
 """
 
 from __future__ import annotations
@@ -55,6 +56,6 @@ class LinearEnergy(IsotropicEnergy):
 ENERGY = LinearEnergy(
     name="linear",
     label="Linear",
-    description="Small movements only, for comparison with theory: a turned body swells (Mixed FEM uses its corotated form)",
+    description="Small movements only, to compare with theory: a turned body swells; Mixed FEM uses its corotated form",
     principal=_Principal(),
 )

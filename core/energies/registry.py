@@ -1,8 +1,8 @@
 """The registry of energies: one line a file. What stands here is offered in interfaces and swept by the tests.
 
-An energy offers ``value``, ``gradient``, ``hessian`` of deformation gradients and ``stretch_value``, ``stretch_gradient``,
-``stretch_hessian`` of symmetric stretches (see ``isotropic.IsotropicEnergy``); parameters are the Lame parameters
-``(mu, lambda)``, (n,2), Pa.
+An energy offers ``value``, ``gradient``, ``hessian`` of deformation gradients and ``stretch_value``,
+``stretch_gradient``, ``stretch_hessian`` of symmetric stretches (see ``isotropic.IsotropicEnergy``); parameters are the
+Lame parameters ``(mu, lambda)``, (n,2), Pa.
 """
 
 from __future__ import annotations

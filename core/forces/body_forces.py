@@ -7,7 +7,9 @@ import scipy.sparse as sp
 
 
 class InertiaPotential:
-    """``1/2 |x - x~|_M^2``: what a step of implicit Euler adds to ``h²`` times the other potentials ([MFEM22] Eq. 2)."""
+    """``1/2 |x - x~|_M^2``: what a step of implicit Euler adds to ``h²`` times the other potentials ([MFEM22] Eq.
+    2).
+    """
 
     def __init__(self, mass: sp.csr_matrix) -> None:
         self.mass = mass

@@ -1,4 +1,6 @@
-"""Implicit Euler: ``x~ = x + h v`` is where inertia alone would lead, ``v = (x_new - x) / h`` what the step ends with."""
+"""Implicit Euler: ``x~ = x + h v`` is where inertia alone would lead, ``v = (x_new - x) / h`` what the step ends
+with.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Direct solvers: CHOLMOD through cvxopt, and SciPy's SuperLU where that is missing.
 
-CHOLMOD's supernodal factorisation in a nested-dissection order of the vertices (METIS, through pymetis, where installed)
-was the fastest that may be shipped; its symbolic step is made once per sparsity.
+CHOLMOD's supernodal factorisation in a nested-dissection order of the vertices (METIS, through pymetis, where
+installed) was the fastest that may be shipped; its symbolic step is made once per sparsity.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class CholmodSolver:
         columns = np.repeat(np.arange(sparsity.size), np.diff(sparsity.column_starts))
         # Ones off the diagonal and many on it: some positive-definite values for the symbolic step.
         self._A = spmatrix(
-            matrix(1.0, (len(columns), 1)), matrix(sparsity.row_indices), matrix(columns), (sparsity.size, sparsity.size)
+            matrix(1.0, (len(columns), 1)),
+            matrix(sparsity.row_indices),
+            matrix(columns),
+            (sparsity.size, sparsity.size),
         )
         order = nested_dissection(sparsity) if len(sparsity.free) >= METIS_FROM else None
         self.ordering = "METIS" if order is not None else "AMD"
@@ -75,7 +78,9 @@ class CholmodSolver:
 
 
 class SuperLUSolver:
-    """SciPy's SuperLU: always there, several times slower; knows no definiteness, so the diagonal's sign stands for it."""
+    """SciPy's SuperLU: always there, several times slower; knows no definiteness, so the diagonal's sign stands for
+    it.
+    """
 
     name = "SuperLU"
     ordering = "minimum degree"
@@ -89,7 +94,9 @@ class SuperLUSolver:
         lower = sp.csc_matrix((values, s.row_indices, s.column_starts), shape=(s.size, s.size))
         full = (lower + sp.tril(lower, -1).T).tocsc()
         try:
-            self._factor = spla.splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+            self._factor = spla.splu(
+                full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            )
         except RuntimeError as error:
             raise _not_definite(str(error)) from error
         negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
@@ -121,5 +128,7 @@ def choose_direct_solver() -> Choice:
     """The fastest direct solver that is installed."""
     if importlib.util.find_spec("cvxopt") is not None:
         metis = importlib.util.find_spec("pymetis") is not None
-        return Choice(CholmodSolver, "cvxopt is installed" + ("" if metis else "; pymetis is not, so the order is AMD's"))
+        return Choice(
+            CholmodSolver, "cvxopt is installed" + ("" if metis else "; pymetis is not, so the order is AMD's")
+        )
     return Choice(SuperLUSolver, "cvxopt is not installed")

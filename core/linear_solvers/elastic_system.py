@@ -1,4 +1,6 @@
-"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices: every full-space solver assembles and solves it."""
+"""The system ``M + h² sum_e w_e B_e^T H_e B_e`` over the free vertices: every full-space solver assembles and solves
+it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,13 @@ class ElasticSystem:
     """
 
     def __init__(
-        self, tets: np.ndarray, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, vertex_count: int, pinned: np.ndarray
+        self,
+        tets: np.ndarray,
+        N: np.ndarray,
+        weights: np.ndarray,
+        masses: np.ndarray,
+        vertex_count: int,
+        pinned: np.ndarray,
     ) -> None:
         self._N, self._weights, self._masses = N, weights, masses
         self._sparsity = BlockSparsity(tets, vertex_count, pinned)

@@ -33,10 +33,12 @@ class MaterialRegion(Protocol):
     """A closed surface, in the mesh's space, and the index of the material inside it."""
 
     @property
-    def surface(self) -> SurfaceMesh: ...
+    def surface(self) -> SurfaceMesh:
+        """The closed surface."""
 
     @property
-    def material(self) -> int: ...
+    def material(self) -> int:
+        """Index into the materials."""
 
 
 @dataclass(frozen=True)

@@ -83,16 +83,7 @@ def build_model(
     volumes = mesh.volumes
     if not (volumes > 0).all():
         raise MeshError(f"Tet {int(np.argmin(volumes))} has no positive volume.", "Tetrahedralize the mesh again.")
-    E, nu, rho = (np.broadcast_to(np.asarray(a, dtype=np.float64), m) for a in (youngs_modulus, poissons_ratio, density))
-    for name, values, low, high in (
-        ("stiffness", E, 0.0, np.inf),
-        ("Poisson's ratio", nu, -1.0, 0.5),
-        ("density", rho, 0.0, np.inf),
-        ("fill", mesh.fill, 0.0, np.inf),
-    ):
-        bad = np.flatnonzero(~((values > low) & (values < high)))
-        if len(bad):
-            raise MaterialError(f"Tet {bad[0]} has {name} {values[bad[0]]:g}.", f"Keep it between {low:g} and {high:g}.")
+    E, nu, rho = _checked(mesh, youngs_modulus, poissons_ratio, density)
     energies = (energies,) if isinstance(energies, str) else tuple(energies)
     for name in energies:
         energy(name)
@@ -100,7 +91,9 @@ def build_model(
     if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
         raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
     if len(pinned) == len(mesh.rest_positions):
-        raise PinError("Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution.")
+        raise PinError(
+            "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
+        )
     weights = mesh.body_volumes
     masses = weights * rho
     elastic = ElasticPotential(
@@ -112,3 +105,28 @@ def build_model(
         np.ascontiguousarray(np.column_stack(lame_parameters(E, nu))),
     )
     return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)
+
+
+def _checked(
+    mesh: TetMesh,
+    youngs_modulus: np.ndarray | float,
+    poissons_ratio: np.ndarray | float,
+    density: np.ndarray | float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Material numbers of every tet, (m,) each; MaterialError names the first tet with an impossible one."""
+    E, nu, rho = (
+        np.broadcast_to(np.asarray(a, dtype=np.float64), len(mesh.tets))
+        for a in (youngs_modulus, poissons_ratio, density)
+    )
+    for name, values, low, high in (
+        ("stiffness", E, 0.0, np.inf),
+        ("Poisson's ratio", nu, -1.0, 0.5),
+        ("density", rho, 0.0, np.inf),
+        ("fill", mesh.fill, 0.0, np.inf),
+    ):
+        bad = np.flatnonzero(~((values > low) & (values < high)))
+        if len(bad):
+            raise MaterialError(
+                f"Tet {bad[0]} has {name} {values[bad[0]]:g}.", f"Keep it between {low:g} and {high:g}."
+            )
+    return E, nu, rho

@@ -72,7 +72,9 @@ class ResolutionSettings:
     def __post_init__(self) -> None:
         _check_ranges(self, SettingsError, "Resolution")
         if self.method not in self.METHODS:
-            raise SettingsError(f"Resolution: unknown method “{self.method}”.", f"Choose one of {', '.join(self.METHODS)}.")
+            raise SettingsError(
+                f"Resolution: unknown method “{self.method}”.", f"Choose one of {', '.join(self.METHODS)}."
+            )
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ class SolverSettings:
 
     solver: str = _choice("mixed_fem", "Method that computes a step")
     max_iterations: int = _number(20, 1, 1000, "", "Iterations a step at most")
-    tolerance: float = _number(1e-5, 0.0, 1.0, "", "Stop a step when no vertex moves more than this part of the body's size")
+    tolerance: float = _number(
+        1e-5, 0.0, 1.0, "", "Stop a step when no vertex moves more than this part of the body's size"
+    )
     substeps: int = _number(1, 1, 1000, "", "Time steps a frame")
     quadratic_finish: bool = _choice(True, "Mixed FEM: finish by Newton once stretches and positions agree")
     damping_factor: float = _number(1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver: larger is calmer")

@@ -24,8 +24,8 @@ class Iteration:
 class StepReport:
     """What a solver says of one step.
 
-    ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m (times 1/h² it is a force in N).
-    ``seconds``: by part (assembly, factorization, solve, local, line_search).
+    ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m (times 1/h² it is a force in
+    N). ``seconds``: by part (assembly, factorization, solve, local, line_search).
     """
 
     solver: str

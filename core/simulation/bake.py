@@ -1,5 +1,5 @@
-"""A bake: a job simulated into a frame store, with events for whoever watches. The same call in a window's child process,
-in a headless Blender and in a script."""
+"""A bake: a job simulated into a frame store, with events for whoever watches. The same call in a window's child
+process, in a headless Blender and in a script."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from collections.abc import Callable
 from ..errors import StoreError
 from .frame_store import FrameStore
 from .job import Job
-from .prepare import OnEvent, Prepared, prepare, tetrahedra
+from .prepare import OnEvent, Prepared, ignore, prepare, tetrahedra
 from .run import Stopped, simulate
 from .warm_up import warm_up
-
-
-def _ignore(event: dict) -> None:
-    """An event that nobody watches."""
 
 
 def bake(
     job: Job,
     store: FrameStore,
-    on_event: OnEvent = _ignore,
+    on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
 ) -> str:
@@ -30,7 +26,8 @@ def bake(
     Parameters
     ----------
     on_event : callable
-        Gets the events that ``docs/design/contract.md`` lists. A ``frame`` event comes after that frame is safe on disk.
+        Gets the events that ``docs/design/contract.md`` lists. A ``frame`` event comes after that frame is safe on
+        disk.
     should_stop : callable
         Asked between steps.
     resume : bool
@@ -84,7 +81,7 @@ def _stopped(frame: int, on_event: OnEvent) -> str:
     return "stopped"
 
 
-def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = _ignore) -> None:
+def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
     """Only the tetrahedra, kept in the store for the bake."""
     warm_up(on_event)
     tetrahedra(job, store, on_event)

@@ -1,4 +1,6 @@
-"""Frames of a bake as files: one ``.npz``, a PC2 point cache, or one mesh per frame in any format that meshio writes."""
+"""Frames of a bake as files: one ``.npz``, a PC2 point cache, or one mesh per frame in any format that meshio
+writes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def export(store: FrameStore, job: Job, out: Path) -> None:
         np.savez_compressed(out, positions=positions, triangles=job.surface.triangles, frames=np.array(frames))
     elif out.suffix == ".pc2":
         with open(out, "wb") as file:
-            file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, len(job.surface.positions), frames[0], 1.0, len(frames)))
+            file.write(
+                struct.pack("<12siiffi", b"POINTCACHE2\0", 1, len(job.surface.positions), frames[0], 1.0, len(frames))
+            )
             for frame in frames:
                 file.write(store.read(frame).astype("<f4").tobytes())
     else:
@@ -41,4 +45,6 @@ def _export_meshes(store: FrameStore, job: Job, out: Path, frames: list[int]) ->
         try:
             meshio.write(path, meshio.Mesh(store.read(frame), [("triangle", job.surface.triangles)]))
         except (meshio.WriteError, KeyError) as error:
-            raise SettingsError(f"meshio cannot write {out.suffix} ({error}).", "Choose .npz, .pc2, .ply, .obj or .vtk.") from error
+            raise SettingsError(
+                f"meshio cannot write {out.suffix} ({error}).", "Choose .npz, .pc2, .ply, .obj or .vtk."
+            ) from error

@@ -92,7 +92,9 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             at += arrays[name].nbytes
         return arrays, described["about"]
     except (ValueError, KeyError, TypeError, struct.error) as error:
-        raise CorruptFrameError(f"{Path(path).name} is damaged: {error}.", "Resume the bake to compute it again.") from error
+        raise CorruptFrameError(
+            f"{Path(path).name} is damaged: {error}.", "Resume the bake to compute it again."
+        ) from error
 
 
 def _sync_folder(folder: Path) -> None:
@@ -114,7 +116,9 @@ class FrameStore:
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
-        """A store for a job; frames of an earlier one are deleted, its tetrahedra stay where mesh and resolution are the same."""
+        """A store for a job; frames of an earlier one are deleted, its tetrahedra stay where mesh and resolution are
+        the same.
+        """
         store = cls(folder)
         try:
             store.folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +174,9 @@ class FrameStore:
         return self._numbers("frame")
 
     def read(self, frame: int) -> np.ndarray:
-        """Surface positions, (n,3) float64, world space, metres; CorruptFrameError, or StoreError when it is not there."""
+        """Surface positions, (n,3) float64, world space, metres; CorruptFrameError, or StoreError when it is not
+        there.
+        """
         return self._read_own("frame", frame, "positions")[0]["positions"]
 
     def reports(self, frame: int) -> list[dict[str, Any]]:

@@ -51,8 +51,8 @@ class Job:
     pin_positions : (frames, p, 3) float64
         Where they are at each frame from ``frame_start`` to ``frame_end``, world space, metres.
     object_to_world : (frames, 4, 4) float64
-        Maps the object's own coordinates to world space in metres at each frame, for interfaces that write results back;
-        the simulation itself never reads it. Identity by default.
+        Maps the object's own coordinates to world space in metres at each frame, for interfaces that write results
+        back; the simulation itself never reads it. Identity by default.
     frame_start, frame_end : int
         Both included. The body is at rest, at its rest shape, at ``frame_start``.
     frame_rate : float
@@ -96,7 +96,8 @@ class Job:
         n, p = len(self.surface.positions), len(self.pinned_vertices)
         if self.frame_count < 1:
             raise SettingsError(
-                f"The frame range {self.frame_start}-{self.frame_end} is empty.", "Set the end frame after the start frame."
+                f"The frame range {self.frame_start}-{self.frame_end} is empty.",
+                "Set the end frame after the start frame.",
             )
         if not (np.isfinite(self.frame_rate) and self.frame_rate > 0):
             raise SettingsError(f"The frame rate is {self.frame_rate}.", "Set a positive frame rate.")
@@ -108,7 +109,9 @@ class Job:
                 "Give one column a material and one row a vertex.",
             )
         if not np.isfinite(self.material_weights).all():
-            raise SettingsError("A material weight is not a number.", "Paint the map again at the vertices without a value.")
+            raise SettingsError(
+                "A material weight is not a number.", "Paint the map again at the vertices without a value."
+            )
         if p and (self.pinned_vertices.min() < 0 or self.pinned_vertices.max() >= n):
             raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
         if self.pin_positions.shape != (self.frame_count, p, 3):
@@ -117,12 +120,18 @@ class Job:
                 "Give one position a frame and pin.",
             )
         if not np.isfinite(self.pin_positions).all():
-            raise PinError("A pin's position is not a number.", "Check the animation of the object that carries the pins.")
+            raise PinError(
+                "A pin's position is not a number.", "Check the animation of the object that carries the pins."
+            )
         if self.object_to_world.shape != (self.frame_count, 4, 4):
-            raise SettingsError("There must be one object matrix a frame.", "Sample the object's matrix at every frame.")
+            raise SettingsError(
+                "There must be one object matrix a frame.", "Sample the object's matrix at every frame."
+            )
         for region in self.regions:
             if not 0 <= region.material < len(self.materials):
-                raise SettingsError("A region names a material that does not exist.", "Choose the region's material again.")
+                raise SettingsError(
+                    "A region names a material that does not exist.", "Choose the region's material again."
+                )
 
     # -- what it is -----------------------------------------------------------------------------------------------
 
@@ -211,7 +220,9 @@ class Job:
                 solver=SolverSettings(**solver),
             )
         except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
-            raise StoreError(f"The job file {Path(path).name} cannot be read ({error}).", "Delete the bake and bake again.") from error
+            raise StoreError(
+                f"The job file {Path(path).name} cannot be read ({error}).", "Delete the bake and bake again."
+            ) from error
 
 
 def _digest(*parts: str | np.ndarray) -> str:

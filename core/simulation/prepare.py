@@ -23,6 +23,10 @@ from .job import Job
 OnEvent = Callable[[dict[str, Any]], None]
 
 
+def ignore(_event: dict[str, Any]) -> None:
+    """An event that nobody watches."""
+
+
 @dataclass(frozen=True)
 class Prepared:
     """Everything that a simulation of a job needs.
@@ -95,7 +99,7 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
     return int(labels.max()) + 1 - len(held)
 
 
-def prepare(job: Job, store: FrameStore | None, on_event: OnEvent) -> Prepared:
+def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignore) -> Prepared:
     """Build the model of a job; named errors where it cannot be."""
     if len(job.pinned_vertices) == len(job.surface.positions):
         raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")

@@ -92,7 +92,9 @@ def read_surface(path: Path) -> SurfaceMesh:
     except (meshio.ReadError, OSError, ValueError) as error:
         raise MeshError(f"{path.name} cannot be read ({error}).", "Check its format.") from error
     triangles = [mesh.cells_dict[k] for k in ("triangle",) if k in mesh.cells_dict]
-    triangles += [q for quads in [mesh.cells_dict.get("quad")] if quads is not None for q in (quads[:, :3], quads[:, [0, 2, 3]])]
+    triangles += [
+        q for quads in [mesh.cells_dict.get("quad")] if quads is not None for q in (quads[:, :3], quads[:, [0, 2, 3]])
+    ]
     points = np.pad(mesh.points, ((0, 0), (0, 3 - mesh.points.shape[1])))
     return SurfaceMesh(points, np.concatenate(triangles) if triangles else np.empty((0, 3)))
 
@@ -117,7 +119,9 @@ def _chosen(table: dict[str, Any], surface: SurfaceMesh, where: str) -> np.ndarr
     if "vertices" in table:
         chosen = np.asarray(table["vertices"], dtype=np.int32)
         if len(chosen) and (chosen.min() < 0 or chosen.max() >= len(surface.positions)):
-            raise SettingsError(f"A vertex in {where} does not exist.", f"The mesh has {len(surface.positions)} vertices.")
+            raise SettingsError(
+                f"A vertex in {where} does not exist.", f"The mesh has {len(surface.positions)} vertices."
+            )
         return chosen
     box = np.asarray(table.get("box", []), dtype=np.float64)
     if box.shape != (2, 3):
@@ -150,7 +154,9 @@ def _pins(tables: list[dict[str, Any]], surface: SurfaceMesh, start: int, end: i
         _check_keys(table, {"box", "vertices", "motion"}, f"pins {k + 1}")
         keys = np.asarray(table.get("motion", [[start, 0, 0, 0]]), dtype=np.float64)
         if keys.ndim != 2 or keys.shape[1] != 4 or (np.diff(keys[:, 0]) <= 0).any():
-            raise SettingsError(f"The motion of pins {k + 1} is no list of [frame, x, y, z].", "Give frames in ascending order.")
+            raise SettingsError(
+                f"The motion of pins {k + 1} is no list of [frame, x, y, z].", "Give frames in ascending order."
+            )
         motion = np.column_stack([np.interp(numbers, keys[:, 0], keys[:, 1 + i]) for i in range(3)])
         for vertex in _chosen(table, surface, f"pins {k + 1}"):
             motion_of[int(vertex)] = motion

@@ -29,24 +29,32 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "tetrahedra", lambda: embed(surface.positions, mesh)
     F, s, p = np.eye(3)[None].copy(), np.array([[1.0, 1, 1, 0, 0, 0]]), np.ones((1, 2))
     for law in ENERGIES.values():
-        yield law.label, lambda law=law: (
-            law.value(Deformation.of(F), p),
-            law.gradient(Deformation.of(F), p),
-            law.hessian(Deformation.of(F), p),
-            law.stretch_value(Stretch.of(s), p),
-            law.stretch_gradient(Stretch.of(s), p),
-            law.stretch_hessian(Stretch.of(s), p),
+        yield (
+            law.label,
+            lambda law=law: (
+                law.value(Deformation.of(F), p),
+                law.gradient(Deformation.of(F), p),
+                law.hessian(Deformation.of(F), p),
+                law.stretch_value(Stretch.of(s), p),
+                law.stretch_gradient(Stretch.of(s), p),
+                law.stretch_hessian(Stretch.of(s), p),
+            ),
         )
     model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))
     for name, cls in SOLVERS.items():
         settings = SolverSettings(solver=name, max_iterations=1)
-        yield cls.label, lambda settings=settings: make_solver(model, settings).step(
-            model.rest_state(), mesh.rest_positions[:1], 0.04
+        yield (
+            cls.label,
+            lambda settings=settings: make_solver(model, settings).step(
+                model.rest_state(), mesh.rest_positions[:1], 0.04
+            ),
         )
 
 
 def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
-    """Compile what is not compiled yet, saying so by ``phase`` events; returns at once when all of it is on the disk."""
+    """Compile what is not compiled yet, saying so by ``phase`` events; returns at once when all of it is on the
+    disk.
+    """
     if jit.is_compiled():
         return
     total = 1 + len(ENERGIES) + len(SOLVERS)

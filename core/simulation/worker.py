@@ -1,8 +1,8 @@
 """The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER bake|resume|mesh``.
 
-It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the store
-and prints events as JSON lines. It stops between steps when its standard input closes, which is also what happens when the
-parent dies. Exit code 0: done or stopped; 1: an error, whose event was printed.
+It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
+store and prints events as JSON lines. It stops between steps when its standard input closes, which is also what happens
+when the parent dies. Exit code 0: done or stopped; 1: an error, whose event was printed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""What the full-space solvers share: the incremental potential of a step, its linear system, pins and the end of a step."""
+"""What the full-space solvers share: the incremental potential of a step, its linear system, pins and the end of a
+step.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,8 @@ class FullSpaceSolver:
     def newton_iteration(
         self, at: NewtonIterate, predicted: np.ndarray, h: float, report: StepReport, projected: bool
     ) -> NewtonIterate | None:
-        """One Newton iteration on the incremental potential, noted in the report; None when no step lowers it any further.
+        """One Newton iteration on the incremental potential, noted in the report; None when no step lowers it any
+        further.
 
         Unprojected Hessians are projected where Cholesky fails.
         """
@@ -116,14 +119,18 @@ class FullSpaceSolver:
         return accepted
 
     def has_settled(self, report: StepReport) -> bool:
-        """Whether the last iteration, a full step, moved no vertex farther than the tolerance; says so in the report."""
+        """Whether the last iteration, a full step, moved no vertex farther than the tolerance; says so in the
+        report.
+        """
         last = report.history[-1]
         if last.step_length == 1.0 and last.movement <= self._smallest_movement:
             report.converged = True
             report.reason = f"no vertex moved farther than {self.settings.tolerance:g} of the body's size"
         return report.converged
 
-    def finish(self, state: State, x: np.ndarray, stretch: np.ndarray, h: float, report: StepReport) -> tuple[State, StepReport]:
+    def finish(
+        self, state: State, x: np.ndarray, stretch: np.ndarray, h: float, report: StepReport
+    ) -> tuple[State, StepReport]:
         """The new state; names a vertex that is not a number."""
         check_finite(x, "position")
         if not report.reason:

@@ -2,8 +2,8 @@
 
     (M + beta h² K) v = M v0 + h f,      x = x0 + h v
 
-K is the projected stiffness ``-df/dx`` at the start of the step, f the forces there; beta = 1 is Baraff and Witkin's rule, a
-larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
+K is the projected stiffness ``-df/dx`` at the start of the step, f the forces there; beta = 1 is Baraff and Witkin's
+rule, a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class LinearlyImplicitSolver(FullSpaceSolver):
             H = self.elastic.hessian(deformation)
             self.system.assemble(H, beta * h**2)
             dF = deformation_gradients(pin_move, self.model.mesh.tets, self.elastic.N)
-            stress = self.elastic.stress(deformation) + beta * np.einsum("nij,nj->ni", H, dF.reshape(-1, 9)).reshape(-1, 3, 3)
+            stress = self.elastic.stress(deformation) + beta * np.einsum("nij,nj->ni", H, dF.reshape(-1, 9)).reshape(
+                -1, 3, 3
+            )
             # Residual of M (dx - h v0) + h² (beta K dx - f) at dx = the pins' movement.
             g = self.gradient(x0 + pin_move, stress, x0 + h * state.velocities, h)
         with report.timed("factorization"):

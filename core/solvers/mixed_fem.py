@@ -9,11 +9,13 @@ With ``J = ds(F)/dF``, ``c = s(F) - s`` and the projected ``H_s``, an iteration 
     (M + h² sum w B^T J^T H_s J B) dx = -(M (x - x~) + h² sum w B^T J^T (g_s + H_s c) - h² f)         (Eq. 20)
     ds = c + J B dx,        lambda = g_s + H_s ds                                                      (Eqs. 15, 19)
 
-``H_s`` is never inverted. Merit of the line search: L with the new lambda, whose slope is ``-dx.M dx - h² sum w ds.H_s ds``.
+``H_s`` is never inverted. Merit of the line search: L with the new lambda, whose slope is ``-dx.M dx - h² sum w ds.H_s
+ds``.
 
-Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear convergence near
-the solution of soft bodies. Its part from tension is added back, and once stretches and positions agree (``c.H_s c`` under a
-hundredth of the decrement) unprojected Newton finishes. Measured choices: ``docs/design/mixed_fem.md``.
+Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
+convergence near the solution of soft bodies. Its part from tension is added back, and once stretches and positions
+agree (``c.H_s c`` under a hundredth of the decrement) unprojected Newton finishes. Measured choices:
+``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -34,10 +36,9 @@ from ..small_matrix import SMALLEST_SUM, stretch_derivative
 from .full_space import FullSpaceSolver
 from .protocol import check_finite
 
-
 HAND_OVER = 0.01
-"""Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c alone
-would hand over too early in stiff bodies and kill their motion."""
+"""Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
+alone would hand over too early in stiff bodies and kill their motion."""
 
 
 class _Iterate(NamedTuple):
@@ -63,11 +64,13 @@ class MixedFEMSolver(FullSpaceSolver):
     description = "Lively after a few iterations, right when it converges: flesh to rigid in one body"
 
     start_from_prediction = True
-    """Iterate from where inertia alone would lead. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken body
-    a third more iterations (the headline scene: 200 against 147 in 25 steps, 17 against 8 in the hardest)."""
+    """Iterate from where inertia alone would lead. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken
+    body a third more iterations (the headline scene: 200 against 147 in 25 steps, 17 against 8 in the hardest)."""
 
     record_gradients = False
-    """Whether the history holds the incremental potential's gradient at every iteration (one more stress evaluation)."""
+    """Whether the history holds the incremental potential's gradient at every iteration (one more stress
+    evaluation).
+    """
 
     def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
         """One step of implicit Euler."""
@@ -207,8 +210,8 @@ def _condense(U, sigma, V, polar, s, g_s, H_s, geometric):
 def _add_geometric_stiffness(U, sigma, V, g_s, H):
     """Add what tension gives to the constraint's second derivative, evaluated where s agrees with F.
 
-    ``sum over i<j of max(tau, 0) q q^T`` with ``tau = (t_i + t_j) / (sigma_i + sigma_j)``, ``t = diag(V^T (dpsi/dS) V)`` and
-    ``q = U (e_i e_j^T - e_j e_i^T) V^T / sqrt 2``: the twist modes of an isotropic Hessian.
+    ``sum over i<j of max(tau, 0) q q^T`` with ``tau = (t_i + t_j) / (sigma_i + sigma_j)``, ``t = diag(V^T (dpsi/dS)
+    V)`` and ``q = U (e_i e_j^T - e_j e_i^T) V^T / sqrt 2``: the twist modes of an isotropic Hessian.
     """
     t = np.empty(3)
     for i in range(3):

@@ -1,6 +1,7 @@
 """Newton FEM: projected Newton on the incremental potential, with backtracking line search.
 
-The standard that the mixed methods are compared with ([MFEM22] Sec. 4): right when it converges, damped when it is stopped early.
+The standard that the mixed methods are compared with ([MFEM22] Sec. 4): right when it converges, damped when it is
+stopped early.
 """
 
 from __future__ import annotations
@@ -34,5 +35,7 @@ class NewtonSolver(FullSpaceSolver):
             at = accepted
             if self.has_settled(report):
                 break
-        report.gradient_norm = float(np.linalg.norm(self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h)))
+        report.gradient_norm = float(
+            np.linalg.norm(self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h))
+        )
         return self.finish(state, at.x, at.deformation.stretch(), h, report)

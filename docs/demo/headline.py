@@ -1,8 +1,8 @@
 """The headline scene: a monkey's head of flesh with ears and brow of bone, shaken by the back of the head.
 
-Run by ``build_addon.py demo`` with the extension installed in an isolated profile: ``python headline.py FOLDER``. It does what
-an artist does, through the extension's operators and properties: paints materials, pins a vertex group, keys the object,
-bakes to shape keys, renders.
+Run by ``build_addon.py demo`` with the extension installed in an isolated profile: ``python headline.py FOLDER``. It
+does what an artist does, through the extension's operators and properties: paints materials, pins a vertex group, keys
+the object, bakes to shape keys, renders.
 """
 
 from __future__ import annotations
@@ -106,7 +106,14 @@ def show_materials(head: bpy.types.Object, bone: np.ndarray) -> None:
 
 def shake(head: bpy.types.Object) -> None:
     """Key the object; the pin goes with it."""
-    for frame, x, turn in ((1, 0, 0), (8, 0.1, 0.25), (15, -0.1, -0.3), (22, 0.08, 0.25), (29, -0.05, -0.1), (36, 0, 0)):
+    for frame, x, turn in (
+        (1, 0, 0),
+        (8, 0.1, 0.25),
+        (15, -0.1, -0.3),
+        (22, 0.08, 0.25),
+        (29, -0.05, -0.1),
+        (36, 0, 0),
+    ):
         head.location = (x, 0.0, 0.0)
         head.rotation_euler = (0.0, 0.0, turn)
         head.keyframe_insert("location", frame=frame)

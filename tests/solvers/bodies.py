@@ -13,8 +13,12 @@ _KUHN = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4,
 def block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetMesh:
     """A box from the origin, ``cells`` cubes of six tets along each side."""
     nx, ny, nz = (c + 1 for c in cells)
-    grid = np.stack(np.meshgrid(*(np.linspace(0, s, c + 1) for s, c in zip(size, cells, strict=True)), indexing="ij"), -1)
-    corner = np.array([x * ny * nz + y * nz + z for x in range(cells[0]) for y in range(cells[1]) for z in range(cells[2])])
+    grid = np.stack(
+        np.meshgrid(*(np.linspace(0, s, c + 1) for s, c in zip(size, cells, strict=True)), indexing="ij"), -1
+    )
+    corner = np.array(
+        [x * ny * nz + y * nz + z for x in range(cells[0]) for y in range(cells[1]) for z in range(cells[2])]
+    )
     offsets = np.array([(k & 1) * ny * nz + (k >> 1 & 1) * nz + (k >> 2 & 1) for k in range(8)])
     tets = (corner[:, None] + offsets)[:, _KUHN].reshape(-1, 4)
     mesh = TetMesh(grid.reshape(-1, 3), tets)

@@ -47,7 +47,9 @@ def test_gradient_after_five_iterations_at_high_contrast(body):
     E = np.where(data["material_ids"] == 1, 1e10, 6e4)
     model = build_model(TetMesh(data["vertices"], data["tets"]), E, 0.45, 1000.0, pinned=data["pinned"])
     state = model.state_at(data["deformed_positions"], data["deformed_velocities"])
-    mixed, newton = (one_step(model, state, s, (0.0, -9.8, 0.0), 1 / 30, iterations=5)[1] for s in ("mixed_fem", "newton"))
+    mixed, newton = (
+        one_step(model, state, s, (0.0, -9.8, 0.0), 1 / 30, iterations=5)[1] for s in ("mixed_fem", "newton")
+    )
     assert mixed.gradient_norm <= 1e-3 * newton.gradient_norm
 
 

@@ -93,7 +93,9 @@ def test_same_input_gives_same_bits(solver):
     for _ in range(2):
         state = model.rest_state()
         for _ in range(3):
-            state, _report = make_solver(model, settings(solver, iterations=5)).step(state, state.positions[model.pinned], H)
+            state, _report = make_solver(model, settings(solver, iterations=5)).step(
+                state, state.positions[model.pinned], H
+            )
         results.append(state)
     for a, b in zip(results[0].arrays().values(), results[1].arrays().values(), strict=True):
         assert np.array_equal(a, b)

@@ -21,8 +21,16 @@ def random_rotation(rng):
 def states():
     """Deformation gradients at rest, stretched, nearly inverted, inverted, with equal stretches."""
     rng = np.random.default_rng(3)
-    cases = [np.eye(3), np.diag([1.4, 1.4, 0.8]), np.diag([1.5, 0.7, 1.1]), np.diag([1.3, 0.9, 0.05]), np.diag([1.2, 0.8, -0.3])]
-    return np.array([random_rotation(rng) @ F @ random_rotation(rng) for F in cases] + [np.eye(3) + 0.2 * rng.normal(size=(3, 3))])
+    cases = [
+        np.eye(3),
+        np.diag([1.4, 1.4, 0.8]),
+        np.diag([1.5, 0.7, 1.1]),
+        np.diag([1.3, 0.9, 0.05]),
+        np.diag([1.2, 0.8, -0.3]),
+    ]
+    return np.array(
+        [random_rotation(rng) @ F @ random_rotation(rng) for F in cases] + [np.eye(3) + 0.2 * rng.normal(size=(3, 3))]
+    )
 
 
 def parameters(n):

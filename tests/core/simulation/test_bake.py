@@ -113,14 +113,21 @@ def test_a_part_without_pin_is_named(tmp_path):
     assert "no pin" in mesh["warnings"][0]
 
 
-# -- the child process ----------------------------------------------------------------------------------------------------
+# -- the child process
+# ----------------------------------------------------------------------------------------------------
 
 
 def start_worker(store, task, **popen):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     command = [sys.executable, "-P", worker.__file__, "sinew", str(PACKAGE_FOLDER), str(store.folder), task]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **popen
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **popen,
     )
 
 

@@ -78,7 +78,9 @@ def test_a_renamed_frame_is_known(store):
 
 
 def test_a_type_that_is_no_number_is_refused(tmp_path):
-    header = json.dumps({"arrays": [["a", "|O", [1]]], "sha256": frame_store.hashlib.sha256(b"x" * 8).hexdigest(), "about": {}})
+    header = json.dumps(
+        {"arrays": [["a", "|O", [1]]], "sha256": frame_store.hashlib.sha256(b"x" * 8).hexdigest(), "about": {}}
+    )
     digest = frame_store.hashlib.sha256(header.encode()).digest()
     path = tmp_path / "frame_000001.sinew"
     path.write_bytes(frame_store.MAGIC + struct.pack("<Q", len(header)) + digest + header.encode() + b"x" * 8)

@@ -1,0 +1,147 @@
+"""The spine: size and cost of a Mixed FEM iteration, and Mixed FEM against Newton at high contrast.
+
+``headline`` is the demo's body (a bumpy sphere of her size where Blender is missing); the gummy bear and the bunny are the
+papers' bodies, when the data folder has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..core.mesh.surface_mesh import SurfaceMesh
+from ..core.mesh.tet_mesh import TetMesh
+from ..core.model.model import Model, build_model
+from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ..core.model.state import State
+from ..core.optimization.report import StepReport
+from ..core.simulation.job import Job
+from ..core.simulation.prepare import ignore, prepare
+from ..core.simulation.warm_up import warm_up
+from ..core.solvers import make_solver
+from .registry import Case, Row, row
+
+PARTS = ("assembly", "factorization", "solve", "local", "line_search")
+EARTH = (0.0, -9.8, 0.0)
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """The headline scene, and the papers' bodies where they are."""
+    yield Case("headline", _headline)
+    if data is not None and (data / "gummy_bear.npz").is_file():
+        yield Case("gummy_bear", lambda: _gummy_bear(data))
+    if data is not None and (data / "coarse_bunny.npz").is_file():
+        yield Case("coarse_bunny", lambda: _coarse_bunny(data))
+
+
+def _load(data: Path, name: str) -> dict[str, np.ndarray]:
+    with np.load(data / f"{name}.npz", allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
+
+
+def _iteration_rows(case: str, model: Model, reports: list[StepReport]) -> Iterator[Row]:
+    """Vertices, tets, milliseconds an iteration and their breakdown."""
+    iterations = sum(r.iterations for r in reports)
+    yield row(case, "vertices", len(model.mesh.rest_positions))
+    yield row(case, "tets", len(model.mesh.tets))
+    yield row(case, "iterations a step", iterations / len(reports))
+    total = 0.0
+    for part in PARTS:
+        seconds = sum(r.seconds.get(part, 0.0) for r in reports)
+        total += seconds
+        yield row(case, f"{part} an iteration", 1e3 * seconds / iterations, "ms")
+    yield row(case, "Mixed FEM iteration", 1e3 * total / iterations, "ms")
+
+
+def _headline_surface() -> SurfaceMesh:
+    """Suzanne subdivided twice when Blender is importable (as in the demo), else a bumpy closed surface of her size."""
+    try:
+        import bpy
+    except ImportError:
+        return _bumpy_sphere()
+    bpy.ops.mesh.primitive_monkey_add(size=0.5)
+    monkey = bpy.context.object
+    monkey.modifiers.new("Subdivision", "SUBSURF").levels = 2
+    mesh = monkey.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh.calc_loop_triangles()
+    positions = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.vertices.foreach_get("co", positions)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    bpy.data.objects.remove(monkey)
+    return SurfaceMesh(positions.reshape(-1, 3).astype(float), triangles.reshape(-1, 3))
+
+
+def _bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:
+    theta, phi = np.meshgrid(
+        np.linspace(0, np.pi, rings), np.linspace(0, 2 * np.pi, segments, endpoint=False), indexing="ij"
+    )
+    radius = 0.25 * (1 + 0.15 * np.sin(3 * theta) * np.cos(4 * phi))
+    points = radius[..., None] * np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), np.cos(theta)], -1)
+    a = np.arange(rings * segments).reshape(rings, segments)[:-1]
+    b = np.roll(a, -1, axis=1)
+    quads = np.stack([a, a + segments, b + segments, b], -1).reshape(-1, 4)
+    return SurfaceMesh(points.reshape(-1, 3), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
+
+
+def _headline() -> Iterable[Row]:
+    warm_up(ignore)
+    surface = _headline_surface()
+    X = surface.positions
+    pins = np.flatnonzero(X[:, 1] > 0.2 * np.abs(X).max())
+    bone = np.abs(X[:, 0]) > 0.63 * np.abs(X).max()
+    shake = np.zeros((13, 1, 3))
+    shake[:, 0, 0] = 0.1 * np.sin(0.4 * np.arange(13))
+    job = Job(
+        surface=surface,
+        materials=(MaterialSettings("Flesh", 5e4), MaterialSettings("Bone", 1e9, 0.3, 1900.0)),
+        material_weights=np.column_stack([~bone, bone]).astype(float),
+        pinned_vertices=pins,
+        pin_positions=X[pins] + shake,
+        frame_start=1,
+        frame_end=13,
+        frame_rate=24.0,
+        resolution=ResolutionSettings(cells_across=24),
+    )
+    prepared = prepare(job)
+    solver = make_solver(prepared.model, job.solver)
+    state, reports = prepared.model.rest_state(), []
+    for targets in prepared.pin_targets[1:]:
+        state, report = solver.step(state, targets, job.time_step)
+        reports.append(report)
+    yield row("headline", "surface vertices", len(X))
+    yield from _iteration_rows("headline", prepared.model, reports)
+
+
+def _one_step(model: Model, state: State, solver: str, iterations: int) -> tuple[State, StepReport]:
+    settings = SolverSettings(solver=solver, max_iterations=iterations, tolerance=0.0, gravity=EARTH)
+    return make_solver(model, settings).step(state, state.positions[model.pinned], 1 / 30)
+
+
+def _gummy_bear(data: Path) -> Iterable[Row]:
+    """[MFEM22] Figs. 7-8: soft 6e4 Pa, stiff 1e10 Pa, one step from the recorded state."""
+    warm_up(ignore)
+    body = _load(data, "gummy_bear")
+    E = np.where(body["material_ids"] == 1, 1e10, 6e4)
+    model = build_model(TetMesh(body["vertices"], body["tets"]), E, 0.45, 1e3, pinned=body["pinned"])
+    state = model.state_at(body["deformed_positions"], body["deformed_velocities"])
+    reports = [_one_step(model, state, "mixed_fem", 5)[1] for _ in range(3)]
+    yield from _iteration_rows("gummy_bear", model, reports)
+    newton = _one_step(model, state, "newton", 5)[1]
+    yield row("gummy_bear", "gradient norm, Mixed FEM, 5", reports[-1].gradient_norm, "kg m")
+    yield row("gummy_bear", "gradient norm, Newton, 5", newton.gradient_norm, "kg m")
+    yield row("gummy_bear", "their ratio", newton.gradient_norm / reports[-1].gradient_norm, "", at_least=1e3)
+
+
+def _coarse_bunny(data: Path) -> Iterable[Row]:
+    """The same minimiser from the same start."""
+    warm_up(ignore)
+    body = _load(data, "coarse_bunny")
+    model = build_model(TetMesh(body["vertices"], body["tets"]), 3e4, 0.45, 1e3, pinned=body["pinned"])
+    for name in ("0002", "0027", "0031"):
+        state = model.state_at(body[f"deformed_positions_{name}"], body[f"deformed_velocities_{name}"])
+        mixed, newton = (_one_step(model, state, solver, 200)[0] for solver in ("mixed_fem", "newton"))
+        apart = np.abs(mixed.positions - newton.positions).max() / model.mesh.size
+        yield row("coarse_bunny", f"|x - x_Newton| / size, {name}", apart, "", at_most=1e-8)
