@@ -1,7 +1,7 @@
 """The spine: size and cost of a Mixed FEM iteration, and Mixed FEM against Newton at high contrast.
 
-``headline`` is the demo's body (a bumpy sphere of her size where Blender is missing); the gummy bear and the bunny are the
-papers' bodies, when the data folder has them.
+``headline`` is the demo's body (a bumpy sphere of her size where Blender is missing); the gummy bear and the bunny are
+the papers' bodies, when the data folder has them.
 """
 
 from __future__ import annotations
