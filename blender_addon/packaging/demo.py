@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 from . import environments, extension_zip, profile
 from .project import OUT, ROOT, BuildError
@@ -32,4 +36,12 @@ def run() -> int:
     ):
         print(f"  {path.name:28} {path.stat().st_size / 1e6:8.2f} MB")
     print(f"{time.monotonic() - start:.0f} s in all")
+    _show(target / "headline.gif")
     return 0
+
+
+def _show(picture: Path) -> None:
+    """Open the picture where somebody sits before a desktop; elsewhere its path has been printed."""
+    opener = shutil.which("xdg-open")
+    if sys.stdout.isatty() and os.environ.get("DISPLAY") and opener:
+        subprocess.Popen([opener, str(picture)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

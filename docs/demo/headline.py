@@ -15,6 +15,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from mathutils import Vector
 
 FRAMES = 60
 SIZE = 0.5  # metres from the middle of the head to an ear are two thirds of it
@@ -123,9 +124,9 @@ def shake(head: bpy.types.Object) -> None:
 def light_and_camera(scene: bpy.types.Scene) -> None:
     """Workbench with studio light and the materials' colours: fast on any machine, with or without a GPU."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (0.72, -1.5, 0.26)
-    camera.rotation_euler = (math.radians(79), 0.0, math.radians(25.5))
-    camera.data.lens = 58
+    camera.location = (0.55, -1.45, 0.25)
+    camera.rotation_euler = (Vector((0.0, -0.05, -0.03)) - camera.location).to_track_quat("-Z", "Y").to_euler()
+    camera.data.lens = 62
     scene.collection.objects.link(camera)
     scene.camera = camera
     scene.render.engine = "BLENDER_WORKBENCH"
@@ -133,8 +134,8 @@ def light_and_camera(scene: bpy.types.Scene) -> None:
     shading.light, shading.color_type = "STUDIO", "VERTEX"
     shading.show_shadows = shading.show_cavity = True
     shading.shadow_intensity = 0.4
-    shading.background_type = "VIEWPORT"
-    shading.background_color = (0.17, 0.18, 0.20)
+    scene.world = bpy.data.worlds.new("World")
+    scene.world.color = (0.035, 0.04, 0.05)
     scene.display.render_aa = "5"
     scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
     scene.render.film_transparent = False
