@@ -32,7 +32,7 @@ from .job import Job
 
 MAGIC = b"SINEW\x00\x00\x01"
 KEPT_STATES = 2
-_NAME = re.compile(r"^(frame|state)_(-?\d{6,})\.sinew$")
+_NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 

@@ -112,3 +112,10 @@ def test_sigterm_stops_and_resume_gives_the_same_frames(scene):
     assert command.main([str(scene), "--frames", "1-60"]) == 0
     fresh = baking.open_store(bpy.data.objects["Body"])
     assert all(np.array_equal(fresh.read(frame), resumed[frame]) for frame in resumed)
+
+
+def test_frames_before_zero(scene):
+    assert command.run(["bake", "--frames=-2-1"]) == 0
+    obj = bpy.data.objects["Body"]
+    assert baking.open_store(obj).frames() == [-2, -1, 0, 1]
+    assert len(obj.data.shape_keys.key_blocks) == 4
