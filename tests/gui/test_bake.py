@@ -38,7 +38,7 @@ def test_headless_equals_windowed(windowed):
     window, headless = (shape_keys(windowed.session / name) for name in ("windowed.blend", "scene.blend"))
     assert window.shape == headless.shape == (60, 507, 3)
     # Not to the bit in Debian's Blender: it links the system's BLAS, which replaces cvxopt's inside its process,
-    # while the window's bake runs in a child. Under the bpy wheels both have the same bits (tests/blender/test_child.py).
+    # while the window's bake runs in a child. Under the bpy wheels both have the same bits (tests/blender/test_child).
     assert np.abs(window - headless).max() <= 1e-7
     assert np.abs(window[-1] - window[0]).max() > 1e-3
 
