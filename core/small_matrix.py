@@ -22,10 +22,16 @@ numerics).
 """
 
 
+UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+"""The identity as six numbers."""
+
+
 @kernel
 def svd3(F, U, sigma, V):
     """Signed singular value decomposition of one 3 x 3 matrix, written into U, sigma, V."""
-    A = F.copy()
+    # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
+    largest = np.abs(F).max()
+    A = F / largest if largest > 0.0 else F.copy()
     for i in range(3):
         for j in range(3):
             V[i, j] = 1.0 if i == j else 0.0
@@ -70,6 +76,8 @@ def svd3(F, U, sigma, V):
             V[i, 2] = -V[i, 2]
             A[i, 2] = -A[i, 2]
     _left_vectors(A, sigma, U)
+    for i in range(3):
+        sigma[i] *= largest
 
 
 @kernel

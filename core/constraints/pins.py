@@ -1,13 +1,17 @@
 """Hard pins: which tet vertices are held by pinned surface vertices, and where they go.
 
 The render surface is embedded in the tets, so a pinned surface vertex holds the four corners of its tet. Each corner
-follows its nearest pinned surface vertices rigidly (a weighted best-fit rotation about their weighted centre), so that
-a turning pin turns the tets exactly, be its points in a plane, on a line or a single one.
+first follows its nearest pinned surface vertices rigidly (a weighted best-fit rotation about their weighted centre);
+where these lie on a line or are a single one, the turn they leave open is that of the object, or of the frame before.
+Then the corners are corrected as little as possible, so that the embedded vertices meet their targets also where a pin
+bends or stretches.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
 from ..mesh.embedding import Embedding
@@ -17,20 +21,34 @@ from ..small_matrix import batch_svd
 NEIGHBOURS = 12
 """Pinned surface vertices that a corner follows: enough for a rotation, few enough to follow a bending pin."""
 
+OPEN_TURN = 1e-6
+"""Weight of the expected rotation beside the fitted one: decides only turns that the points do not."""
+
+PRIOR = 1e-4
+"""Weight of the rigid motion beside the embedded pins' targets."""
+
 
 def pinned_corners(mesh: TetMesh, embedding: Embedding, pinned_vertices: np.ndarray) -> np.ndarray:
     """Tet vertices held by pinned surface vertices (p,): the corners of their tets, (q,), ascending."""
     return np.unique(mesh.tets[embedding.tet_indices[pinned_vertices]])
 
 
-def corner_targets(corners: np.ndarray, mesh: TetMesh, rest_pins: np.ndarray, pin_positions: np.ndarray) -> np.ndarray:
+def corner_targets(
+    corners: np.ndarray,
+    mesh: TetMesh,
+    embedding: Embedding,
+    pinned_vertices: np.ndarray,
+    pin_positions: np.ndarray,
+    rotations: np.ndarray,
+) -> np.ndarray:
     """Positions of held tet vertices at each frame.
 
     Parameters
     ----------
-    corners : (q,) tet vertices
-    rest_pins : (p,3) pinned surface vertices at rest, metres
-    pin_positions : (frames,p,3) where they are at each frame
+    corners : (q,) tet vertices, from :func:`pinned_corners`
+    embedding : of the surface; pinned_vertices : (p,) surface vertices
+    pin_positions : (frames,p,3) where they are at each frame; at rest in the first, metres
+    rotations : (frames,3,3) of the object that carries the pins, relative to the first frame
 
     Returns
     -------
@@ -38,22 +56,37 @@ def corner_targets(corners: np.ndarray, mesh: TetMesh, rest_pins: np.ndarray, pi
     """
     if len(corners) == 0:
         return np.zeros((len(pin_positions), 0, 3))
-    X = mesh.rest_positions[corners]
+    rest_pins = embedding.apply(mesh.rest_positions, mesh.tets)[pinned_vertices]
+    rigid = _follow_rigidly(mesh.rest_positions[corners], rest_pins, pin_positions, rotations)
+    P = embedding.matrix(mesh.tets, len(mesh.rest_positions))[pinned_vertices][:, corners].tocsc()
+    correct = splu((P.T @ P + PRIOR * sp.identity(len(corners))).tocsc())
+    for corner_positions, pins in zip(rigid, pin_positions):
+        corner_positions += correct.solve(P.T @ (pins - P @ corner_positions))
+    return rigid
+
+
+def _follow_rigidly(
+    X: np.ndarray, rest_pins: np.ndarray, pin_positions: np.ndarray, rotations: np.ndarray
+) -> np.ndarray:
+    """Corners X (q,3) carried by their nearest pins, (frames,q,3)."""
     count = min(NEIGHBOURS, len(rest_pins))
     distance, near = cKDTree(rest_pins).query(X, k=count)
     distance, near = distance.reshape(len(X), count), near.reshape(len(X), count)
-    reach = np.maximum(distance[:, -1:], 1e-12 * max(mesh.size, 1e-300))
+    reach = np.maximum(distance[:, -1:], 1e-300)
     weights = np.exp(-2.0 * (distance / reach) ** 2)
     weights /= weights.sum(axis=1, keepdims=True)
     centre = np.einsum("qk,qki->qi", weights, rest_pins[near])
     arms = rest_pins[near] - centre[:, None]
-    spread = np.einsum("qk,qki,qki->q", weights, arms, arms)
-    out = np.empty((len(pin_positions), len(corners), 3))
+    scale = np.einsum("qk,qki,qki->q", weights, arms, arms)
+    scale = np.where(scale > 0.0, scale, 1.0)[:, None, None]
+    out = np.empty((len(pin_positions), len(X), 3))
+    turned = np.tile(np.eye(3), (len(X), 1, 1))
+    before = np.eye(3)
     for f, pins in enumerate(pin_positions):
         moved = np.einsum("qk,qki->qi", weights, pins[near])
-        A = np.einsum("qk,qki,qkj->qij", weights, pins[near] - moved[:, None], arms)
-        # A little of the identity decides the turns that the points leave open (a line, a point).
-        A += (1e-9 * spread + 1e-300)[:, None, None] * np.eye(3)
-        U, _sigma, V = batch_svd(A)
-        out[f] = moved + np.einsum("qij,qkj,qk->qi", U, V, X - centre)
+        A = np.einsum("qk,qki,qkj->qij", weights, pins[near] - moved[:, None], arms) / scale
+        # A little of where the object's own turn has carried the last rotation decides what the points leave open.
+        U, _sigma, V = batch_svd(A + OPEN_TURN * (rotations[f] @ before.T @ turned))
+        turned, before = np.einsum("qij,qkj->qik", U, V), rotations[f]
+        out[f] = moved + np.einsum("qij,qj->qi", turned, X - centre)
     return out

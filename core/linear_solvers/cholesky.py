@@ -6,6 +6,7 @@ installed) was the fastest that may be shipped; its symbolic step is made once p
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 from dataclasses import dataclass
 
@@ -57,8 +58,8 @@ class CholmodSolver:
             (sparsity.size, sparsity.size),
         )
         order = nested_dissection(sparsity) if len(sparsity.free) >= METIS_FROM else None
-        self.ordering = "METIS" if order is not None else "AMD"
-        self._factor = cholmod.symbolic(self._A, p=matrix(order)) if order is not None else cholmod.symbolic(self._A)
+        self.ordering = "AMD" if order is None else "METIS"
+        self._factor = cholmod.symbolic(self._A) if order is None else cholmod.symbolic(self._A, p=matrix(order))
 
     def factorize(self, values: np.ndarray) -> None:
         """Refill the values in place and factorise."""
@@ -66,9 +67,27 @@ class CholmodSolver:
         try:
             self._cholmod.numeric(self._A, self._factor)
         except ArithmeticError as error:
-            column = int(error.args[0]) if error.args and isinstance(error.args[0], int) else 0
-            vertex = int(self._free[min(column // 3, len(self._free) - 1)])
-            raise _not_definite(f"near vertex {vertex}") from error
+            raise not_definite() from error
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """Where the factorisation breaks down.
+
+        CHOLMOD names a column in an order that it has improved on ours and does not tell: it is asked again without that.
+        """
+        from cvxopt import amd
+
+        self._A.V = self._matrix(values)
+        options = dict(self._cholmod.options)
+        self._cholmod.options.update(postorder=False, supernodal=2)
+        try:
+            order = amd.order(self._A)
+            self._cholmod.numeric(self._A, self._cholmod.symbolic(self._A, p=order))
+        except ArithmeticError as error:
+            return int(self._free[int(order[int(error.args[0])]) // 3])
+        finally:
+            self._cholmod.options.clear()
+            self._cholmod.options.update(options)
+        return int(self._free[0])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
@@ -93,25 +112,32 @@ class SuperLUSolver:
         s = self._sparsity
         lower = sp.csc_matrix((values, s.row_indices, s.column_starts), shape=(s.size, s.size))
         full = (lower + sp.tril(lower, -1).T).tocsc()
+        options = {"SymmetricMode": True}
         try:
-            self._factor = spla.splu(
-                full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-            )
+            self._factor = spla.splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
         except RuntimeError as error:
-            raise _not_definite(str(error)) from error
+            raise not_definite() from error
+        if (self._factor.U.diagonal() <= 0.0).any():
+            raise not_definite()
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """The first unknown, in the order of elimination, whose pivot is not positive."""
+        with contextlib.suppress(FactorizationError):
+            self.factorize(values)
         negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
-        if len(negative):
-            column = int(self._factor.perm_c.argsort()[negative[0]])
-            raise _not_definite(f"near vertex {int(s.free[column // 3])}")
+        column = int(self._factor.perm_c.argsort()[negative[0]]) if len(negative) else 0
+        return int(self._sparsity.free[column // 3])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
         return self._factor.solve(np.asarray(right_hand_side, dtype=np.float64))
 
 
-def _not_definite(where: str) -> FactorizationError:
+def not_definite(vertex: int | None = None) -> FactorizationError:
+    """The error of a system without a Cholesky factor, with the vertex where that shows when it is known."""
+    where = "" if vertex is None else f" (near vertex {vertex})"
     return FactorizationError(
-        f"The system matrix is not positive definite ({where}).",
+        f"The system matrix is not positive definite{where}.",
         "Look for collapsed elements there; use more substeps, or a smaller ratio of stiffnesses.",
     )
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..assembly.sparsity import BlockSparsity, element_blocks
-from .cholesky import choose_direct_solver
+from ..errors import FactorizationError
+from .cholesky import choose_direct_solver, not_definite
 
 
 class ElasticSystem:
@@ -47,9 +48,18 @@ class ElasticSystem:
         element_blocks(H, self._N, scale * self._weights, self._masses, self._blocks)
         self._sparsity.fill(self._blocks, self._values)
 
+    def try_factorize(self) -> bool:
+        """Numeric factorisation of what was assembled last; False when it is not positive definite."""
+        try:
+            self._solver.factorize(self._values)
+        except FactorizationError:
+            return False
+        return True
+
     def factorize(self) -> None:
-        """Numeric factorisation of what was assembled last."""
-        self._solver.factorize(self._values)
+        """The same; FactorizationError names the vertex where it is not positive definite."""
+        if not self.try_factorize():
+            raise not_definite(self._solver.weak_vertex(self._values))
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""

@@ -18,7 +18,10 @@ class DirectSolver(Protocol):
         """The symbolic step."""
 
     def factorize(self, values: np.ndarray) -> None:
-        """The numeric step with values (nnz,); FactorizationError names the vertex where a pivot is not positive."""
+        """The numeric step with values (nnz,); FactorizationError where a pivot is not positive."""
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """The vertex where the numeric step breaks down; slow, for error messages."""
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution for a right-hand side (3f,), a new array."""

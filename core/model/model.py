@@ -13,6 +13,7 @@ from ..errors import MaterialError, MeshError, PinError
 from ..forces.elastic import ElasticPotential
 from ..materials.lame import lame_parameters
 from ..mesh.tet_mesh import TetMesh
+from ..small_matrix import UNSTRETCHED
 from .state import State
 
 
@@ -44,7 +45,7 @@ class Model:
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
         stretch = deformation.stretch()
-        stretch[deformation.sigma[:, 2] <= 0.0] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+        stretch[deformation.sigma[:, 2] <= 0.0] = UNSTRETCHED
         if velocities is None:
             velocities = np.zeros_like(positions)
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
@@ -80,6 +81,7 @@ def build_model(
     m = len(mesh.tets)
     if m == 0:
         raise MeshError("There are no tetrahedra.", "Raise the resolution, or check that the mesh has faces.")
+    _check_topology(mesh)
     volumes = mesh.volumes
     if not (volumes > 0).all():
         raise MeshError(f"Tet {int(np.argmin(volumes))} has no positive volume.", "Tetrahedralize the mesh again.")
@@ -87,6 +89,9 @@ def build_model(
     energies = (energies,) if isinstance(energies, str) else tuple(energies)
     for name in energies:
         energy(name)
+    energy_of_tet = np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet)
+    if energy_of_tet.shape != (m,) or energy_of_tet.min() < 0 or energy_of_tet.max() >= len(energies):
+        raise MaterialError("The energies do not fit the tets.", "Give one index into the energies a tet.")
     pinned = np.unique(np.asarray(pinned, dtype=np.int64))
     if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
         raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
@@ -101,7 +106,7 @@ def build_model(
         mesh.tets,
         weights,
         energies,
-        np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet),
+        energy_of_tet,
         np.ascontiguousarray(np.column_stack(lame_parameters(E, nu))),
     )
     return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)
@@ -114,6 +119,12 @@ def _checked(
     density: np.ndarray | float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Material numbers of every tet, (m,) each; MaterialError names the first tet with an impossible one."""
+    for values in (youngs_modulus, poissons_ratio, density):
+        if np.shape(values) not in ((), (len(mesh.tets),)):
+            raise MaterialError(
+                f"A material field has shape {np.shape(values)}, not {(len(mesh.tets),)}.",
+                "Give one number a tet, or one.",
+            )
     E, nu, rho = (
         np.broadcast_to(np.asarray(a, dtype=np.float64), len(mesh.tets))
         for a in (youngs_modulus, poissons_ratio, density)
@@ -130,3 +141,13 @@ def _checked(
                 f"Tet {bad[0]} has {name} {values[bad[0]]:g}.", f"Keep it between {low:g} and {high:g}."
             )
     return E, nu, rho
+
+
+def _check_topology(mesh: TetMesh) -> None:
+    """MeshError when tets name vertices that are not there, or a vertex belongs to no tet (it would have no mass)."""
+    n = len(mesh.rest_positions)
+    if mesh.tets.min() < 0 or mesh.tets.max() >= n:
+        raise MeshError("A tet names a vertex that does not exist.", "Tetrahedralize the mesh again.")
+    loose = np.flatnonzero(np.bincount(mesh.tets.ravel(), minlength=n) == 0)
+    if len(loose):
+        raise MeshError(f"Vertex {loose[0]} belongs to no tet.", "Remove vertices without tets.")

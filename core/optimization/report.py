@@ -11,10 +11,12 @@ from typing import Any
 
 @dataclass
 class Iteration:
-    """One iteration: norm of the incremental potential's gradient over free vertices before it (kg m), the decrement
-    (kg m², twice the energy the step promises), the accepted step length and the largest movement (m)."""
+    """One iteration: norm of the incremental potential's gradient over free vertices before it (kg m; None where it was
+    not evaluated), the decrement (kg m², twice the energy the step promises), the accepted step length and the largest
+    movement (m).
+    """
 
-    gradient_norm: float
+    gradient_norm: float | None
     decrement: float
     step_length: float
     movement: float

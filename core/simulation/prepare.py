@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..constraints.pins import corner_targets, pinned_corners
-from ..errors import PinError
 from ..materials.fields import material_fields
 from ..mesh.embedding import Embedding, embed
 from ..mesh.quality import quality
@@ -17,8 +16,13 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
 from ..mesh.topology import components
 from ..model.model import Model, build_model
+from ..small_matrix import batch_svd
 from .frame_store import FrameStore
 from .job import Job
+from .kept_mesh import MESH_FORMAT, pack, unpack
+
+FAR_OUTSIDE = -0.25
+"""Barycentric coordinate under which an extrapolated vertex is worth a warning."""
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -46,38 +50,28 @@ class Prepared:
 def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[TetMesh, Embedding]:
     """Tetrahedra of a job with the embedding of its surface; read from the store where they are kept already."""
     on_event({"event": "phase", "phase": "tetrahedralize", "done": 0, "total": 1})
-    key = {part: job.fingerprints()[part] for part in ("mesh", "resolution")}
+    fingerprints = job.fingerprints()
+    key = {"format": MESH_FORMAT, "mesh": fingerprints["mesh"], "resolution": fingerprints["resolution"]}
     kept = store.read_mesh() if store is not None else None
-    if kept is not None and kept[1].get("key") == key:
-        arrays = kept[0]
-        mesh = TetMesh(arrays["rest_positions"], arrays["tets"], arrays["fill"])
-        embedding = Embedding(arrays["tet_indices"], arrays["barycentric"], arrays["outside"])
-    else:
-        job.surface.validate()
-        mesh = tetrahedralize(job.surface, job.resolution)
-        embedding = embed(job.surface.positions, mesh)
-        if store is not None:
-            store.write_mesh(
-                {
-                    "rest_positions": mesh.rest_positions,
-                    "tets": mesh.tets,
-                    "fill": mesh.fill,
-                    "tet_indices": embedding.tet_indices,
-                    "barycentric": embedding.barycentric,
-                    "outside": embedding.outside,
-                },
-                {"key": key},
-            )
-    on_event(_mesh_event(job, mesh, embedding))
+    if kept is not None and kept[1].get("key") == key and (whole := unpack(kept[0], len(job.surface.positions))):
+        return whole
+    mesh = tetrahedralize(job.surface, job.resolution)
+    embedding = embed(job.surface.positions, mesh)
+    if store is not None:
+        store.write_mesh(pack(mesh, embedding), {"key": key})
     return mesh, embedding
 
 
-def _mesh_event(job: Job, mesh: TetMesh, embedding: Embedding) -> dict[str, Any]:
+def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, empty_regions: tuple[int, ...] = ()) -> dict[str, Any]:
+    """The figures of the tetrahedra, and what a user should know of them."""
     figures = quality(mesh)
-    warnings = []
-    outside = int(np.count_nonzero(embedding.outside))
-    if outside:
-        warnings.append(f"{outside} vertices lie outside all tetrahedra and follow the nearest one.")
+    warnings = [
+        f"The region of “{job.materials[job.regions[k].material].name}” holds no tetrahedron: raise the resolution."
+        for k in empty_regions
+    ]
+    far = int(np.count_nonzero(embedding.barycentric.min(axis=1) < FAR_OUTSIDE))
+    if far:
+        warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
     loose = _unpinned_parts(job, mesh, embedding)
     if loose and len(job.pinned_vertices):
         warnings.append(f"{loose} separate parts have no pin and will fall.")
@@ -85,7 +79,7 @@ def _mesh_event(job: Job, mesh: TetMesh, embedding: Embedding) -> dict[str, Any]
         "event": "mesh",
         "vertices": figures.vertices,
         "tets": figures.tets,
-        "outside": outside,
+        "outside": int(np.count_nonzero(embedding.outside)),
         "components": figures.components,
         "min_dihedral": figures.min_dihedral,
         "max_dihedral": figures.max_dihedral,
@@ -101,11 +95,11 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
 
 def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignore) -> Prepared:
     """Build the model of a job; named errors where it cannot be."""
-    if len(job.pinned_vertices) == len(job.surface.positions):
-        raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
+    job.check()
     mesh, embedding = tetrahedra(job, store, on_event)
     on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
     fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
+    on_event(mesh_event(job, mesh, embedding, fields.empty_regions))
     corners = pinned_corners(mesh, embedding, job.pinned_vertices)
     model = build_model(
         mesh,
@@ -116,5 +110,14 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         fields.energy,
         corners,
     )
-    targets = corner_targets(corners, mesh, job.surface.positions[job.pinned_vertices], job.pin_positions)
+    targets = corner_targets(
+        corners, mesh, embedding, job.pinned_vertices, job.pin_positions, _object_rotations(job.object_to_world)
+    )
     return Prepared(model, embedding, targets)
+
+
+def _object_rotations(object_to_world: np.ndarray) -> np.ndarray:
+    """How the object has turned since the first frame, (frames,3,3); its scale and shear are left aside."""
+    linear = object_to_world[:, :3, :3]
+    U, _sigma, V = batch_svd(np.ascontiguousarray(linear @ np.linalg.pinv(linear[0])))
+    return np.einsum("fij,fkj->fik", U, V)

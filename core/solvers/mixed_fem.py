@@ -32,9 +32,9 @@ from ..jit import kernel, parallel_kernel
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
-from ..small_matrix import SMALLEST_SUM, stretch_derivative
+from ..small_matrix import SMALLEST_SUM, UNSTRETCHED, stretch_derivative
 from .full_space import FullSpaceSolver
-from .protocol import check_finite
+from .protocol import check_direction
 
 HAND_OVER = 0.01
 """Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
@@ -79,21 +79,18 @@ class MixedFEMSolver(FullSpaceSolver):
         predicted = predicted_positions(state.positions, state.velocities, h)
         with report.timed("line_search"):
             guess = predicted if self.start_from_prediction else state.positions
-            at = self._iterate(self.start(guess, pin_targets), state.stretch)
+            at = self._iterate(self.start(guess, pin_targets), self._useful_stretch(state))
         while report.iterations < self.settings.max_iterations:
-            gradient_norm = self._gradient_norm(at, predicted, h) if self.record_gradients else float("nan")
+            gradient_norm = self._gradient_norm(at, predicted, h) if self.record_gradients else None
             direction = self._direction(at, predicted, h, report)
-            check_finite(direction.dx, "search direction")
+            check_direction(direction.dx, direction.decrement)
             with report.timed("line_search"):
-                alpha, accepted = self._search(at, direction, predicted, h)
-            report.iterations += 1
-            movement = alpha * float(np.linalg.norm(direction.dx, axis=1).max())
-            report.history.append(Iteration(gradient_norm, direction.decrement, alpha, movement))
-            if accepted is None:
-                report.reason = "no step lowers the Lagrangian any further (round-off)"
-                break
-            at = accepted
-            if self.has_settled(report):
+                alpha, accepted, magnitude = self._search(at, direction, predicted, h)
+            size = float(np.linalg.norm(direction.dx, axis=1).max())
+            iteration = Iteration(gradient_norm, direction.decrement, alpha, alpha * size)
+            self.judge(report, iteration, size, magnitude, accepted is not None)
+            at = accepted or at
+            if report.reason:
                 break
             # The first iteration starts where s was put, often at s(F) itself: its agreement says nothing.
             agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.decrement
@@ -109,14 +106,19 @@ class MixedFEMSolver(FullSpaceSolver):
         at = self.evaluate(x, predicted, h)
         while report.iterations < self.settings.max_iterations:
             accepted = self.newton_iteration(at, predicted, h, report, projected=False)
-            if accepted is None:
-                break
-            at = accepted
-            if self.has_settled(report):
+            at = accepted or at
+            if report.reason:
                 break
         g = self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h)
         report.gradient_norm = float(np.linalg.norm(g))
         return self.finish(state, at.x, at.deformation.stretch(), h, report)
+
+    def _useful_stretch(self, state: State) -> np.ndarray:
+        """The state's stretches, from the identity where its tets are inverted: else a scrambled body stays tangled."""
+        inverted = np.linalg.det(deformation_gradients(state.positions, self.model.mesh.tets, self.elastic.N)) <= 0.0
+        if not inverted.any():
+            return state.stretch
+        return np.where(inverted[:, None], UNSTRETCHED, state.stretch)
 
     def _iterate(self, x: np.ndarray, s: np.ndarray) -> _Iterate:
         deformation = self.elastic.deformation(x)
@@ -150,7 +152,7 @@ class MixedFEMSolver(FullSpaceSolver):
 
     def _search(
         self, at: _Iterate, direction: _Direction, predicted: np.ndarray, h: float
-    ) -> tuple[float, _Iterate | None]:
+    ) -> tuple[float, _Iterate | None, float]:
         def lagrangian(it: _Iterate) -> tuple[float, float, _Iterate]:
             inertia = self.inertia.value(it.x, predicted)
             gravity = h**2 * self.gravity.value(it.x)
@@ -161,12 +163,13 @@ class MixedFEMSolver(FullSpaceSolver):
             return inertia + gravity + elastic + coupling, magnitude, it
 
         start, magnitude, _ = lagrangian(at)
-        return backtrack(
+        alpha, accepted = backtrack(
             lambda alpha: lagrangian(self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds)),
             start,
             magnitude,
             -direction.decrement,
         )
+        return alpha, accepted, magnitude
 
 
 @parallel_kernel

@@ -30,10 +30,8 @@ class NewtonSolver(FullSpaceSolver):
             at = self.evaluate(self.start(state.positions, pin_targets), predicted, h)
         while report.iterations < self.settings.max_iterations:
             accepted = self.newton_iteration(at, predicted, h, report, projected=True)
-            if accepted is None:
-                break
-            at = accepted
-            if self.has_settled(report):
+            at = accepted or at
+            if report.reason:
                 break
         report.gradient_norm = float(
             np.linalg.norm(self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h))

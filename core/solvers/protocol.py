@@ -35,3 +35,12 @@ def check_finite(values: np.ndarray, what: str) -> None:
             f"The {what} of vertex {int(bad[0])} is not a number.",
             "Use more substeps, a lower ratio of stiffnesses, or Mixed FEM.",
         )
+
+
+def check_direction(direction: np.ndarray, decrement: float) -> None:
+    """DivergenceError when a search direction or what it promises is not a number."""
+    check_finite(direction, "search direction")
+    if not np.isfinite(decrement):
+        raise DivergenceError(
+            "A step promises an energy that is not a number.", "Look for extreme gravity, speeds or stiffness."
+        )

@@ -1,0 +1,69 @@
+"""3 x 3 decompositions at the matrices that break careless ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.small_matrix import batch_eigh, batch_stretch, batch_svd, stretch_derivative
+
+RNG = np.random.default_rng(4)
+MATRICES = {
+    "random": RNG.normal(size=(50, 3, 3)),
+    "zero": np.zeros((1, 3, 3)),
+    "identity": np.eye(3)[None],
+    "mirror": np.diag([1.0, 1.0, -1.0])[None],
+    "rank one": np.outer([1.0, 2, 3], [4.0, 5, 6])[None],
+    "rank two": (np.diag([1.0, 1, 0]) @ RNG.normal(size=(3, 3)))[None],
+    "tiny": 1e-200 * RNG.normal(size=(5, 3, 3)),
+    "huge": 1e150 * RNG.normal(size=(5, 3, 3)),
+    "wide range": np.diag([1e8, 1.0, 1e-8])[None],
+    "nearly equal": np.eye(3) + 1e-15 * RNG.normal(size=(5, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("F", MATRICES.values(), ids=MATRICES.keys())
+def test_svd(F):
+    F = np.ascontiguousarray(F)
+    U, sigma, V = batch_svd(F)
+    scale = max(np.abs(F).max(), 1e-300)
+    np.testing.assert_allclose(np.einsum("nij,nj,nkj->nik", U, sigma, V) / scale, F / scale, atol=1e-14)
+    for R in (U, V):
+        np.testing.assert_allclose(R @ R.transpose(0, 2, 1), np.tile(np.eye(3), (len(F), 1, 1)), atol=1e-13)
+        np.testing.assert_allclose(np.linalg.det(R), 1.0, atol=1e-13)
+    assert (sigma[:, 0] >= sigma[:, 1]).all()
+    assert (sigma[:, 1] >= np.abs(sigma[:, 2])).all()
+    assert (np.sign(sigma[:, 2]) * np.sign(np.linalg.det(F / scale)) >= 0).all()
+
+
+def test_small_singular_values_keep_their_digits():
+    U, _, V = batch_svd(RNG.normal(size=(20, 3, 3)))
+    exact = np.array([1.0, 1e-5, 1e-10])
+    _, sigma, _ = batch_svd(np.ascontiguousarray(U * exact @ V.transpose(0, 2, 1)))
+    np.testing.assert_allclose(sigma[:, :2], np.tile(exact[:2], (20, 1)), rtol=1e-10)
+
+
+def test_eigh():
+    s = RNG.normal(size=(50, 6))
+    s[0] = (1, 1, 1, 0, 0, 0)
+    s[1] = 0
+    values, Q = batch_eigh(s)
+    back = np.einsum("nij,nj,nkj->nik", Q, values, Q)
+    for k, (i, j) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
+        np.testing.assert_allclose(back[:, i, j], s[:, k], atol=1e-13)
+
+
+@pytest.mark.parametrize("sigma", [(1.3, 0.9, 0.6), (1.0, 1.0, 1.0), (1.2, 0.8, -0.4)])
+def test_stretch_derivative(sigma):
+    """By central differences, inverted too, where no two stretches cancel."""
+    U, _, V = batch_svd(RNG.normal(size=(1, 3, 3)))
+    F = np.ascontiguousarray(U * np.array(sigma) @ V.transpose(0, 2, 1))
+    J = np.empty((6, 9))
+    stretch_derivative(*(a[0] for a in batch_svd(F)), J)
+
+    def stretch(F):
+        _, s, V = batch_svd(np.ascontiguousarray(F))
+        return batch_stretch(s, V)[0]
+
+    steps = 1e-6 * np.eye(9).reshape(9, 1, 3, 3)
+    differences = np.array([(stretch(F + d) - stretch(F - d)) / 2e-6 for d in steps]).T
+    np.testing.assert_allclose(J, differences, atol=1e-8)

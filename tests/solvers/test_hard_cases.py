@@ -1,0 +1,81 @@
+"""Where steps used to stall, fly away or tangle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.errors import DivergenceError, SinewError
+from sinew.core.model.settings import SolverSettings
+from sinew.core.model.state import State
+from sinew.core.solvers import make_solver
+
+from .bodies import bar
+
+ITERATIVE = pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+
+
+@ITERATIVE
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_body_at_rest_is_done_at_once(solver, pinned):
+    """Without any force the energy is round-off alone; that must not keep a step busy."""
+    model = bar(pinned=pinned)
+    settings = SolverSettings(solver=solver, gravity=(0.0, 0.0, 0.0))
+    state, report = make_solver(model, settings).step(
+        model.rest_state(), model.mesh.rest_positions[model.pinned], 1 / 24
+    )
+    assert report.converged
+    assert report.iterations <= 2
+    assert np.abs(state.positions - model.mesh.rest_positions).max() <= 1e-12
+
+
+@ITERATIVE
+def test_a_capped_step_says_so(solver):
+    model = bar()
+    settings = SolverSettings(solver=solver, max_iterations=1, tolerance=1e-12)
+    _state, report = make_solver(model, settings).step(
+        model.rest_state(), model.mesh.rest_positions[model.pinned], 1 / 24
+    )
+    assert not report.converged
+    assert "cap" in report.reason
+
+
+@pytest.mark.parametrize("gravity", [1e150, 1e300])
+@ITERATIVE
+def test_absurd_forces_are_named(solver, gravity):
+    model = bar()
+    settings = SolverSettings(solver=solver, gravity=(0.0, 0.0, -gravity))
+    try:
+        _state, report = make_solver(model, settings).step(
+            model.rest_state(), model.mesh.rest_positions[model.pinned], 1 / 24
+        )
+    except DivergenceError as error:
+        assert error.remedy
+    else:
+        assert not report.converged
+
+
+def test_a_blown_up_step_is_named():
+    """The linearly implicit solver has no line search: a violent state flies away, and must not do so silently."""
+    model = bar(pinned=False)
+    x = model.mesh.rest_positions * 1e4
+    state = State(x, np.zeros_like(x), model.rest_state().stretch)
+    with pytest.raises(SinewError, match="flew|not a number|not positive definite"):
+        stepper = make_solver(model, SolverSettings(solver="linearly_implicit", damping_factor=0.25))
+        for _ in range(20):
+            state, _report = stepper.step(state, np.empty((0, 3)), 1 / 24)
+
+
+def test_a_scrambled_bar_untangles():
+    """[MFEM22] Fig. 9: from random positions to rest without an inverted tet (in a knot perhaps, not at the rest shape)."""
+    model = bar(stiff=1e5, pinned=True)
+    X = model.mesh.rest_positions
+    x = X + 0.1 * np.random.default_rng(3).normal(size=X.shape)
+    x[model.pinned] = X[model.pinned]
+    state = model.state_at(x)
+    assert (model.elastic.deformation(x).sigma.prod(axis=1) < 0).mean() > 0.2
+    stepper = make_solver(model, SolverSettings(gravity=(0.0, 0.0, 0.0)))
+    for _ in range(60):
+        state, report = stepper.step(state, X[model.pinned], 1 / 24)
+    assert report.converged
+    assert model.elastic.deformation(state.positions).sigma.prod(axis=1).min() > 0.2
+    assert np.abs(state.velocities).max() < 0.01
