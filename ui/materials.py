@@ -82,7 +82,7 @@ def _draw_where(layout, obj, material, is_first):
     row.prop_search(material, "vertex_group", obj, "vertex_groups")
     column.prop(material, "region")
     if not material.vertex_group and material.region is None:
-        words = "Is wherever nothing is painted" if is_first else "Is nowhere yet: paint it, or choose a region"
+        words = "Wherever nothing is painted" if is_first else "Nowhere yet: paint it"
         layout.label(text=words, icon="INFO")
     if obj.mode == "WEIGHT_PAINT":
         row = layout.row(align=True)
