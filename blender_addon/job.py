@@ -29,7 +29,6 @@ PHASES = {
     "compile": "Compiling Kernels (once)",
     "tetrahedralize": "Tetrahedralizing",
     "materials": "Blending Materials",
-    "factorize": "Factorizing",
     "simulate": "Simulating",
 }
 INTERVAL = 0.1

@@ -144,6 +144,8 @@ def writable_folder(obj: Any) -> Path:
 
 def out_of_date(changed: list[str]) -> SinewError:
     """The refusal to go on with frames of another job."""
+    if "version" in changed:
+        return StoreError("Another version of Sinew made these frames.", "Delete Bake and bake again.")
     return StoreError(
         f"Edited since the bake began: {', '.join(changed)}.", "Undo the edit, or Delete Bake and bake again."
     )

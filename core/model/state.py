@@ -26,8 +26,21 @@ class State:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> State:
-        """What :meth:`arrays` gave."""
+        """What :meth:`arrays` gave; CorruptFrameError when it cannot be a state."""
         try:
-            return cls(arrays["positions"], arrays["velocities"], arrays["stretch"])
+            state = cls(arrays["positions"], arrays["velocities"], arrays["stretch"])
         except KeyError as error:
             raise CorruptFrameError(f"A saved state lacks {error}.", "Delete the bake and bake again.") from error
+        n, m = len(np.atleast_1d(state.positions)), len(np.atleast_1d(state.stretch))
+        if not state.fits(n, m):
+            raise CorruptFrameError("A saved state has the wrong shape or type.", "Delete the bake and bake again.")
+        if not all(np.isfinite(array).all() for array in state.arrays().values()):
+            raise CorruptFrameError(
+                "A saved state holds a value that is not a number.", "Delete the bake and bake again."
+            )
+        return state
+
+    def fits(self, n_vertices: int, n_tets: int) -> bool:
+        """Whether it is a state of a body of that size. Kernels do not ask: they would read past its end."""
+        shapes = {"positions": (n_vertices, 3), "velocities": (n_vertices, 3), "stretch": (n_tets, 6)}
+        return all(a.shape == shapes[name] and a.dtype == np.float64 for name, a in self.arrays().items())

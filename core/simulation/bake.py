@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ..errors import StoreError
 from .frame_store import FrameStore
 from .job import Job
-from .prepare import OnEvent, Prepared, ignore, prepare, tetrahedra
+from .prepare import OnEvent, Prepared, ignore, mesh_event, prepare, tetrahedra
 from .run import Stopped, simulate
 from .warm_up import warm_up
 
@@ -37,16 +37,32 @@ def bake(
     -------
     "done" or "stopped"
     """
-    if resume and (changed := store.outdated_by(job)):
-        raise StoreError(f"The bake cannot be resumed: {', '.join(changed)} changed since.", "Bake from the start.")
+    if resume:
+        _require_same(job, store)
+    last = store.last_state(job.frame_start)
     warm_up(on_event)
     if should_stop():
-        return _stopped(job.frame_start, on_event)
+        return _stopped(last[0] if last else None, on_event)
     prepared = prepare(job, store, on_event)
-    start = store.last_state(job.frame_start) if resume else None
+    start = last if resume else None
+    model = prepared.model
+    if start and not start[1].fits(len(model.mesh.rest_positions), len(model.mesh.tets)):
+        raise StoreError(
+            f"The bake cannot be resumed: the state of frame {start[0]} is of another body.", "Bake from the start."
+        )
     store.keep_until(start[0] if start else None)
     on_event({"event": "phase", "phase": "simulate", "done": _done(job, start), "total": job.frame_count})
     return _simulate(job, prepared, store, start, on_event, should_stop)
+
+
+def _require_same(job: Job, store: FrameStore) -> None:
+    changed = store.outdated_by(job)
+    if "version" in changed:
+        raise StoreError(
+            "The bake cannot be resumed: another version of Sinew made its frames.", "Bake from the start."
+        )
+    if changed:
+        raise StoreError(f"The bake cannot be resumed: {', '.join(changed)} changed since.", "Bake from the start.")
 
 
 def _done(job: Job, start: tuple | None) -> int:
@@ -54,12 +70,14 @@ def _done(job: Job, start: tuple | None) -> int:
 
 
 def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop) -> str:
-    last = start[0] if start else job.frame_start
+    last = start[0] if start else None
+    unconverged = 0
     began = time.perf_counter()
     try:
         for frame in simulate(job, prepared, start, should_stop):
             store.write(frame.number, prepared.surface(frame.state.positions), frame.state, frame.reports)
             last = frame.number
+            unconverged += not all(report.converged for report in frame.reports)
             now = time.perf_counter()
             on_event(
                 {
@@ -72,11 +90,11 @@ def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: 
             began = now
     except Stopped:
         return _stopped(last, on_event)
-    on_event({"event": "done", "frames": job.frame_count})
+    on_event({"event": "done", "frames": job.frame_count, "unconverged": unconverged})
     return "done"
 
 
-def _stopped(frame: int, on_event: OnEvent) -> str:
+def _stopped(frame: int | None, on_event: OnEvent) -> str:
     on_event({"event": "stopped", "frame": frame})
     return "stopped"
 
@@ -84,5 +102,5 @@ def _stopped(frame: int, on_event: OnEvent) -> str:
 def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
     """Only the tetrahedra, kept in the store for the bake."""
     warm_up(on_event)
-    tetrahedra(job, store, on_event)
-    on_event({"event": "done", "frames": 0})
+    on_event(mesh_event(job, *tetrahedra(job, store, on_event)))
+    on_event({"event": "done", "frames": 0, "unconverged": 0})

@@ -1,11 +1,10 @@
 """The frame store: one folder per bake with a job, tetrahedra, frames and the newest states, each file checksummed.
 
-A file is a magic word, the length of a JSON header, the header (names, shapes and types of arrays, SHA-256 of what
-follows) and the arrays' bytes, little-endian. It is written beside its place, flushed to the disk and moved there, so a
-name always stands for a whole file: a kill at any moment loses nothing that was reported. Nothing is ever unpickled.
+Files are written by ``array_file``, so a name always stands for a whole file: a kill at any moment loses nothing that
+was reported.
 
     job.npz            what is simulated (``Job.save``)
-    about.sinew        fingerprints of the job
+    about.sinew        format of the store, fingerprints of the job
     mesh.sinew         tetrahedra and embedding
     frame_000012.sinew positions of the render surface, world space, metres
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
@@ -18,8 +17,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -28,83 +25,13 @@ import numpy as np
 from ..errors import CorruptFrameError, StoreError
 from ..model.state import State
 from ..optimization.report import StepReport
+from .array_file import read_arrays, remove, write_arrays
 from .job import Job
 
-MAGIC = b"SINEW\x00\x00\x01"
+STORE_FORMAT = 1
+"""Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
-_TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
-
-
-def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    """Write arrays and a JSON-able ``about`` to one file, so that it is there whole or not at all.
-
-    Raises StoreError when the disk is full or the folder cannot be written; the file of that name is untouched then.
-    """
-    little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
-    payload = b"".join(a.tobytes() for a in little.values())
-    header = json.dumps(
-        {
-            "arrays": [[k, a.dtype.str, list(a.shape)] for k, a in little.items()],
-            "sha256": hashlib.sha256(payload).hexdigest(),
-            "about": about,
-        }
-    ).encode()
-    temporary = path.with_name(path.name + ".part")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(MAGIC + struct.pack("<Q", len(header)) + hashlib.sha256(header).digest() + header + payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise StoreError(
-            f"{path.name} cannot be written ({error.strerror or error}).",
-            "Free disk space, or save the .blend where you may write.",
-        ) from error
-
-
-def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What :func:`write_arrays` wrote; CorruptFrameError when the file is truncated, altered or foreign."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise StoreError(f"{Path(path).name} cannot be read ({error.strerror or error}).", "Bake again.") from error
-    try:
-        if data[:8] != MAGIC:
-            raise ValueError("it is no file of Sinew")
-        (length,) = struct.unpack_from("<Q", data, 8)
-        digest, header, payload = data[16:48], data[48 : 48 + length], data[48 + length :]
-        if hashlib.sha256(header).digest() != digest:
-            raise ValueError("its header is damaged")
-        described = json.loads(header)
-        if hashlib.sha256(payload).hexdigest() != described["sha256"]:
-            raise ValueError("its content is truncated or altered")
-        arrays, at = {}, 0
-        for name, kind, shape in described["arrays"]:
-            if kind not in _TYPES:
-                raise ValueError(f"it holds values of type {kind}")
-            count = int(np.prod(shape, dtype=np.int64))
-            arrays[name] = np.frombuffer(payload, dtype=kind, count=count, offset=at).reshape(shape).copy()
-            at += arrays[name].nbytes
-        return arrays, described["about"]
-    except (ValueError, KeyError, TypeError, struct.error) as error:
-        raise CorruptFrameError(
-            f"{Path(path).name} is damaged: {error}.", "Resume the bake to compute it again."
-        ) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # Windows keeps renames in order by itself and cannot open a folder.
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 class FrameStore:
@@ -113,29 +40,31 @@ class FrameStore:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._known_key: str | None = None
+        self._known_vertices: int | None = None
 
     @classmethod
     def create(cls, folder: Path | str, job: Job) -> FrameStore:
         """A store for a job; frames of an earlier one are deleted, its tetrahedra stay where mesh and resolution are
-        the same.
+        the same. A job that fails ``Job.check`` leaves the earlier bake as it is.
         """
+        job.check()
         store = cls(folder)
         try:
             store.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"The cache folder {store.folder} cannot be made ({error.strerror or error}).",
-                "Save the .blend where you may write.",
+                "Choose a folder that can be written: for a .blend, save it elsewhere.",
             ) from error
-        before = store.fingerprints()
+        changed = store.outdated_by(job)
         store._delete_frames(from_frame=None)
-        now = job.fingerprints()
-        if any(before.get(part) != now[part] for part in ("mesh", "resolution")):
-            store._path("mesh").unlink(missing_ok=True)
+        if any(part in changed for part in ("version", "mesh", "resolution")):
+            remove(store._path("mesh"))
         # The job goes away first and comes back last: without it the store counts as empty.
-        (store.folder / "job.npz").unlink(missing_ok=True)
-        write_arrays(store._path("about"), {}, {"fingerprints": now})
+        remove(store.folder / "job.npz")
+        write_arrays(store._path("about"), {}, {"format": STORE_FORMAT, "fingerprints": job.fingerprints()})
         job.save(store.folder / "job.npz")
+        store._known_vertices = len(job.surface.positions)
         return store
 
     @classmethod
@@ -148,24 +77,34 @@ class FrameStore:
 
     def exists(self) -> bool:
         """Whether a job lies there."""
-        return (self.folder / "job.npz").is_file() and self._path("about").is_file()
+        return os.path.isfile(self.folder / "job.npz") and os.path.isfile(self._path("about"))
 
     def job(self) -> Job:
         """The job that is baked here."""
-        return Job.load(self.folder / "job.npz")
+        job = Job.load(self.folder / "job.npz")
+        self._known_vertices = len(job.surface.positions)
+        return job
 
     def fingerprints(self) -> dict[str, str]:
         """Fingerprints of the job's parts; empty when there is none or it cannot be read."""
-        try:
-            found = read_arrays(self._path("about"))[1].get("fingerprints", {})
-        except StoreError:
-            return {}
+        found = self._about().get("fingerprints")
         return found if isinstance(found, dict) else {}
 
     def outdated_by(self, job: Job) -> list[str]:
-        """Names of the parts in which a job differs from the one baked here (mesh, materials, pins ...)."""
+        """Names of the parts in which a job differs from the one baked here (mesh, materials, pins ...); ``version``
+        alone when another version of Sinew made the store.
+        """
+        about = self._about()
+        if about and about.get("format") != STORE_FORMAT:
+            return ["version"]
         before = self.fingerprints()
         return [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
+
+    def _about(self) -> dict[str, Any]:
+        try:
+            return read_arrays(self._path("about"))[1]
+        except StoreError:
+            return {}
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
@@ -177,11 +116,21 @@ class FrameStore:
         """Surface positions, (n,3) float64, world space, metres; CorruptFrameError, or StoreError when it is not
         there.
         """
-        return self._read_own("frame", frame, "positions")[0]["positions"]
+        return self._read_frame(frame)[0]
 
     def reports(self, frame: int) -> list[dict[str, Any]]:
         """Reports of the steps that led to a frame."""
-        return list(self._read_own("frame", frame, "positions")[1].get("reports", []))
+        return self._read_frame(frame)[1]
+
+    def _read_frame(self, frame: int) -> tuple[np.ndarray, list[dict[str, Any]]]:
+        arrays, about = self._read_own("frame", frame)
+        positions, reports, n = arrays.get("positions"), about.get("reports", []), self._vertices()
+        whole = positions is not None and positions.shape == (n, 3) and positions.dtype == np.float64
+        if not (whole and np.isfinite(positions).all()):
+            raise self._misfit("frame", frame, f"it does not hold {n} positions")
+        if not (isinstance(reports, list) and all(isinstance(report, dict) for report in reports)):
+            raise self._misfit("frame", frame, "its reports are of another kind")
+        return positions, reports
 
     def write(self, frame: int, surface: np.ndarray, state: State, reports: list[StepReport]) -> None:
         """Keep a frame. When this returns, the frame is safe on disk and the simulation can go on from it."""
@@ -191,7 +140,7 @@ class FrameStore:
             self._path("frame", frame), {"positions": surface}, {**whose, "reports": [r.as_dict() for r in reports]}
         )
         for old in self._numbers("state")[:-KEPT_STATES]:
-            self._path("state", old).unlink(missing_ok=True)
+            remove(self._path("state", old))
 
     def last_state(self, first_frame: int) -> tuple[int, State] | None:
         """The newest frame from which the simulation can go on: it and all frames before it are whole."""
@@ -206,17 +155,27 @@ class FrameStore:
             good = frame
         for frame in reversed([f for f in self._numbers("state") if f <= good]):
             try:
-                return frame, State.from_arrays(self._read_own("state", frame, "stretch")[0])
+                return frame, State.from_arrays(self._read_own("state", frame)[0])
             except StoreError:
                 continue
         return None
 
-    def _read_own(self, kind: str, frame: int, array: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        path = self._path(kind, frame)
-        arrays, about = read_arrays(path)
-        if array not in arrays or about.get("frame") != frame or about.get("job") != self._key():
-            raise CorruptFrameError(f"{path.name} belongs to another bake.", "Resume the bake to compute it again.")
+    def _read_own(self, kind: str, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        arrays, about = read_arrays(self._path(kind, frame))
+        if about.get("frame") != frame or about.get("job") != self._key():
+            raise self._misfit(kind, frame, "it belongs to another bake")
         return arrays, about
+
+    def _misfit(self, kind: str, frame: int, what: str) -> CorruptFrameError:
+        return CorruptFrameError(
+            f"{self._path(kind, frame).name} is damaged: {what}.", "Resume the bake to compute it again."
+        )
+
+    def _vertices(self) -> int:
+        """Vertices of the job's surface; the job is read once for it."""
+        if self._known_vertices is None:
+            self.job()
+        return self._known_vertices
 
     def _key(self) -> str:
         """One word for the job, in every frame, so that a file from elsewhere is known."""
@@ -245,33 +204,53 @@ class FrameStore:
 
     def size_on_disk(self) -> int:
         """Bytes."""
-        if not self.folder.is_dir():
-            return 0
-        return sum(path.stat().st_size for path in self.folder.iterdir() if path.is_file())
+        total = 0
+        for path in (self.folder / name for name in self._names()):
+            # A bake at work deletes old states meanwhile.
+            with contextlib.suppress(FileNotFoundError):
+                total += path.stat().st_size if path.is_file() else 0
+        return total
 
     def delete(self) -> None:
-        """Remove this store's own files, and the folder when nothing else lies in it."""
+        """Remove this store's own files, and the folder when nothing else lies in it; StoreError when that fails."""
         if not self.folder.is_dir():
             return
         self._delete_frames(from_frame=None)
-        for name in ("job.npz", "job.npz.part", "about.sinew", "about.sinew.part", "mesh.sinew", "mesh.sinew.part"):
-            (self.folder / name).unlink(missing_ok=True)
-        if not any(self.folder.iterdir()):
-            shutil.rmtree(self.folder)
+        for name in ("job.npz", "about.sinew", "mesh.sinew"):
+            remove(self.folder / name)
+            remove(self.folder / f"{name}.part")
+        if self._names():
+            return
+        try:
+            self.folder.rmdir()
+        except OSError as error:
+            raise StoreError(
+                f"The folder {self.folder} cannot be deleted ({error.strerror or error}).", "Delete it by hand."
+            ) from error
 
     def _path(self, kind: str, frame: int | None = None) -> Path:
         return self.folder / (f"{kind}.sinew" if frame is None else f"{kind}_{frame:06d}.sinew")
 
-    def _numbers(self, kind: str) -> list[int]:
-        if not self.folder.is_dir():
+    def _names(self) -> list[str]:
+        try:
+            return os.listdir(self.folder)
+        except FileNotFoundError:
             return []
-        matches = (_NAME.match(name) for name in os.listdir(self.folder))
+        except OSError as error:
+            raise StoreError(
+                f"The folder {self.folder} cannot be read ({error.strerror or error}).",
+                "Choose another folder: for a .blend, save it elsewhere.",
+            ) from error
+
+    def _numbers(self, kind: str) -> list[int]:
+        matches = (_NAME.match(name) for name in self._names())
         return sorted(int(m.group(2)) for m in matches if m and m.group(1) == kind)
 
     def _delete_frames(self, from_frame: int | None) -> None:
         for kind in ("state", "frame"):
             for frame in self._numbers(kind):
                 if from_frame is None or frame >= from_frame:
-                    self._path(kind, frame).unlink(missing_ok=True)
-        for part in self.folder.glob("*_*.sinew.part"):
-            part.unlink(missing_ok=True)
+                    remove(self._path(kind, frame))
+        for name in self._names():
+            if _NAME.match(name.removesuffix(".part")) and name.endswith(".part"):
+                remove(self.folder / name)

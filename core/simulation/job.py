@@ -7,17 +7,21 @@ It is saved without pickle, as one ``.npz`` whose ``settings`` entry is JSON tex
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
+import math
+import re
 import zipfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from ..errors import PinError, SettingsError, StoreError
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from .array_file import write_whole
 
 JOB_FORMAT = 1
 
@@ -133,6 +137,14 @@ class Job:
                     "A region names a material that does not exist.", "Choose the region's material again."
                 )
 
+    def check(self) -> None:
+        """What can be told at once of whether the job can be simulated; MeshError or PinError where it cannot."""
+        self.surface.validate()
+        for region in self.regions:
+            region.surface.validate()
+        if len(np.unique(self.pinned_vertices)) == len(self.surface.positions):
+            raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
+
     # -- what it is -----------------------------------------------------------------------------------------------
 
     def fingerprints(self) -> dict[str, str]:
@@ -179,27 +191,20 @@ class Job:
         for k, region in enumerate(self.regions):
             arrays[f"region_{k}_positions"] = region.surface.positions
             arrays[f"region_{k}_triangles"] = region.surface.triangles
-        path = Path(path)
-        temporary = path.with_name(path.name + ".part")
-        try:
-            with open(temporary, "wb") as file:
-                np.savez(file, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
-            os.replace(temporary, path)
-        except OSError as error:
-            raise StoreError(
-                f"{path.name} cannot be written ({error.strerror or error}).",
-                "Free disk space, or save the .blend where you may write.",
-            ) from error
+        buffer = io.BytesIO()
+        np.savez(buffer, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
+        write_whole(Path(path), buffer.getbuffer())
 
     @classmethod
     def load(cls, path: Path) -> Job:
         """Read what :meth:`save` wrote; StoreError when it is not such a file."""
         try:
-            with np.load(path, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in data.files}
+            arrays = _read_npz(Path(path))
             settings = json.loads(arrays.pop("settings").tobytes().decode())
             if settings["format"] != JOB_FORMAT:
-                raise ValueError(f"format {settings['format']}")
+                raise ValueError(f"another version of Sinew wrote it: format {settings['format']}")
+            if not all(type(frame) is int for frame in settings["frames"]):
+                raise ValueError(f"frames {settings['frames']}")
             solver = settings["solver"]
             solver["gravity"] = tuple(solver["gravity"])
             return cls(
@@ -219,10 +224,58 @@ class Job:
                 resolution=ResolutionSettings(**settings["resolution"]),
                 solver=SolverSettings(**solver),
             )
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        except _UNREADABLE as error:
             raise StoreError(
                 f"The job file {Path(path).name} cannot be read ({error}).", "Delete the bake and bake again."
             ) from error
+
+
+# What zipfile, NumPy, JSON and the making of a job raise at content that is not a job's.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    OverflowError,
+    RuntimeError,
+    zipfile.BadZipFile,
+)
+
+
+def _read_npz(path: Path) -> dict[str, np.ndarray]:
+    """Arrays of an uncompressed ``.npz``; ValueError where one claims more than is there, before it is allocated."""
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        stored = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
+        if not stored or sum(m.file_size for m in members) > path.stat().st_size:
+            raise ValueError("it claims more than it holds")
+        for member in members:
+            with archive.open(member) as file:
+                arrays[member.filename.removesuffix(".npy")] = _read_npy(file)
+    return arrays
+
+
+def _read_npy(file: IO[bytes]) -> np.ndarray:
+    """One array. The header is matched, not handed to NumPy, which evaluates it as Python's literals and trusts it."""
+    data = file.read()
+    at = 10 + int.from_bytes(data[8:10], "little")
+    header = _NPY_HEADER.fullmatch(data[10:at])
+    if data[:8] != _NPY_MAGIC or header is None:
+        raise ValueError("it holds an array of a kind that is never saved")
+    kind, fortran, sides = (group.decode() for group in header.groups())
+    shape = tuple(int(side) for side in sides.replace(",", " ").split())
+    if math.prod(shape) * np.dtype(kind).itemsize != len(data) - at:
+        raise ValueError("an array claims more than it holds")
+    order = "F" if fortran == "True" else "C"
+    return np.frombuffer(memoryview(data)[at:], dtype=kind).reshape(shape, order=order).copy()
+
+
+_NPY_MAGIC = b"\x93NUMPY\x01\x00"
+_NPY_HEADER = re.compile(
+    rb"\{'descr': '([<|][fiub][1248])', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,200})\), \} *\n"
+)
 
 
 def _digest(*parts: str | np.ndarray) -> str:

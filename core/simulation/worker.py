@@ -13,7 +13,9 @@ import json
 import os
 import sys
 import threading
+import traceback
 import types
+from collections.abc import Callable
 
 
 def _load_package(name: str, folder: str) -> None:
@@ -37,11 +39,14 @@ def main(arguments: list[str]) -> int:
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
-    def on_event(event: dict) -> None:
-        events.write(json.dumps(event) + "\n")
-        events.flush()
-
     stop = threading.Event()
+
+    def on_event(event: dict) -> None:
+        try:
+            events.write(json.dumps(event) + "\n")
+            events.flush()
+        except BrokenPipeError:  # The parent died.
+            stop.set()
 
     def listen() -> None:
         for line in sys.stdin:
@@ -53,28 +58,39 @@ def main(arguments: list[str]) -> int:
     _load_package(package, folder)
     errors = importlib.import_module(f"{package}.core.errors")
     try:
-        simulation = importlib.import_module(f"{package}.core.simulation.bake")
-        frame_store = importlib.import_module(f"{package}.core.simulation.frame_store")
-        store = frame_store.FrameStore.open(store_folder)
-        job = store.job()
-        if task == "mesh":
-            simulation.build_mesh(job, store, on_event)
-        else:
-            simulation.bake(job, store, on_event, stop.is_set, resume=task == "resume")
+        _work(package, store_folder, task, on_event, stop.is_set)
     except errors.SinewError as error:
-        on_event({"event": "error", "code": error.code, "message": error.message, "remedy": error.remedy})
+        on_event(_error(error.code, error.message, error.remedy))
         return 1
     except MemoryError:
-        on_event(
-            {
-                "event": "error",
-                "code": "MemoryError",
-                "message": "The memory does not suffice for this body.",
-                "remedy": "Lower the resolution.",
-            }
-        )
+        on_event(_error("MemoryError", "The memory does not suffice for this body.", "Lower the resolution."))
         return 1
+    except OSError as error:
+        remedy = "See that the folder of the frames can be read and written, then press Resume."
+        on_event(_error(type(error).__name__, f"The system refused a file: {error}.", remedy))
+        traceback.print_exc()
+        return 1
+    except Exception as error:
+        # Python prints the traceback, for the log, and ends with exit code 1.
+        message = f"The simulation failed unexpectedly: {type(error).__name__}: {error}."
+        on_event(_error(type(error).__name__, message, "Please report this, with the log."))
+        raise
     return 0
+
+
+def _work(package: str, store_folder: str, task: str, on_event: Callable, should_stop: Callable) -> None:
+    simulation = importlib.import_module(f"{package}.core.simulation.bake")
+    frame_store = importlib.import_module(f"{package}.core.simulation.frame_store")
+    store = frame_store.FrameStore.open(store_folder)
+    job = store.job()
+    if task == "mesh":
+        simulation.build_mesh(job, store, on_event)
+    else:
+        simulation.bake(job, store, on_event, should_stop, resume=task == "resume")
+
+
+def _error(code: str, message: str, remedy: str) -> dict:
+    return {"event": "error", "code": code, "message": message, "remedy": remedy}
 
 
 if __name__ == "__main__":

@@ -15,13 +15,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sinew.core.errors import PinError, StoreError
+from sinew.core.simulation import prepare as preparation
 from sinew.core.simulation import worker
+from sinew.core.simulation.array_file import read_arrays, write_arrays
 from sinew.core.simulation.bake import bake, build_mesh
 from sinew.core.simulation.frame_store import FrameStore
 from sinew.core.solvers import SOLVERS
 
 from .jobs import shaken_bar
 
+STATE_POSITIONS = ("positions", "velocities")
 PACKAGE_FOLDER = Path(worker.__file__).resolve().parents[2]
 
 
@@ -97,6 +100,97 @@ def test_everything_pinned_is_refused(tmp_path):
         bake(job, FrameStore.create(tmp_path / "bake", job))
 
 
+def test_a_stop_names_the_last_frame_on_disk(tmp_path):
+    job = shaken_bar(frames=6)
+    store = FrameStore.create(tmp_path / "bake", job)
+    seen = []
+    assert bake(job, store, seen.append, lambda: True) == "stopped"
+    assert seen[-1] == {"event": "stopped", "frame": None}
+    assert store.frames() == []
+    bake(job, store, seen.append, lambda: sum(e["event"] == "frame" for e in seen) == 3)
+    assert seen[-1] == {"event": "stopped", "frame": 3}
+    assert bake(job, store, seen.append, lambda: True, resume=True) == "stopped"
+    assert seen[-1] == {"event": "stopped", "frame": 3}
+    assert store.frames() == [1, 2, 3]
+
+
+def test_frames_that_did_not_converge_are_counted(tmp_path):
+    job = shaken_bar(frames=4, substeps=2)
+    job = replace(job, solver=replace(job.solver, max_iterations=1))
+    store = FrameStore.create(tmp_path / "bake", job)
+    seen = []
+    bake(job, store, seen.append)
+    short = [frame for frame in store.frames() if not all(report["converged"] for report in store.reports(frame))]
+    assert seen[-1] == {"event": "done", "frames": 4, "unconverged": len(short)}
+    assert short, "one iteration does not suffice for this bar"
+    thorough = replace(job, solver=replace(job.solver, max_iterations=200))
+    bake(thorough, FrameStore.create(tmp_path / "bake", thorough), seen.append)
+    assert seen[-1]["unconverged"] == 0
+
+
+def test_resume_after_another_version_is_refused_in_words(tmp_path):
+    job = shaken_bar(frames=3)
+    store = FrameStore.create(tmp_path / "bake", job)
+    bake(job, store)
+    write_arrays(store.folder / "about.sinew", {}, {"format": 0, "fingerprints": job.fingerprints()})
+    with pytest.raises(StoreError, match="another version of Sinew"):
+        bake(job, FrameStore.open(store.folder), resume=True)
+    assert store.frames() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("change", [{"stretch": np.ones((3, 6))}, {n: np.zeros((5, 3)) for n in STATE_POSITIONS}])
+def test_a_state_of_another_body_is_refused(tmp_path, change):
+    job = shaken_bar(frames=3)
+    store = FrameStore.create(tmp_path / "bake", job)
+    bake(job, store)
+    path = store.folder / "state_000003.sinew"
+    arrays, about = read_arrays(path)
+    write_arrays(path, {**arrays, **change}, about)
+    with pytest.raises(StoreError, match="state of frame 3 is of another body"):
+        bake(job, store, resume=True)
+    assert store.frames() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda a, _about: a.pop("fill"),
+        lambda a, _about: a.update(fill=a["fill"][:-1]),
+        lambda a, _about: a.update(fill=-a["fill"]),
+        lambda a, _about: a["tets"].__setitem__((0, 0), len(a["rest_positions"])),
+        lambda a, _about: a["tets"].__setitem__((0, 0), -1),
+        lambda a, _about: a.update(tets=a["tets"][:, [1, 0, 2, 3]]),
+        lambda a, _about: a.update(tets=a["tets"].astype(np.int64)),
+        lambda a, _about: a.update(rest_positions=np.vstack([a["rest_positions"], [[9.0, 9.0, 9.0]]])),
+        lambda a, _about: a["rest_positions"].__setitem__((0, 0), np.nan),
+        lambda a, _about: a["tet_indices"].__setitem__(0, len(a["tets"])),
+        lambda a, _about: a.update({k: a[k][:-1] for k in ("tet_indices", "barycentric", "outside")}),
+        lambda a, _about: a.update(outside=np.zeros(())),
+        lambda _a, about: about["key"].pop("format"),
+        lambda _a, about: about.update(key=["mesh"]),
+    ],
+)
+def test_kept_tetrahedra_are_built_again_on_any_doubt(tmp_path, spoil):
+    job = shaken_bar(frames=2)
+    store = FrameStore.create(tmp_path / "bake", job)
+    build_mesh(job, store)
+    good, about = store.read_mesh()
+    spoiled = {name: array.copy() for name, array in good.items()}
+    spoil(spoiled, about)
+    store.write_mesh(spoiled, about)
+    assert bake(job, store) == "done"
+    again = store.read_mesh()[0]
+    assert all(np.array_equal(again[name], good[name]) for name in good)
+
+
+def test_kept_tetrahedra_are_used(tmp_path, monkeypatch):
+    job = shaken_bar(frames=2)
+    store = FrameStore.create(tmp_path / "bake", job)
+    build_mesh(job, store)
+    monkeypatch.setattr(preparation, "tetrahedralize", None)
+    assert bake(job, FrameStore.create(store.folder, job)) == "done"
+
+
 def test_a_part_without_pin_is_named(tmp_path):
     job = shaken_bar(frames=2)
     far = job.surface.positions + [0.0, 1.0, 0.0]
@@ -146,7 +240,7 @@ def test_the_child_gives_the_same_bits_as_the_library(tmp_path, reference):
     child = start_worker(store, "bake")
     out = finish(child)
     assert child.returncode == 0
-    assert json.loads(out.splitlines()[-1]) == {"event": "done", "frames": 40}
+    assert json.loads(out.splitlines()[-1])["event"] == "done"
     assert_same_bits(content(store), frames)
 
 
@@ -165,7 +259,7 @@ def test_the_child_stops_when_told_and_when_its_parent_is_gone(tmp_path):
             child.stdin.close()
         last = json.loads(child.stdout.read().splitlines()[-1])
         assert child.wait(timeout=60) == 0
-        assert last["event"] == "stopped"
+        assert last["event"] == "stopped", last
         assert store.frames()[-1] == last["frame"]
         child.stdout.close()
         child.stderr.close()
@@ -182,6 +276,51 @@ def test_the_child_speaks_of_errors(tmp_path):
     assert event["event"] == "error"
     assert event["code"] == "StoreError"
     assert event["remedy"]
+
+
+def test_the_child_turns_a_refused_file_into_an_event(tmp_path):
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=2))
+    event, said = run_spoiled(tmp_path, store, "raise PermissionError(13, 'Permission denied', 'frame_000001.sinew')")
+    assert event["code"] == "PermissionError"
+    assert "Permission denied" in event["message"] and "frame_000001" in event["message"]
+    assert event["remedy"]
+    assert "Traceback" in said
+
+
+def test_the_child_reports_what_nobody_foresaw(tmp_path):
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=2))
+    event, said = run_spoiled(tmp_path, store, "return {}['a crack']")
+    assert event["code"] == "KeyError"
+    assert "a crack" in event["message"]
+    assert event["remedy"] == "Please report this, with the log."
+    assert "Traceback" in said and "KeyError: 'a crack'" in said
+
+
+def run_spoiled(tmp_path, store, body):
+    """The child's one event and what it says on stderr, where its job is read by a function with that body."""
+    code = f"""
+import sys
+sys.argv = ["worker.py", "sinew", {str(PACKAGE_FOLDER)!r}, {str(store.folder)!r}, "bake"]
+from importlib import util
+spec = util.spec_from_file_location("worker", {worker.__file__!r})
+worker = util.module_from_spec(spec)
+spec.loader.exec_module(worker)
+worker._load_package("sinew", {str(PACKAGE_FOLDER)!r})
+from sinew.core.simulation.frame_store import FrameStore
+def job(self):
+    {body}
+FrameStore.job = job
+worker._load_package = lambda *_: None
+sys.exit(worker.main(sys.argv[1:]))
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    command = [sys.executable, "-P", "-c", code]
+    child = subprocess.run(command, input="", capture_output=True, text=True, env=environment, timeout=120)
+    assert child.returncode == 1
+    (line,) = child.stdout.splitlines()
+    event = json.loads(line)
+    assert event["event"] == "error"
+    return event, child.stderr
 
 
 def test_twenty_kills_lose_nothing_that_was_reported(tmp_path, reference):

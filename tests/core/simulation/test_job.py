@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
+import os
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +57,92 @@ def test_a_job_with_pickled_objects_is_refused(tmp_path):
     np.savez(tmp_path / "job.npz", settings=np.array([{"format": 1}], dtype=object))
     with pytest.raises(StoreError):
         Job.load(tmp_path / "job.npz")
+
+
+class Shape(tuple):
+    """What a header says of an array, without the array."""
+
+
+def write_npz(path, change=None, settings=None, compression=zipfile.ZIP_STORED):
+    """A job's file, with members replaced by bytes, or by headers that claim a shape."""
+    shaken_bar().save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    if settings is not None:
+        with io.BytesIO(members["settings.npy"]) as file:
+            before = json.loads(np.load(file).tobytes())
+        text = settings if isinstance(settings, str) else json.dumps({**before, **settings})
+        file = io.BytesIO()
+        np.save(file, np.frombuffer(text.encode(), dtype=np.uint8))
+        members["settings.npy"] = file.getvalue()
+    for name, content in (change or {}).items():
+        if isinstance(content, Shape):
+            file = io.BytesIO()
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": "<f8", "fortran_order": False, "shape": tuple(content)}
+            )
+            content = file.getvalue() + bytes(240)
+        members[f"{name}.npy"] = content
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize(
+    "crafted",
+    [
+        {"change": {"positions": Shape((10**12, 3))}},
+        {"change": {"positions": Shape((2**40, 2**40))}},
+        {"change": {"positions": Shape((-10, 3))}},
+        {"change": {"positions": Shape((9, 3))}},
+        {"change": {"positions": b"\x93NUMPY\x01\x00"}},
+        {"change": {"positions": b"\x93NUMPY\x09\x00"}},
+        {"change": {"positions": b"\x93NUMPY\x01\x00\xff\x1f" + b"(" * 8191}},
+        {"change": {"positions": b"\x93NUMPY\x01\x00\xff\x1f" + b"-" * 8190 + b"1"}},
+        {"compression": zipfile.ZIP_DEFLATED},
+        {"settings": "[" * 100_000},
+        {"settings": "[]"},
+        {"settings": {"format": 99}},
+        {"settings": {"frames": []}},
+        {"settings": {"frames": [1.0, 12.0]}},
+        {"settings": {"frames": [1, 1e999]}},
+        {"settings": {"materials": [3]}},
+        {"settings": {"solver": None}},
+        {"settings": {"frame_rate": "fast"}},
+        {"settings": {"region_materials": [0]}},
+    ],
+)
+def test_a_crafted_job_is_refused_without_taking_memory(tmp_path, crafted):
+    write_npz(tmp_path / "job.npz", **crafted)
+    with pytest.raises(StoreError, match=r"job\.npz"):
+        Job.load(tmp_path / "job.npz")
+
+
+def test_arrays_in_either_order_come_back(tmp_path):
+    write_npz(tmp_path / "job.npz")
+    assert Job.load(tmp_path / "job.npz").fingerprints() == shaken_bar().fingerprints()
+    file = io.BytesIO()
+    np.save(file, np.asfortranarray(shaken_bar().surface.positions))
+    write_npz(tmp_path / "job.npz", {"positions": file.getvalue()})
+    assert Job.load(tmp_path / "job.npz").fingerprints() == shaken_bar().fingerprints()
+
+
+def test_a_failing_save_leaves_the_old_job(tmp_path, monkeypatch):
+    path = tmp_path / "job.npz"
+    shaken_bar().save(path)
+    before = path.read_bytes()
+
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patched:
+            patched.setattr(os, name, full)
+            with pytest.raises(StoreError, match="No space left") as raised:
+                shaken_bar(frames=3).save(path)
+        assert raised.value.remedy
+        assert [p.name for p in tmp_path.iterdir()] == ["job.npz"]
+        assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

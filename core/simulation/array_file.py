@@ -1,0 +1,128 @@
+"""Files that are there whole or not at all, and files of named arrays with a checksum.
+
+A file of arrays is a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and shapes
+of arrays, SHA-256 of what follows, an ``about``) and the arrays' bytes, little-endian. A checksum does not make a file
+honest: what the header claims is checked against what is there before anything is allocated. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import CorruptFrameError, StoreError
+
+MAGIC = b"SINEW\x00\x00\x01"
+HEADER_LIMIT = 64 * 2**20
+"""Bytes; reports of a frame's steps are the bulk of a header, and take kilobytes."""
+WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
+_TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
+
+
+def write_whole(path: Path, *parts: bytes | memoryview) -> None:
+    """Write bytes to a file, so that it is there whole or not at all: beside its place, flushed to the disk, moved.
+
+    Raises StoreError when the disk is full or the folder cannot be written; the file of that name is untouched then,
+    and nothing is left beside it.
+    """
+    temporary = path.with_name(path.name + ".part")
+    try:
+        with open(temporary, "wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise StoreError(f"{path.name} cannot be written ({error.strerror or error}).", WRITE_REMEDY) from error
+
+
+def remove(path: Path) -> None:
+    """Delete a file if it is there; StoreError when the folder does not let it go."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path.name} cannot be deleted ({error.strerror or error}).",
+            "Close programs that use it, or choose a folder that can be written: for a .blend, save it elsewhere.",
+        ) from error
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
+    """Write arrays and a JSON-able ``about`` to one file, whole or not at all; StoreError as :func:`write_whole`."""
+    little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
+    payload = b"".join(a.tobytes() for a in little.values())
+    header = json.dumps(
+        {
+            "arrays": [[k, a.dtype.str, list(a.shape)] for k, a in little.items()],
+            "sha256": hashlib.sha256(payload).hexdigest(),
+            "about": about,
+        }
+    ).encode()
+    write_whole(path, MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header, payload)
+
+
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What :func:`write_arrays` wrote; CorruptFrameError when the file is truncated, altered or foreign."""
+    path = Path(path)
+    try:
+        with open(path, "rb") as file:
+            start = file.read(48)
+            length = struct.unpack_from("<Q", start, 8)[0] if len(start) == 48 else 0
+            header = file.read(length if length <= HEADER_LIMIT else 0)
+            payload = file.read()
+    except OSError as error:
+        raise StoreError(f"{path.name} cannot be read ({error.strerror or error}).", "Bake again.") from error
+    try:
+        if start[:8] != MAGIC:
+            raise ValueError("it is no file of Sinew")
+        if hashlib.sha256(header).digest() != start[16:]:
+            raise ValueError("its header is damaged")
+        described = json.loads(header)
+        if hashlib.sha256(payload).hexdigest() != described["sha256"]:
+            raise ValueError("its content is truncated or altered")
+        if not isinstance(described["about"], dict):
+            raise ValueError("its header is of another kind")
+        return dict(_arrays(described["arrays"], payload)), described["about"]
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise CorruptFrameError(f"{path.name} is damaged: {error}.", "Resume the bake to compute it again.") from error
+
+
+def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays that a header describes; ValueError where it claims more, or less, than is there."""
+    payload, at = memoryview(payload), 0
+    for name, kind, shape in described:
+        if not isinstance(name, str) or kind not in _TYPES:
+            raise ValueError(f"it holds values of type {kind}")
+        if not all(type(side) is int and side >= 0 for side in shape):
+            raise ValueError(f"it holds an array of shape {shape}")
+        # Python's integers: a product of NumPy's wraps round.
+        size = math.prod(shape) * np.dtype(kind).itemsize
+        if size > len(payload) - at:
+            raise ValueError("it claims more than it holds")
+        yield name, np.frombuffer(payload[at : at + size], dtype=kind).reshape(shape).copy()
+        at += size
+    if at != len(payload):
+        raise ValueError("it holds more than it claims")
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows keeps renames in order by itself and cannot open a folder.
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
