@@ -193,7 +193,8 @@ class Job:
             arrays[f"region_{k}_triangles"] = region.surface.triangles
         buffer = io.BytesIO()
         np.savez(buffer, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
-        write_whole(Path(path), buffer.getbuffer())
+        with buffer.getbuffer() as content:
+            write_whole(Path(path), content)
 
     @classmethod
     def load(cls, path: Path) -> Job:
