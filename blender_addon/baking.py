@@ -89,7 +89,8 @@ def delete(obj: Any) -> None:
 
 def find_changes(obj: Any, context: Any) -> list[str]:
     """Words for what was edited since the bake; empty when nothing was."""
-    return open_store(obj).outdated_by(job_in.make_job(obj, context))
+    changed = open_store(obj).outdated_by(job_in.make_job(obj, context))
+    return ["version of Sinew" if part == "version" else part for part in changed]
 
 
 def note_mesh(obj: Any, event: dict[str, Any]) -> None:

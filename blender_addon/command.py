@@ -19,6 +19,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import SinewError, StoreError
+from .job import unsettled_words
 
 
 def main(arguments: list[str]) -> int:
@@ -151,6 +152,9 @@ class _Progress:
             done = self._before + self._done
             left = elapsed / self._done * max(0, self._total - done)
             self._say(f"frame {event['frame']} ({done}/{self._total}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
+
+        elif kind == "done" and (words := unsettled_words(event)):
+            self._say(f"warning: {words}")
 
     def _say(self, text: str) -> None:
         print(f"sinew: {self._name}: {text}", file=sys.stderr, flush=True)

@@ -30,7 +30,7 @@ class SINEW_OT_check_bake(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         obj.sinew.bake.stale = ", ".join(changed)
-        self.report({"WARNING" if changed else "INFO"}, f"Edited since the bake: {', '.join(changed) or 'nothing'}")
+        self.report({"WARNING" if changed else "INFO"}, f"Changed since the bake: {', '.join(changed) or 'nothing'}")
         return {"FINISHED"}
 
 

@@ -55,7 +55,7 @@ def _draw_record(layout, record, context):
         if record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
     if record.stale:
-        wrapped(layout, f"Out of date. Edited since the bake: {record.stale}.", context, "ERROR")
+        wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")
     if record.message:
         wrapped(layout, record.message, context, "ERROR")
     if record.status != "NONE":

@@ -137,3 +137,13 @@ def test_the_child_gets_a_python_and_the_libraries():
     )
     assert said.stdout.strip() == str(sys.version_info[:2])
     assert child.child_environment()["PYTHONDONTWRITEBYTECODE"] == "1"
+
+
+def test_frames_that_did_not_settle_are_told(body, saved):
+    """One iteration a step is not enough; the artist is told what to raise."""
+    body.sinew.max_iterations = 1
+    body.sinew.tolerance = 0.0
+    run = start(body)
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "done" and body.sinew.bake.status == "DONE"
+    assert "3 frames did not settle" in body.sinew.bake.message and "raise Iterations" in body.sinew.bake.message
