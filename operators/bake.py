@@ -14,16 +14,9 @@ class SINEW_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = polls.idle_body_outside_edit(cls, context)
-        if not polls.has_material(cls, obj):
-            return False
-        if not bpy.data.filepath:
-            cls.poll_message_set("Save the .blend first: the baked frames are kept beside it")
-            return False
-        if obj.sinew.bake.status != "NONE":
-            cls.poll_message_set("There is a bake already: press Delete Bake, or Resume")
-            return False
-        return True
+        kept = "the baked frames are kept beside it"
+        baked = "There is a bake already: press Delete Bake, or Resume"
+        return polls.can_begin(cls, context, kept, baked)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return background.execute(self, context, "bake")

@@ -57,3 +57,20 @@ def has_material(operator: Any, obj: Any | None) -> bool:
 def active_material(obj: Any) -> Any:
     """The physical material that the list shows as active."""
     return obj.sinew.materials[min(obj.sinew.active_material, len(obj.sinew.materials) - 1)]
+
+
+def can_begin(operator: Any, context: Any, kept: str, baked: str) -> bool:
+    """Whether the active object can be handed to a simulation.
+
+    ``kept`` says why the .blend must be saved, ``baked`` why there must not be a bake.
+    """
+    obj = idle_body_outside_edit(operator, context)
+    if not has_material(operator, obj):
+        return False
+    if not context.blend_data.filepath:
+        operator.poll_message_set(f"Save the .blend first: {kept}")
+        return False
+    if obj.sinew.bake.status != "NONE":
+        operator.poll_message_set(baked)
+        return False
+    return True

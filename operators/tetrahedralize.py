@@ -14,16 +14,9 @@ class SINEW_OT_tetrahedralize(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = polls.idle_body_outside_edit(cls, context)
-        if not polls.has_material(cls, obj):
-            return False
-        if not bpy.data.filepath:
-            cls.poll_message_set("Save the .blend first: the tetrahedra are kept beside it")
-            return False
-        if obj.sinew.bake.status != "NONE":
-            cls.poll_message_set("The bake has its tetrahedra: press Delete Bake first")
-            return False
-        return True
+        kept = "the tetrahedra are kept beside it"
+        baked = "The bake has its tetrahedra: press Delete Bake first"
+        return polls.can_begin(cls, context, kept, baked)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return background.execute(self, context, "mesh")
