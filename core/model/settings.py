@@ -8,6 +8,7 @@ The allowed range of a number stands in the field's metadata as ``range=(low, hi
 from __future__ import annotations
 
 import math
+import numbers
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -22,21 +23,60 @@ def _choice(default: str | bool, help: str) -> Any:
     return field(default=default, metadata={"help": help})
 
 
+_KINDS: dict[str, tuple[type, type, str]] = {
+    "int": (numbers.Integral, int, "a whole number"),
+    "float": (numbers.Real, float, "a number"),
+    "str": (str, str, "a text"),
+    "bool": (bool, bool, "true or false"),
+}
+
+
+def _typed(value: Any, kind: str, error: type[SinewError], what: str) -> Any:
+    """A value as Python's own type, so that NumPy's numbers can be written as JSON; no bool passes for a number."""
+    accepted, plain, word = _KINDS[kind]
+    if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
+        raise error(f"{what} is {value!r}, not {word}.", f"Enter {word}.")
+    try:
+        return plain(value)
+    except OverflowError as overflow:
+        raise error(f"{what} is too large.", "Enter a finite number.") from overflow
+
+
 def _check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
+    """Raise ``error`` where a field has the wrong type or leaves its range."""
     for item in fields(settings):
+        what = f"{owner}: {item.name.replace('_', ' ')}"
+        value = getattr(settings, item.name)
+        if item.type in _KINDS:
+            value = _typed(value, item.type, error, what)
+            object.__setattr__(settings, item.name, value)
         if "range" not in item.metadata:
             continue
         low, high = item.metadata["range"]
-        value = getattr(settings, item.name)
-        name = item.name.replace("_", " ")
-        if not math.isfinite(value):
-            raise error(f"{owner}: {name} is {value}.", "Enter a finite number.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise error(f"{what} is {value}.", "Enter a finite number.")
         if (low is not None and value < low) or (high is not None and value > high):
             bounds = " and ".join(
                 f"{word} {bound:g}" for word, bound in (("at least", low), ("at most", high)) if bound is not None
             )
             unit = f" {item.metadata['unit']}" if item.metadata["unit"] else ""
-            raise error(f"{owner}: {name} is {value:g}{unit}.", f"Set it to {bounds}{unit}.")
+            shown = f"{value:g}" if isinstance(value, float) else str(value)
+            raise error(f"{what} is {shown}{unit}.", f"Set it to {bounds}{unit}.")
+
+
+def _acceleration(value: Any) -> tuple[float, float, float]:
+    """Three finite numbers, or SettingsError."""
+    wrong = SettingsError(f"Solver: gravity is {value!r}.", "Give three finite numbers in m/s².")
+    if isinstance(value, str):
+        raise wrong
+    try:
+        parts = tuple(value)
+    except TypeError as error:
+        raise wrong from error
+    parts = tuple(_typed(part, "float", SettingsError, "Solver: a part of gravity") for part in parts)
+    if len(parts) != 3 or not all(math.isfinite(part) for part in parts):
+        raise wrong
+    return parts
 
 
 @dataclass(frozen=True)
@@ -96,5 +136,4 @@ class SolverSettings:
 
     def __post_init__(self) -> None:
         _check_ranges(self, SettingsError, "Solver")
-        if len(self.gravity) != 3 or not all(math.isfinite(g) for g in self.gravity):
-            raise SettingsError(f"Solver: gravity is {self.gravity}.", "Give three finite numbers in m/s².")
+        object.__setattr__(self, "gravity", _acceleration(self.gravity))
