@@ -3,16 +3,24 @@
 Numba stores the import name of a kernel in its cache and does not see edits in kernels that it calls from other files.
 So the cache folder is named after this package's import name and a hash of all of the library's sources: another name
 or another source is another folder. ``SINEW_KERNEL_CACHE`` names its parent; by default it lies in the user's cache
-folder.
+folder. It is read once, when this module is imported.
+
+Left alone, Numba would write beside the sources when it cannot write there. Here it never does: the kernels then live
+in a temporary folder for as long as the process, and :func:`cache_warning` says so.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
 import platform
+import re
+import shutil
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +28,7 @@ from typing import Any
 import numba
 import numba.core.config as numba_config
 
+KEPT_DAYS = 30
 _PACKAGE = __name__.rpartition(".")[0]
 
 
@@ -31,27 +40,78 @@ def _source_hash() -> str:
     return sha.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """Folder of the compiled kernels of this source under this import name."""
+def _wanted_folder() -> Path:
     parent = os.environ.get("SINEW_KERNEL_CACHE")
     if not parent:
-        home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
-        parent = os.path.join(home, "sinew", "kernels")
-    return Path(parent) / f"{_PACKAGE}-{_SOURCE_HASH}"
+        user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
+        parent = Path(user, "sinew", "kernels")
+    return Path(parent).absolute() / f"{_PACKAGE}-{_source_hash()}"
 
 
-_SOURCE_HASH = _source_hash()
+def _probe(folder: Path) -> None:
+    """Make a folder; OSError when files cannot be made in it or in the folders that Numba has made there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for place in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
+        tempfile.TemporaryFile(dir=place).close()
+    os.utime(folder)  # it is in use: see _prune
+
+
+def _prune(own: Path) -> None:
+    """Remove the kernels of other sources under this import name that nobody has used for ``KEPT_DAYS``."""
+    sibling = re.compile(re.escape(_PACKAGE) + "-[0-9a-f]{16}")
+    oldest = time.time() - KEPT_DAYS * 86400
+    with contextlib.suppress(OSError):  # another process may be pruning too; what stays is pruned next time
+        for folder in own.parent.iterdir():
+            old = folder != own and sibling.fullmatch(folder.name) and not folder.is_symlink()
+            if old and folder.stat().st_mtime < oldest:
+                shutil.rmtree(folder)
+
+
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="sinew-kernels-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _open_cache() -> tuple[Path, str | None]:
+    """The cache folder, and what to say when it is not the lasting one."""
+    try:
+        folder = _wanted_folder()
+        _probe(folder)
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
+        return _temporary_folder(), (
+            f"Compiled kernels cannot be kept ({error}): every start compiles them again. "
+            "Set SINEW_KERNEL_CACHE to a folder that you may write."
+        )
+    _prune(folder)
+    return folder, None
+
+
+_folder, _warning = _open_cache()
+
+
+def cache_folder() -> Path:
+    """Folder of the compiled kernels of this source under this import name."""
+    return _folder
+
+
+def cache_warning() -> str | None:
+    """Why compiled kernels do not outlast this process, and the remedy; None when they do."""
+    return _warning
 
 
 @contextlib.contextmanager
 def _own_cache() -> Iterator[None]:
-    """Numba reads its cache folder when a function is decorated; other users of Numba keep theirs."""
-    before = numba_config.CACHE_DIR
-    numba_config.CACHE_DIR = str(cache_folder())
+    """Numba reads its settings of the cache when a function is decorated; other users of Numba keep theirs."""
+    own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
+    before = {name: getattr(numba_config, name) for name in own}
+    for name, value in own.items():
+        setattr(numba_config, name, value)
     try:
         yield
     finally:
-        numba_config.CACHE_DIR = before
+        for name, value in before.items():
+            setattr(numba_config, name, value)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -70,11 +130,14 @@ def parallel_kernel(function: Callable[..., Any]) -> Any:
 
 def is_compiled() -> bool:
     """Whether an earlier :func:`mark_compiled` found every kernel in the cache folder."""
-    return (cache_folder() / "complete").is_file()
+    return (_folder / "complete").is_file()
 
 
 def mark_compiled() -> None:
-    """Note that every kernel of this source is in the cache folder."""
-    folder = cache_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "complete").write_text("all kernels compiled\n")
+    """Note that every kernel of this source is in the cache folder; without the note they are only looked up again."""
+    global _warning
+    try:
+        _folder.mkdir(parents=True, exist_ok=True)
+        (_folder / "complete").write_text("all kernels compiled\n")
+    except OSError as error:
+        _warning = f"{_folder} cannot be written any more ({error}). Free disk space, or set SINEW_KERNEL_CACHE."

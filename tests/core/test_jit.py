@@ -1,0 +1,121 @@
+"""The cache of compiled kernels: where it lies, and that it lies nowhere else."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import time
+
+import pytest
+from numba.core.caching import UserProvidedCacheLocator
+from sinew.core import jit
+
+KERNEL = """
+def twice(x):
+    return x + x
+"""
+
+
+@pytest.fixture
+def load(tmp_path, monkeypatch):
+    """A copy of the module in a package of its own, with one kernel, its cache where one says."""
+    package = tmp_path / "copied"
+    package.mkdir()
+    shutil.copy(jit.__file__, package / "jit.py")
+    (package / "kernels.py").write_text(KERNEL)
+
+    def module(name):
+        spec = importlib.util.spec_from_file_location(f"copied.{name}", package / f"{name}.py")
+        loaded = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, f"copied.{name}", loaded)
+        spec.loader.exec_module(loaded)
+        return loaded
+
+    def with_cache(folder):
+        monkeypatch.setenv("SINEW_KERNEL_CACHE", str(folder))
+        return module("jit"), module("kernels").twice
+
+    return with_cache
+
+
+def _caches(folder):
+    return sorted(path.parent for path in folder.rglob("*.nbi"))
+
+
+def test_kernels_are_kept_in_the_folder(load, tmp_path):
+    copy, twice = load(tmp_path / "cache")
+    assert copy.kernel(twice)(2.0) == 4.0
+    assert copy.cache_warning() is None
+    assert copy.cache_folder().parent == tmp_path / "cache"
+    assert [folder.parent for folder in _caches(tmp_path)] == [copy.cache_folder()]
+    assert not copy.is_compiled()
+    copy.mark_compiled()
+    assert copy.is_compiled()
+    again, _ = load(tmp_path / "cache")
+    assert again.is_compiled()
+
+
+def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(load, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    copy, twice = load(tmp_path / "file" / "cache")
+    assert "SINEW_KERNEL_CACHE" in copy.cache_warning()
+    assert copy.kernel(twice)(2.0) == 4.0
+    copy.mark_compiled()
+    assert copy.is_compiled()
+    assert not _caches(tmp_path), "nothing may be written beside the sources"
+    assert _caches(copy.cache_folder())
+
+
+def test_a_temporary_folder_goes_with_its_process(load, tmp_path, monkeypatch):
+    kept = []
+    monkeypatch.setattr("atexit.register", lambda *call, **options: kept.append((call, options)))
+    (tmp_path / "file").write_text("no folder")
+    copy, _ = load(tmp_path / "file" / "cache")
+    assert copy.cache_folder().is_dir()
+    for (function, *arguments), options in kept:
+        function(*arguments, **options)
+    assert not copy.cache_folder().exists()
+
+
+def test_numba_never_falls_back_beside_the_sources(load, tmp_path):
+    copy, twice = load(tmp_path / "cache")
+    subfolder = UserProvidedCacheLocator.get_suitable_cache_subpath(str(tmp_path / "copied" / "kernels.py"))
+    (copy.cache_folder() / subfolder).write_text("a file where Numba wants a folder")
+    with pytest.raises(RuntimeError, match="no locator"):
+        copy.kernel(twice)
+    assert not _caches(tmp_path)
+
+
+def test_a_note_that_cannot_be_written_is_a_warning(load, tmp_path):
+    copy, _ = load(tmp_path / "cache")
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_text("no folder any more")
+    copy.mark_compiled()
+    assert not copy.is_compiled()
+    assert str(tmp_path / "cache") in copy.cache_warning()
+
+
+def test_old_kernels_of_other_sources_are_pruned(load, tmp_path):
+    now = time.time()
+    ages = {
+        "copied-0000000000000000": 31,
+        "copied-1111111111111111": 29,
+        "copied-letters": 31,
+        "other.copied-0000000000000000": 31,
+    }
+    for name, days in ages.items():
+        (tmp_path / "cache" / name).mkdir(parents=True)
+        (tmp_path / "cache" / name / "kernel.nbi").write_text("")
+        os.utime(tmp_path / "cache" / name, (now - days * 86400, now - days * 86400))
+    copy, _ = load(tmp_path / "cache")
+    left = {folder.name for folder in (tmp_path / "cache").iterdir()}
+    assert left == {*ages, copy.cache_folder().name} - {"copied-0000000000000000"}
+
+
+def test_use_keeps_a_folder_young(load, tmp_path):
+    copy, _ = load(tmp_path / "cache")
+    os.utime(copy.cache_folder(), (0, 0))
+    load(tmp_path / "cache")
+    assert time.time() - copy.cache_folder().stat().st_mtime < 86400
