@@ -4,47 +4,105 @@ writes.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import struct
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import SettingsError
+from ..errors import SettingsError, StoreError
 from .frame_store import FrameStore
 from .job import Job
+
+
+def output_files(out: Path, frames: range | list[int]) -> list[Path]:
+    """The files that :func:`export` writes."""
+    if out.suffix.lower() in (".npz", ".pc2"):
+        return [out]
+    return [out.with_name(f"{out.stem}_{frame:04d}{out.suffix}") for frame in frames]
+
+
+def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
+    """Raise SettingsError or StoreError now for what would make :func:`export` fail after a long simulation: an ending
+    that nothing writes, a folder that cannot be written, a file of the scene in its place.
+    """
+    if not out.suffix:
+        raise SettingsError(f"The output “{out}” has no ending.", "Name a file that ends in .npz, .pc2, .ply ...")
+    with _beside(out) as folder:
+        for target in {out, *output_files(out, frames)}:
+            if target.is_dir():
+                raise SettingsError(f"The output {target} is a folder.", "Choose another name.")
+            if target.exists() and any(target.samefile(source) for source in inputs):
+                raise SettingsError(f"The output {target} is a file that the scene reads.", "Choose another name.")
+        if out.suffix.lower() not in (".npz", ".pc2"):
+            _write_mesh(folder / f"a{out.suffix}", np.eye(3), np.array([[0, 1, 2]]))
 
 
 def export(store: FrameStore, job: Job, out: Path) -> None:
     """Write all frames of a store to ``out``; its ending chooses the format.
 
     ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Others: ``NAME_0001.ext`` by meshio.
+    The files come in their places when all are whole. StoreError when they cannot be written, SettingsError when the
+    format cannot hold them.
     """
-    out.parent.mkdir(parents=True, exist_ok=True)
     frames = store.frames()
-    if out.suffix == ".npz":
-        positions = np.array([store.read(f) for f in frames])
-        np.savez_compressed(out, positions=positions, triangles=job.surface.triangles, frames=np.array(frames))
-    elif out.suffix == ".pc2":
-        with open(out, "wb") as file:
-            file.write(
-                struct.pack("<12siiffi", b"POINTCACHE2\0", 1, len(job.surface.positions), frames[0], 1.0, len(frames))
-            )
-            for frame in frames:
-                file.write(store.read(frame).astype("<f4").tobytes())
-    else:
-        _export_meshes(store, job, out, frames)
+    if not frames:
+        raise StoreError("There is no frame to export.", "Simulate first.")
+    with _beside(out) as folder:
+        files = [folder / file.name for file in output_files(out, frames)]
+        if out.suffix.lower() == ".npz":
+            _write_npz(store, job, files[0], frames)
+        elif out.suffix.lower() == ".pc2":
+            _write_pc2(store, job, files[0], frames)
+        else:
+            for frame, file in zip(frames, files):
+                _write_mesh(file, store.read(frame), job.surface.triangles)
+        for file in sorted(folder.iterdir()):  # some formats add files of their own
+            os.replace(file, out.parent / file.name)
 
 
-def _export_meshes(store: FrameStore, job: Job, out: Path, frames: list[int]) -> None:
+@contextlib.contextmanager
+def _beside(out: Path) -> Iterator[Path]:
+    """A new folder beside a file, removed at the end; an OSError inside becomes a StoreError."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}.part-", dir=out.parent) as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{out} cannot be written ({error.strerror or error}).",
+            "Free disk space, or name a file in a folder that you may write.",
+        ) from error
+
+
+def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:
+    positions = np.array([store.read(f) for f in frames])
+    with open(path, "wb") as file:  # NumPy would add a second ending to .NPZ
+        np.savez_compressed(file, positions=positions, triangles=job.surface.triangles, frames=np.array(frames))
+
+
+def _write_pc2(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:
+    count = len(job.surface.positions)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, count, frames[0], 1.0, len(frames)))
+        for frame in frames:
+            file.write(store.read(frame).astype("<f4").tobytes())
+
+
+def _write_mesh(path: Path, positions: np.ndarray, triangles: np.ndarray) -> None:
     try:
         import meshio
     except ImportError as error:
-        raise SettingsError(f"Writing {out.suffix} needs meshio.", "Install meshio, or write .npz or .pc2.") from error
-    for frame in frames:
-        path = out.with_name(f"{out.stem}_{frame:04d}{out.suffix}")
-        try:
-            meshio.write(path, meshio.Mesh(store.read(frame), [("triangle", job.surface.triangles)]))
-        except (meshio.WriteError, KeyError) as error:
-            raise SettingsError(
-                f"meshio cannot write {out.suffix} ({error}).", "Choose .npz, .pc2, .ply, .obj or .vtk."
-            ) from error
+        raise SettingsError(f"Writing {path.suffix} needs meshio.", "Install meshio, or write .npz or .pc2.") from error
+    try:
+        meshio.write(path, meshio.Mesh(positions, [("triangle", triangles)]))
+    except OSError:
+        raise
+    # Writers raise whatever a mesh leads them to that their format cannot hold; some exit.
+    except (Exception, SystemExit) as error:
+        raise SettingsError(
+            f"meshio cannot write {path.suffix} ({error}).", "Choose .npz, .pc2, .ply, .obj or .vtk."
+        ) from error
