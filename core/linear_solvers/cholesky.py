@@ -72,7 +72,7 @@ class CholmodSolver:
     def weak_vertex(self, values: np.ndarray) -> int:
         """Where the factorisation breaks down.
 
-        CHOLMOD names a column in an order that it has improved on ours and does not tell: it is asked again without that.
+        CHOLMOD names a column in an order that it has improved on ours and does not tell: it is asked again without.
         """
         from cvxopt import amd
 

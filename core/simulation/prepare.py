@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.pins import corner_targets, pinned_corners
+from ..jit import cache_warning
 from ..materials.fields import material_fields
 from ..mesh.embedding import Embedding, embed
 from ..mesh.quality import quality
@@ -72,6 +73,8 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, empty_regions: tup
     far = int(np.count_nonzero(embedding.barycentric.min(axis=1) < FAR_OUTSIDE))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
+    if warning := cache_warning():
+        warnings.append(warning)
     loose = _unpinned_parts(job, mesh, embedding)
     if loose and len(job.pinned_vertices):
         warnings.append(f"{loose} separate parts have no pin and will fall.")

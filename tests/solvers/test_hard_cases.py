@@ -66,7 +66,7 @@ def test_a_blown_up_step_is_named():
 
 
 def test_a_scrambled_bar_untangles():
-    """[MFEM22] Fig. 9: from random positions to rest without an inverted tet (in a knot perhaps, not at the rest shape)."""
+    """[MFEM22] Fig. 9: from random positions to rest without an inverted tet (perhaps in a knot)."""
     model = bar(stiff=1e5, pinned=True)
     X = model.mesh.rest_positions
     x = X + 0.1 * np.random.default_rng(3).normal(size=X.shape)
