@@ -39,6 +39,7 @@ def test_a_capped_step_says_so(solver):
     assert "cap" in report.reason
 
 
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 @pytest.mark.parametrize("gravity", [1e150, 1e300])
 @ITERATIVE
 def test_absurd_forces_are_named(solver, gravity):

@@ -133,7 +133,8 @@ def test_objectivity_and_isotropy(law):
     p = parameters(len(F))
     left, right = random_rotation(rng), random_rotation(rng)
     value = law.value(Deformation.of(F), p)
-    np.testing.assert_allclose(law.value(Deformation.of(left @ F @ right), p), value, rtol=1e-11)
+    # At rest the value is the square of round-off.
+    np.testing.assert_allclose(law.value(Deformation.of(left @ F @ right), p), value, rtol=1e-11, atol=1e-24)
 
 
 def test_unknown_energy_is_named():
