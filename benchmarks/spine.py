@@ -6,13 +6,16 @@ the papers' bodies, when the data folder has them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
+from ..core.mesh.embedding import embed
 from ..core.mesh.surface_mesh import SurfaceMesh
 from ..core.mesh.tet_mesh import TetMesh
+from ..core.mesh.tetrahedralize import tetrahedralize
 from ..core.model.model import Model, build_model
 from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from ..core.model.state import State
@@ -29,6 +32,7 @@ EARTH = (0.0, -9.8, 0.0)
 
 def cases(data: Path | None) -> Iterator[Case]:
     """The headline scene, and the papers' bodies where they are."""
+    yield Case("draft", _draft)
     yield Case("headline", _headline)
     if data is not None and (data / "gummy_bear.npz").is_file():
         yield Case("gummy_bear", lambda: _gummy_bear(data))
@@ -84,6 +88,24 @@ def _bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:
     b = np.roll(a, -1, axis=1)
     quads = np.stack([a, a + segments, b + segments, b], -1).reshape(-1, 4)
     return SurfaceMesh(points.reshape(-1, 3), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
+
+
+def _draft() -> Iterable[Row]:
+    """The draft lattice at 30 cells across, and the embedding of the surface in it; the best of three."""
+    warm_up(ignore)
+    surface, resolution = _headline_surface(), ResolutionSettings(cells_across=30)
+    filling, embedding = [], []
+    for _ in range(3):
+        start = time.perf_counter()
+        mesh = tetrahedralize(surface, resolution)
+        filling.append(time.perf_counter() - start)
+        outside = int(np.count_nonzero(embed(surface.positions, mesh).outside))
+        embedding.append(time.perf_counter() - start - filling[-1])
+    yield row("draft", "surface vertices", len(surface.positions))
+    yield row("draft", "tets at 30 cells across", len(mesh.tets))
+    yield row("draft", "lattice", min(filling), "s", at_most=2.0)
+    yield row("draft", "embedding", min(embedding), "s")
+    yield row("draft", "vertices outside", outside, "", at_most=0)
 
 
 def _headline() -> Iterable[Row]:
