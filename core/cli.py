@@ -20,7 +20,11 @@ from .errors import SinewError
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 done, 1 an error (one line on stderr), 3 stopped and resumable."""
-    parser = argparse.ArgumentParser(prog="python -m sinew", description="Simulate a scene file without Blender.")
+    parser = argparse.ArgumentParser(
+        prog="python -m sinew",
+        description="Simulate a scene file without Blender.",
+        epilog="python -m sinew bake SCENE.blend bakes a .blend with the bpy wheel; see its --help.",
+    )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument("--out", type=Path, help="frames: .npz, .pc2, or a surface format (default: SCENE.frames.npz)")
     parser.add_argument("--resume", action="store_true", help="go on after the last whole frame")

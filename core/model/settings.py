@@ -125,7 +125,7 @@ class SolverSettings:
     """
 
     solver: str = _choice("mixed_fem", "Method that computes a step")
-    max_iterations: int = _number(20, 1, 1000, "", "Iterations a step at most")
+    max_iterations: int = _number(50, 1, 1000, "", "Iterations a step at most")
     tolerance: float = _number(
         1e-5, 0.0, 1.0, "", "Stop a step when no vertex moves more than this part of the body's size"
     )

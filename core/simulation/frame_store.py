@@ -98,7 +98,10 @@ class FrameStore:
         if about and about.get("format") != STORE_FORMAT:
             return ["version"]
         before = self.fingerprints()
-        return [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
+        changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
+        if "frame range" in changed and "animation" in changed and self.exists() and _moves_alike(self.job(), job):
+            changed.remove("animation")
+        return changed
 
     def _about(self) -> dict[str, Any]:
         try:
@@ -254,3 +257,13 @@ class FrameStore:
         for name in self._names():
             if _NAME.match(name.removesuffix(".part")) and name.endswith(".part"):
                 remove(self.folder / name)
+
+
+def _moves_alike(before: Job, now: Job) -> bool:
+    """Whether two jobs that differ in their range have the same animation over the frames they share."""
+    if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
+        return False
+    if before.pin_positions.shape[1:] != now.pin_positions.shape[1:]:
+        return False
+    end = min(before.frame_end, now.frame_end)
+    return before.until(end).fingerprints()["animation"] == now.until(end).fingerprints()["animation"]

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -159,13 +159,19 @@ class Job:
             ),
             "pins": _digest(self.pinned_vertices),
             "solver": _digest(json.dumps(asdict(self.solver), sort_keys=True)),
-            "animation": _digest(
-                np.array([self.frame_start, self.frame_end]),
-                np.array(self.frame_rate),
-                self.pin_positions,
-                self.object_to_world,
-            ),
+            "frame range": _digest(np.array([self.frame_start, self.frame_end]), np.array(self.frame_rate)),
+            "animation": _digest(self.pin_positions, self.object_to_world),
         }
+
+    def until(self, frame_end: int) -> Job:
+        """The same job, ended earlier."""
+        count = frame_end - self.frame_start + 1
+        return replace(
+            self,
+            frame_end=frame_end,
+            pin_positions=self.pin_positions[:count],
+            object_to_world=self.object_to_world[:count],
+        )
 
     # -- to and from a file ---------------------------------------------------------------------------------------
 

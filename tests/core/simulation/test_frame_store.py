@@ -309,6 +309,12 @@ def test_delete_takes_its_own_files_only(store):
     assert [p.name for p in store.folder.iterdir()] == ["notes.txt"]
 
 
+def test_a_longer_range_alone_is_named_as_that(store):
+    assert store.outdated_by(shaken_bar(frames=20)) == ["frame range"]
+    longer = shaken_bar(frames=20)
+    assert store.outdated_by(replace(longer, pin_positions=longer.pin_positions + 1.0)) == ["frame range", "animation"]
+
+
 def test_the_edit_that_outdated_a_bake_is_named(store):
     job = shaken_bar()
     assert store.outdated_by(job) == []
