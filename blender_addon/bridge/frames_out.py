@@ -125,15 +125,21 @@ def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:
 
 
 def remove_result(obj: Any) -> None:
-    """Take the baked shapes away again, wherever they are; the artist's own object is shown as it was."""
+    """Take the baked shapes away again, wherever they are; the artist's own object is shown as it was.
+
+    A copy of a baked object has its record too: shapes that another object names as its bake stay.
+    """
     record = obj.sinew.bake
+    others = [other for other in bpy.data.objects if other != obj]
     if record.on_itself and obj.data.shape_keys is not None:
-        _drop_action(obj.data.shape_keys)
-        obj.shape_key_clear()
+        if not any(other.data == obj.data and other.sinew.bake.on_itself for other in others):
+            _drop_action(obj.data.shape_keys)
+            obj.shape_key_clear()
     result = record.result
     if result is not None:
         record.result = None
-        _delete(result)
+        if not any(other.sinew.bake.result == result for other in others):
+            _delete(result)
         obj.hide_viewport, obj.hide_render = record.hid_viewport, record.hid_render
     record.on_itself = False
 

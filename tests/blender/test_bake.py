@@ -114,6 +114,30 @@ def test_a_copy_of_a_baked_object_does_not_delete_its_frames(baked):
     assert default_folder(twin) != folder
 
 
+def test_a_linked_copy_of_a_baked_object_only_forgets(baked):
+    """Alt+D: the mesh, and the shapes on it, belong to both; the last one to delete them does."""
+    twin = baked.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    folder = recorded_folder(baked)
+    bpy.context.view_layer.objects.active = twin
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and twin.sinew.bake.status == "NONE"
+    assert len(baked.data.shape_keys.key_blocks) == 4 and baked.data.shape_keys.animation_data.action is not None
+    assert folder.is_dir() and baked.sinew.bake.status == "DONE"
+    bpy.context.view_layer.objects.active = baked
+    bpy.ops.sinew.delete_bake()
+    assert baked.data.shape_keys is None and not folder.exists() and not bpy.data.actions
+
+
+def test_a_copy_of_a_hidden_original_does_not_delete_its_duplicate(body, saved):
+    body.shape_key_add(name="Basis")
+    bpy.ops.sinew.bake()
+    twin = body.copy()
+    twin.data = body.data.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    baking.delete(twin)
+    assert body.sinew.bake.result.name == "Body Bake" and body.hide_viewport and not twin.hide_viewport
+
+
 def test_a_renamed_object_keeps_its_folder(baked, add_mesh):
     folder = recorded_folder(baked)
     baked.name = "Renamed"
