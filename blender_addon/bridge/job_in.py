@@ -40,6 +40,7 @@ def make_job(
     materials = tuple(material_settings(m) for m in settings.materials)
     if not materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+    _check_maps(obj)
     place = place_of(obj)
     with cut_after(obj, place), at_frame(scene, first):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
@@ -94,6 +95,15 @@ def check_object(obj: Any, context: Any) -> None:
     if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
         raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")
     check_place(obj)
+
+
+def _check_maps(obj: Any) -> None:
+    for material in obj.sinew.materials:
+        name = material.vertex_group
+        if name and name not in obj.vertex_groups:
+            raise SettingsError(
+                f"The map “{name}” of “{material.name}” is not there any more.", "Choose a vertex group, or clear Map."
+            )
 
 
 def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:

@@ -71,6 +71,14 @@ def test_pin_group_gone(body, saved):
     assert "“Pins”" in refusal(body, PinError)
 
 
+def test_map_gone(body, saved):
+    body.vertex_groups.new(name="Old")
+    body.sinew.materials[0].vertex_group = "Old"
+    body.vertex_groups["Old"].name = "New"
+    said = refusal(body, SettingsError)
+    assert "The map “Old” of “Soft Flesh” is not there any more." in said and "clear Map" in said
+
+
 def test_named_modifier_gone(body, saved):
     body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Nothing"
     assert "no modifier “Nothing”" in refusal(body, MeshError)
