@@ -27,6 +27,7 @@ def prepare(
     job = job_in.make_job(obj, context, frames, solver, on_frame)
     store = FrameStore.create(job_in.writable_folder(obj), job)
     _note_folder(obj, store)
+    obj.sinew.bake.material_warning = nowhere_words(job)
     return job, store
 
 
@@ -44,6 +45,7 @@ def prepare_resume(
     if changed:
         raise job_in.out_of_date(changed)
     _note_folder(obj, store)
+    obj.sinew.bake.material_warning = nowhere_words(job)
     return job, store
 
 
@@ -65,10 +67,11 @@ def has_store(obj: Any) -> bool:
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into shape keys; how many. ``status`` is DONE, STOPPED or FAILED."""
-    frames = store.frames()
+    frames, job = store.frames(), store.job()
     if frames:
-        apply_frames(obj, context, store.job(), frames, store.read)
+        apply_frames(obj, context, job, frames, store.read)
     record = obj.sinew.bake
+    record.material_warning = nowhere_words(job)
     record.status = status
     record.frames = len(frames)
     record.folder = bpy.path.relpath(str(store.folder))  # anew: an undo during the bake has taken it away
@@ -101,6 +104,13 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
     counts = f"{event['tets']:,} tetrahedra on {event['vertices']:,} vertices"
     record.mesh_summary = f"{counts}, smallest angle {event['min_dihedral']:.0f}°"
     record.mesh_warning = " ".join(event["warnings"])
+
+
+def nowhere_words(job: Job) -> str:
+    """What to say of later materials that have neither a painted vertex nor a region; "" when there are none."""
+    regions = {region.material for region in job.regions}
+    empty = [k for k in range(1, len(job.materials)) if k not in regions and not job.material_weights[:, k].any()]
+    return " ".join(f"“{job.materials[k].name}” is nowhere: paint its map, or choose a region." for k in empty)
 
 
 def note_error(obj: Any, error: SinewError) -> None:

@@ -119,6 +119,8 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
     prepare = baking.prepare_resume if options.resume else baking.prepare
     job, store = prepare(obj, bpy.context, options.frames, options.solver)
     progress = _Progress(obj.name, job.frame_count)
+    if obj.sinew.bake.material_warning:
+        progress.say(f"warning: {obj.sinew.bake.material_warning}")
     bake.bake(job, store, on_event=progress, should_stop=lambda: bool(caught), resume=options.resume)
     if not caught:
         baking.note_mesh(obj, progress.mesh)
@@ -140,23 +142,24 @@ class _Progress:
             self._before = event["done"]
         if kind == "phase" and event["phase"] != self._phase:
             self._phase = event["phase"]
-            self._say(self._phase)
+            self.say(self._phase)
         elif kind == "mesh":
             self.mesh = event
-            self._say(f"{event['vertices']} vertices, {event['tets']} tetrahedra")
+            self.say(f"{event['vertices']} vertices, {event['tets']} tetrahedra")
             for warning in event.get("warnings", ()):
-                self._say(f"warning: {warning}")
+                self.say(f"warning: {warning}")
         elif kind == "frame":
             self._done += 1
             elapsed = time.monotonic() - self._start
             done = self._before + self._done
             left = elapsed / self._done * max(0, self._total - done)
-            self._say(f"frame {event['frame']} ({done}/{self._total}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
+            self.say(f"frame {event['frame']} ({done}/{self._total}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
 
         elif kind == "done" and (words := unsettled_words(event)):
-            self._say(f"warning: {words}")
+            self.say(f"warning: {words}")
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Print one line that begins with the body's name."""
         print(f"sinew: {self._name}: {text}", file=sys.stderr, flush=True)
 
 

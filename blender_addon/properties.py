@@ -151,6 +151,7 @@ class SinewBake(bpy.types.PropertyGroup):
     hid_render: BoolProperty(options=set())
     mesh_summary: StringProperty(name="Tetrahedra", options=set())
     mesh_warning: StringProperty(name="Warning", options=set())
+    material_warning: StringProperty(name="Warning", options=set())
 
 
 def _place_label(self: Any) -> str:

@@ -58,6 +58,8 @@ def _draw_record(layout, record, context):
         wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")
     if record.message:
         wrapped(layout, record.message, context, "ERROR")
+    if record.material_warning:
+        wrapped(layout, record.material_warning, context, "ERROR")
     if record.status != "NONE":
         wrapped(layout, f"Disk Cache: {record.folder}", context, "DISK_DRIVE")
 

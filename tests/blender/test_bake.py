@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking
+from sinew.blender_addon import baking, starting
 from sinew.blender_addon.bridge.job_in import default_folder, make_job, recorded_folder
 from sinew.core.simulation import bake as library
 from sinew.core.simulation.frame_store import FrameStore
@@ -112,6 +112,21 @@ def test_a_copy_of_a_baked_object_does_not_delete_its_frames(baked):
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert twin.data.shape_keys is None and baked.data.shape_keys is not None and folder.is_dir()
     assert default_folder(twin) != folder
+
+
+def test_a_material_that_is_nowhere_is_told(body, saved):
+    """Once by its empty map; a painted one, or one in a region, is somewhere."""
+    for name in ("Bone", "Rubber"):
+        starting.add_material(body, name)
+        body.sinew.materials[-1].vertex_group = body.vertex_groups.new(name=name).name
+    body.vertex_groups["Rubber"].add([8], 0.3, "REPLACE")
+    body.vertex_groups["Bone"].add([8], 0.0, "REPLACE")
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert body.sinew.bake.material_warning == "“Bone” is nowhere: paint its map, or choose a region."
+    bpy.ops.sinew.delete_bake()
+    body.vertex_groups["Bone"].add([8], 0.5, "REPLACE")
+    baking.prepare(body, bpy.context)
+    assert body.sinew.bake.material_warning == ""
 
 
 def test_a_linked_copy_of_a_baked_object_only_forgets(baked):

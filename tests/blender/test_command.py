@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking, command
+from sinew.blender_addon import baking, command, starting
 
 LAUNCHER = Path(__file__).with_name("command_line.py")
 
@@ -38,6 +38,12 @@ def test_the_result_is_saved_in_the_blend(scene, capfd):
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     obj = bpy.data.objects["Body"]
     assert len(obj.data.shape_keys.key_blocks) == 4 and obj.sinew.bake.status == "DONE"
+
+
+def test_a_material_that_is_nowhere_is_told(scene, capfd):
+    starting.add_material(bpy.data.objects["Body"], "Bone")
+    assert command.run(["bake", "--frames", "1-2"]) == 0
+    assert "warning: “Bone” is nowhere" in capfd.readouterr().err
 
 
 def test_frames_and_solver_replace_the_objects(scene):
