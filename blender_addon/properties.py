@@ -160,6 +160,16 @@ def _place_label(self: Any) -> str:
     return stack.place_of(self.id_data).label
 
 
+def _paint_active_material(self: Any, context: Any) -> None:
+    """In Weight Paint mode the brush follows the list."""
+    obj = self.id_data
+    if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
+        return
+    group = obj.vertex_groups.get(self.materials[self.active_material].vertex_group)
+    if group is not None:
+        obj.vertex_groups.active_index = group.index
+
+
 class SinewObject(bpy.types.PropertyGroup):
     """Settings of one simulated object."""
 
@@ -183,7 +193,7 @@ class SinewObject(bpy.types.PropertyGroup):
     place_label: StringProperty(name="Simulated", description="The shape that is simulated", get=_place_label)
 
     materials: CollectionProperty(type=SinewMaterial)
-    active_material: IntProperty(name="Active Physical Material", min=0, options=set())
+    active_material: IntProperty(name="Active Physical Material", min=0, options=set(), update=_paint_active_material)
 
     pin_group: StringProperty(
         name="Pin Group", description="Vertices with a weight of 0.5 or more are held", options=set()
