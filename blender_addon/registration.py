@@ -87,7 +87,9 @@ def _add_keys() -> None:
     if configuration is None:  # under --background there are no keys
         return
     keymap = configuration.keymaps.new(name="Window", space_type="EMPTY")
-    _keys.append((keymap, keymap.keymap_items.new("sinew.stop_bake", "ESC", "PRESS")))
+    item = keymap.keymap_items.new("sinew.stop_bake", "ESC", "PRESS")
+    item.properties.by_key = True
+    _keys.append((keymap, item))
     keymap = configuration.keymaps.new(name="Weight Paint", space_type="EMPTY")
     for modifier, mode in (({}, "NORMAL"), ({"ctrl": True}, "INVERT"), ({"shift": True}, "SMOOTH")):
         item = keymap.keymap_items.new("sinew.paint_stroke", "LEFTMOUSE", "PRESS", **modifier)

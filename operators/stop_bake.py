@@ -1,8 +1,14 @@
 """Stop the child after its step."""
 
 import bpy
+from bpy.props import BoolProperty
 
 from ..blender_addon import job
+
+
+def is_playing(context: bpy.types.Context) -> bool:
+    """Whether any window plays the animation."""
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows)
 
 
 class SINEW_OT_stop_bake(bpy.types.Operator):
@@ -11,6 +17,8 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
     bl_description = "Stop after the present step; the frames done are kept and the bake can be resumed"
     bl_options = set()
 
+    by_key: BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         run = job.current()
@@ -18,6 +26,11 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
             cls.poll_message_set("Nothing is being simulated")
             return False
         return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if self.by_key and is_playing(context):
+            return {"PASS_THROUGH"}  # Esc stops the playback first
+        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         job.request_stop()

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from sinew.blender_addon import background, baking
 from sinew.blender_addon import job as child
 from sinew.core.simulation import bake as library
+from sinew.operators.stop_bake import SINEW_OT_stop_bake
 
 
 def start(obj, mode="bake") -> child.Run:
@@ -72,6 +74,19 @@ def test_stop_keeps_frames_and_resume_completes(body, saved):
     child.request_stop()
     drain_until(lambda: child.current() is None)
     assert body.sinew.bake.frames > done
+
+
+def test_esc_stops_the_playback_first():
+    """Called by hand: without a window Blender never invokes an operator."""
+
+    def pressed(by_key: bool, playing: list[bool]) -> set[str]:
+        windows = [SimpleNamespace(screen=SimpleNamespace(is_animation_playing=p)) for p in playing]
+        context = SimpleNamespace(window_manager=SimpleNamespace(windows=windows))
+        operator = SimpleNamespace(by_key=by_key, execute=lambda context: {"FINISHED"})
+        return SINEW_OT_stop_bake.invoke(operator, context, None)
+
+    assert pressed(True, [False, True]) == {"PASS_THROUGH"} and pressed(True, [False, False]) == {"FINISHED"}
+    assert pressed(False, [False, True]) == {"FINISHED"}, "the button stops the bake at any time"
 
 
 def test_a_killed_child_is_reported_and_resumable(body, saved):
