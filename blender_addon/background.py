@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,14 @@ def finish(run: child.Run) -> bool:
     """Take the child's result into the scene; False while the scene cannot take it yet (Edit Mode, a running tool)."""
     obj = baking.object_of(run.object_uid)
     if obj is None:
+        if run.mode != "mesh":
+            print(
+                f"sinew: “{run.object_name}” is gone; its frames are kept in {run.folder}: undo, then press Resume.",
+                file=sys.stderr,
+            )
         return True
-    if run.mode != "mesh" and _is_busy(obj):
+    run.waits_for = _in_the_way(obj) if run.mode != "mesh" else ""
+    if run.waits_for:
         return False
     baking.note_mesh(obj, run.mesh)
     message = f"{run.message} {run.remedy}".strip()
@@ -95,6 +102,10 @@ def apply(obj: Any, folder: Path, status: str, message: str = "") -> None:
         )
 
 
-def _is_busy(obj: Any) -> bool:
-    tools = any(len(window.modal_operators) for window in bpy.context.window_manager.windows)
-    return obj.mode == "EDIT" or tools
+def _in_the_way(obj: Any) -> str:
+    """What the artist has to do before the scene can take a result; "" when it can."""
+    if obj.mode == "EDIT":
+        return "Leave Edit Mode (Tab) to take the result"
+    if any(len(window.modal_operators) for window in bpy.context.window_manager.windows):
+        return "Finish the running tool to take the result"
+    return ""

@@ -41,7 +41,8 @@ class Run:
     """One child at work on one object.
 
     ``mode`` is ``bake``, ``resume`` or ``mesh``; ``on_end(run)`` is called in Blender's thread, and gives False to be
-    called again later. After the end ``outcome`` is ``done``, ``stopped`` or ``error``.
+    called again later, with what the artist has to do in ``waits_for``. After the end ``outcome`` is ``done``,
+    ``stopped`` or ``error``.
     """
 
     object_uid: int
@@ -62,6 +63,7 @@ class Run:
     started: float = field(default_factory=time.monotonic)
     first_frame_at: float = 0.0
     stopping: bool = False
+    waits_for: str = ""
     process: Any = None
     events: Any = field(default_factory=queue.SimpleQueue)
     reader: Any = None
@@ -69,6 +71,8 @@ class Run:
     @property
     def label(self) -> str:
         """What is going on, in words."""
+        if self.waits_for:
+            return self.waits_for
         if self.stopping:
             return "Stopping after this step"
         if self.phase == "simulate" and self.frames_total:
@@ -90,7 +94,7 @@ class Run:
     @property
     def remaining(self) -> float | None:
         """Seconds to go by the pace of the frames so far; None while unknown."""
-        if not self.frames_done or self.phase != "simulate":
+        if not self.frames_done or self.phase != "simulate" or self.outcome:
             return None
         left = self.frames_total - self.frames_before - self.frames_done
         return max(0.0, left * (time.monotonic() - self.first_frame_at) / self.frames_done)

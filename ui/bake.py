@@ -18,7 +18,7 @@ class Bake(Subject):
             _draw_buttons(layout, obj.sinew.bake)
             _draw_record(layout, obj.sinew.bake, context)
         else:
-            draw_progress(layout, run)
+            draw_progress(layout, run, context)
 
 
 def _draw_range(layout, settings, scene):
@@ -64,8 +64,11 @@ def _draw_record(layout, record, context):
         wrapped(layout, f"Disk Cache: {record.folder}", context, "DISK_DRIVE")
 
 
-def draw_progress(layout: Any, run: job.Run) -> None:
-    """The bar, the times and the button that stops."""
+def draw_progress(layout: Any, run: job.Run, context: Any) -> None:
+    """The bar, the times and the button that stops; or what the result of an ended child waits for."""
+    if run.waits_for:
+        wrapped(layout, run.label, context, "INFO")
+        return
     layout.progress(factor=run.factor, text=run.label)
     row = layout.row()
     row.label(text=f"Elapsed {clock(run.elapsed)}", icon="TIME")

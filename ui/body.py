@@ -4,8 +4,19 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, job
+from .bake import draw_progress
 from .places import PHYSICS, ROOTS, SIDEBAR, wrapped
+
+
+def _draw_other_run(layout, context):
+    """A bake at work on another object than the active one can be seen and stopped from here."""
+    run, obj = job.current(), context.object
+    if run is None or (obj is not None and obj.session_uid == run.object_uid and obj.sinew.enabled):
+        return
+    column = layout.box().column()
+    column.label(text=f"Baking “{run.object_name}”", icon="PHYSICS")
+    draw_progress(column, run, context)
 
 
 def _draw_sidebar(layout, context):
@@ -33,6 +44,7 @@ class VIEW3D_PT_sinew(bpy.types.Panel):
     bl_category = SIDEBAR["bl_category"]
 
     def draw(self, context: Any) -> None:
+        _draw_other_run(self.layout, context)
         _draw_sidebar(self.layout, context)
 
 
@@ -46,10 +58,13 @@ class PHYSICS_PT_sinew(bpy.types.Panel):
     @classmethod
     def poll(cls, context: Any) -> bool:
         obj = context.object
-        return obj is not None and obj.type == "MESH" and (obj.sinew.enabled or baking.source_of(obj) is not None)
+        if obj is None or obj.type != "MESH":
+            return job.current() is not None
+        return obj.sinew.enabled or job.current() is not None or baking.source_of(obj) is not None
 
     def draw(self, context: Any) -> None:
-        if not context.object.sinew.enabled:
+        _draw_other_run(self.layout, context)
+        if context.object is None or not context.object.sinew.enabled:
             _draw_sidebar(self.layout, context)
 
 

@@ -118,11 +118,13 @@ def test_loading_a_file_ends_the_child(body, saved):
     assert child.current() is None and process.poll() is not None
 
 
-def test_an_object_that_is_gone_loses_nothing_else(body, saved):
+def test_an_object_that_is_gone_loses_nothing_else(body, saved, capfd):
     run = start(body)
     bpy.data.objects.remove(body)
     drain_until(lambda: child.current() is None)
     assert run.outcome == "done" and len(bpy.data.objects) == 0
+    said = capfd.readouterr().err
+    assert "“Body” is gone" in said and str(run.folder) in said and "Resume" in said
 
 
 def test_edit_mode_delays_the_result(body, saved):
@@ -130,6 +132,7 @@ def test_edit_mode_delays_the_result(body, saved):
     bpy.ops.object.mode_set(mode="EDIT")
     drain_until(lambda: bool(run.outcome) and run.process is None)
     assert child.drain() is not None and body.data.shape_keys is None and child.current() is run
+    assert run.label == "Leave Edit Mode (Tab) to take the result" and run.remaining is None
     bpy.ops.object.mode_set(mode="OBJECT")
     assert child.drain() is None and body.data.shape_keys is not None
 
