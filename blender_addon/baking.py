@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from . import job as child
 from .bridge import job_in
-from .bridge.frames_out import apply_frames, remove_result
+from .bridge.frames_out import apply_frames, lost_words, remove_result
 
 
 def prepare(
@@ -65,6 +66,12 @@ def has_store(obj: Any) -> bool:
     return folder is not None and (folder / "job.npz").is_file()
 
 
+def has_frames(obj: Any) -> bool:
+    """Whether at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
+    folder = job_in.recorded_folder(obj) or (job_in.default_folder(obj) if bpy.data.filepath else None)
+    return has_store(obj) and any(entry.name.startswith("frame_") for entry in os.scandir(folder))
+
+
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into shape keys; how many. ``status`` is DONE, STOPPED or FAILED."""
     frames, job = store.frames(), store.job()
@@ -93,7 +100,8 @@ def delete(obj: Any) -> None:
 def find_changes(obj: Any, context: Any) -> list[str]:
     """Words for what was edited since the bake; empty when nothing was."""
     changed = open_store(obj).outdated_by(job_in.make_job(obj, context))
-    return ["version of Sinew" if part == "version" else part for part in changed]
+    words = ["version of Sinew" if part == "version" else part for part in changed]
+    return [*words, "baked shapes removed"] if lost_words(obj) else words
 
 
 def note_mesh(obj: Any, event: dict[str, Any]) -> None:

@@ -147,6 +147,7 @@ class SinewBake(bpy.types.PropertyGroup):
     stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
     on_itself: BoolProperty(name="On the Object Itself", options=set())
     result: PointerProperty(name="Result", description="Object that carries the baked shapes", type=bpy.types.Object)
+    hides_original: BoolProperty(options=set())
     hid_viewport: BoolProperty(options=set())
     hid_render: BoolProperty(options=set())
     mesh_summary: StringProperty(name="Tetrahedra", options=set())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import job
+from ..blender_addon import baking, job
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -15,8 +15,8 @@ class Bake(Subject):
         run = job.run_of(obj.session_uid)
         if run is None:
             _draw_range(layout, obj.sinew, context.scene)
-            _draw_buttons(layout, obj.sinew.bake)
-            _draw_record(layout, obj.sinew.bake, context)
+            _draw_buttons(layout, obj, context)
+            _draw_record(layout, obj, context)
         else:
             draw_progress(layout, run, context)
 
@@ -32,27 +32,37 @@ def _draw_range(layout, settings, scene):
         column.prop(settings, "frame_end", text="End")
 
 
-def _draw_buttons(layout, record):
-    if record.status == "NONE":
-        row = layout.row(align=True)
-        row.scale_y = 1.3
-        row.operator("sinew.bake", icon="PLAY")
-        layout.operator("sinew.resume_bake", icon="FILE_REFRESH")
+def _draw_buttons(layout, obj, context):
+    status = obj.sinew.bake.status
+    if status == "NONE" and baking.has_frames(obj):
+        wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
+        _draw_large(layout, "sinew.resume_bake")
+        layout.operator("sinew.bake", icon="FILE_REFRESH")
         return
-    if record.status != "DONE":
-        row = layout.row()
-        row.scale_y = 1.3
-        row.operator("sinew.resume_bake", icon="PLAY")
+    if status == "NONE":
+        _draw_large(layout, "sinew.bake")
+        return
+    if status != "DONE" or baking.lost_words(obj):
+        _draw_large(layout, "sinew.resume_bake")
     row = layout.row(align=True)
     row.operator("sinew.delete_bake", icon="TRASH")
     row.operator("sinew.check_bake", icon="VIEWZOOM")
 
 
-def _draw_record(layout, record, context):
+def _draw_large(layout, operator):
+    row = layout.row()
+    row.scale_y = 1.3
+    row.operator(operator, icon="PLAY")
+
+
+def _draw_record(layout, obj, context):
+    record, lost = obj.sinew.bake, baking.lost_words(obj)
     if record.status != "NONE":
         words = {"STOPPED": "stopped, ", "FAILED": "failed, "}.get(record.status, "")
         layout.label(text=f"Bake: {words}{record.frames} frames", icon="CHECKMARK" if not words else "PAUSE")
-        if record.result is not None:
+        if lost:
+            wrapped(layout, f"{lost} Resume puts it back from disk.", context, "ERROR")
+        elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
     if record.stale:
         wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")

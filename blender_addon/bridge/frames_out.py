@@ -48,7 +48,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
     if not place.on_itself:
         record.result = target
         record.hid_viewport, record.hid_render = obj.hide_viewport, obj.hide_render
-        obj.hide_viewport = obj.hide_render = True
+        record.hides_original = obj.hide_viewport = obj.hide_render = True
     return target
 
 
@@ -140,8 +140,21 @@ def remove_result(obj: Any) -> None:
         record.result = None
         if not any(other.sinew.bake.result == result for other in others):
             _delete(result)
+    if result is not None or record.hides_original:  # the artist may have deleted the result, and it was purged
         obj.hide_viewport, obj.hide_render = record.hid_viewport, record.hid_render
-    record.on_itself = False
+    record.on_itself = record.hides_original = False
+
+
+def lost_words(obj: Any) -> str:
+    """What to say of a baked object whose shapes the artist has deleted by hand; "" when they are there."""
+    record = obj.sinew.bake
+    if record.status == "NONE" or not record.frames:
+        return ""
+    if record.on_itself:
+        keys = obj.data.shape_keys
+        return "" if keys is not None and len(keys.key_blocks) >= record.frames else "The baked shapes were removed."
+    # A deleted object stays in the file as long as the record names it.
+    return "" if record.result is not None and record.result.users_scene else "The result was deleted."
 
 
 def _delete(obj: Any) -> None:

@@ -71,9 +71,9 @@ def test_deleting_from_the_duplicate(body, saved):
         (lambda obj: setattr(obj.sinew.materials[0], "density", 500.0), ["materials"]),
         (lambda obj: obj.vertex_groups["Pins"].remove([0]), ["pins", "animation"]),
         (lambda obj: setattr(obj.sinew, "substeps", 2), ["solver"]),
-        (lambda obj: setattr(obj.sinew, "frame_end", 9), ["animation"]),
+        (lambda obj: setattr(obj.sinew, "frame_end", 9), ["frame range"]),
     ],
-    ids=["mesh", "resolution", "materials", "pins", "solver", "animation"],
+    ids=["mesh", "resolution", "materials", "pins", "solver", "frame range"],
 )
 def test_edits_after_a_bake_are_named(baked, edit, named):
     assert bpy.ops.sinew.check_bake() == {"FINISHED"} and baked.sinew.bake.stale == ""
@@ -127,6 +127,47 @@ def test_a_material_that_is_nowhere_is_told(body, saved):
     body.vertex_groups["Bone"].add([8], 0.5, "REPLACE")
     baking.prepare(body, bpy.context)
     assert body.sinew.bake.material_warning == ""
+
+
+def test_shapes_removed_by_hand_are_told_and_put_back(baked, evaluated):
+    expected = evaluated(baked, 3)
+    baked.shape_key_clear()
+    assert baking.lost_words(baked) == "The baked shapes were removed."
+    bpy.ops.sinew.check_bake()
+    assert baked.sinew.bake.stale == "baked shapes removed"
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and baking.lost_words(baked) == ""
+    assert np.array_equal(evaluated(baked, 3), expected) and not bpy.ops.sinew.resume_bake.poll()
+
+
+@pytest.mark.parametrize("purge", [False, True])
+def test_a_result_deleted_by_hand(body, saved, purge):
+    """Delete unlinks it only, since the record names it; File > Clean Up may take it away altogether."""
+    body.shape_key_add(name="Basis")
+    bpy.ops.sinew.bake()
+    for _ in range(2):
+        result = body.sinew.bake.result
+        if purge:
+            bpy.data.objects.remove(result)
+        else:
+            with bpy.context.temp_override(selected_objects=[result]):
+                bpy.ops.object.delete()
+        assert baking.lost_words(body) == "The result was deleted." and body.hide_viewport
+        assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and baking.lost_words(body) == ""
+        assert body.hide_viewport and len(bpy.data.objects) == 2
+    bpy.data.objects.remove(body.sinew.bake.result)
+    bpy.ops.sinew.delete_bake()
+    assert not body.hide_viewport and not body.hide_render and not body.sinew.bake.hides_original
+
+
+def test_frames_on_disk_without_a_record(body, saved):
+    assert not baking.has_frames(body)
+    bpy.ops.sinew.tetrahedralize()
+    assert baking.has_store(body) and not baking.has_frames(body)
+    bpy.ops.sinew.bake()
+    baking.remove_result(body)
+    body.sinew.property_unset("bake")
+    assert baking.has_frames(body) and bpy.ops.sinew.resume_bake() == {"FINISHED"}
+    assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
 
 
 def test_a_linked_copy_of_a_baked_object_only_forgets(baked):
