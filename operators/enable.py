@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import starting
+from ..blender_addon import baking, starting
 from . import polls
 
 
@@ -17,6 +17,10 @@ class SINEW_OT_enable(bpy.types.Operator):
         obj = polls.mesh_object(cls, context)
         if obj is not None and (obj.library is not None or obj.data.library is not None):
             cls.poll_message_set("The object is linked from another file: make it local first")
+            return False
+        source = obj and baking.source_of(obj)
+        if source is not None:
+            cls.poll_message_set(f"This is the bake of “{source.name}”")
             return False
         return obj is not None
 

@@ -59,6 +59,7 @@ def test_deleting_from_the_duplicate(body, saved):
     result = body.sinew.bake.result
     assert result is not None and baking.source_of(result) == body
     bpy.context.view_layer.objects.active = result
+    assert not bpy.ops.sinew.enable.poll(), "a bake is no body of its own"
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
     assert not body.hide_viewport and bpy.context.view_layer.objects.active == body
 
