@@ -21,6 +21,10 @@ import bpy
 from ..core.errors import SinewError, StoreError
 from .job import unsettled_words
 
+RANGE_HELP = (
+    "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
+)
+
 
 def main(arguments: list[str]) -> int:
     """``python -m sinew bake scene.blend [options]``: load the file, bake, save it; the exit code."""
@@ -45,6 +49,8 @@ def main(arguments: list[str]) -> int:
 def run(arguments: list[str]) -> int:
     """``blender -b scene.blend --command sinew bake [options]``: the exit code."""
     if arguments[:1] != ["bake"]:
+        if arguments and not arguments[0].startswith("-"):
+            print(f"sinew: there is no command “{arguments[0]}”; there is: bake", file=sys.stderr)
         print("usage: blender -b scene.blend --command sinew bake [options]", file=sys.stderr)
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
     try:
@@ -62,7 +68,7 @@ def _parser(with_scene: bool) -> argparse.ArgumentParser:
     if with_scene:
         parser.add_argument("scene", help="the .blend; it is saved with the result")
     parser.add_argument("--object", metavar="NAME", help="only this object (default: all that have Sinew)")
-    parser.add_argument("--frames", metavar="A-B", type=_frames, help="frame range (default: as set on the object)")
+    parser.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
     parser.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
     return parser

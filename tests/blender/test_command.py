@@ -74,7 +74,10 @@ def test_refusals_are_one_line_and_exit_1(scene, capfd, arguments, said):
 
 def test_wrong_usage_exits_2(scene, capfd):
     assert command.run(["bake", "--frames", "soon"]) == 2 and command.run(["fly"]) == 2
-    assert command.run(["--help"]) == 0
+    assert "no command “fly”; there is: bake" in capfd.readouterr().err
+    assert command.run(["--help"]) == 0 and command.run(["bake", "--help"]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "an earlier bake is replaced, and the body is at rest at frame A" in said
 
 
 def test_a_missing_blend_is_refused(capfd, tmp_path):
