@@ -13,6 +13,9 @@ def main(arguments: list[str]) -> int:
         from .blender_addon.command import main as bake
 
         return bake(arguments[1:])
+    if any(argument.endswith(".blend") for argument in arguments):
+        print("usage: python -m sinew bake SCENE.blend [options]", file=sys.stderr)
+        return 2
     from .core.cli import main as simulate
 
     return simulate(arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import subprocess
 import sys
@@ -78,6 +79,15 @@ def test_wrong_usage_exits_2(scene, capfd):
     assert command.run(["--help"]) == 0 and command.run(["bake", "--help"]) == 0
     said = " ".join(capfd.readouterr().out.split())
     assert "an earlier bake is replaced, and the body is at rest at frame A" in said
+
+
+@pytest.mark.parametrize("arguments", [["bkae", "scene.blend"], ["scene.blend"]])
+def test_a_blend_without_the_word_bake_is_told_the_usage(capfd, arguments):
+    path = Path(__file__).parents[2] / "blender_addon" / "package" / "__main__.py"
+    spec = importlib.util.spec_from_file_location("sinew_main", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.main(arguments) == 2 and "python -m sinew bake SCENE.blend" in capfd.readouterr().err
 
 
 def test_a_missing_blend_is_refused(capfd, tmp_path):
