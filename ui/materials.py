@@ -45,7 +45,9 @@ class Materials(Subject):
     def draw(self, context: Any) -> None:
         settings = context.object.sinew
         _draw_list(self.layout, settings)
-        if settings.materials:
+        if not settings.materials:
+            self.layout.label(text="Add a physical material (+)", icon="INFO")
+        else:
             index = min(settings.active_material, len(settings.materials) - 1)
             layout = properties_layout(self)
             _draw_numbers(layout, settings.materials[index])

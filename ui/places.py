@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
+import blf
 import bpy
 
 SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Sinew"}
 PHYSICS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"}
 ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
+
+MARGINS, ICON_WIDTH = 64, 20
+"""Pixels at a scale of one that a line of text in a panel leaves to borders, tabs and scroll bar; and to its icon."""
 
 
 class Subject:
@@ -42,12 +48,19 @@ def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
     """A text over as many lines as the region's width asks for."""
     column = layout.column(align=True)
     scale = context.preferences.system.ui_scale
-    limit = max(20, int(context.region.width / (7.2 * scale)) - (8 if icon == "NONE" else 11))
-    line, first = "", True
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > limit:
-            column.label(text=line, icon=icon if first else ("NONE" if icon == "NONE" else "BLANK1"))
-            line, first = word, False
-        else:
-            line = f"{line} {word}".strip()
-    column.label(text=line, icon=icon if first else ("NONE" if icon == "NONE" else "BLANK1"))
+    margins = MARGINS + (0 if icon == "NONE" else ICON_WIDTH)
+    blf.size(0, context.preferences.ui_styles[0].widget.points * scale)
+    lines = lines_of(text, context.region.width - margins * scale, lambda part: blf.dimensions(0, part)[0])
+    column.label(text=lines[0], icon=icon)
+    for line in lines[1:]:
+        column.label(text=line, icon="NONE" if icon == "NONE" else "BLANK1")
+
+
+def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:
+    """The text broken at spaces and after slashes into lines no wider than ``width``; a longer word has its own."""
+    lines = [""]
+    for piece in re.findall(r"[^\s/]*(?:/+|\s+|$)", text.strip()):
+        if lines[-1] and measure((lines[-1] + piece).rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return [line.rstrip() for line in lines]

@@ -19,8 +19,7 @@ class Resolution(Subject):
         column.prop(settings, "place")
         if settings.place == "MODIFIER":
             column.prop_search(settings, "simulate_after", obj, "modifiers")
-        row = layout.row()
-        row.label(text=f"Simulated: {settings.place_label}", icon="MODIFIER")
+        wrapped(layout, f"Simulated: {settings.place_label}", context, "MODIFIER")
         layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         _draw_result(layout, settings.bake, context)
 

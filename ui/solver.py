@@ -28,4 +28,4 @@ class Solver(Subject):
         column.prop(context.scene, "gravity", text="Scene Gravity")
 
 
-CLASSES = panels(Solver, "solver")
+CLASSES = panels(Solver, "solver", bl_options={"DEFAULT_CLOSED"})

@@ -1,0 +1,20 @@
+"""Texts in panels are broken into lines that fit."""
+
+from __future__ import annotations
+
+import pytest
+from sinew.ui.places import lines_of
+
+
+@pytest.mark.parametrize(
+    "text, lines",
+    [
+        ("short", ["short"]),
+        ("ten letter words", ["ten letter", "words"]),
+        ("a b c d e f g", ["a b c d e", "f g"]),
+        ("incomprehensible it is", ["incomprehensible", "it is"]),
+        ("Disk Cache: //cache/scene/Body-12", ["Disk", "Cache: //", "cache/", "scene/", "Body-12"]),
+    ],
+)
+def test_lines_break_at_spaces_and_slashes(text, lines):
+    assert lines_of(text, 10, len) == lines
