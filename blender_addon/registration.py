@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import ADDON_ID, PACKAGE, command, job, preferences, properties
+from . import ADDON_ID, PACKAGE, command, job, playback, preferences, properties
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
@@ -26,6 +26,7 @@ def register() -> None:
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.app.handlers.load_pre.append(stop_child_before_load)
+    bpy.app.handlers.animation_playback_post.append(playback.note_end)
     atexit.register(leave)
     _add_keys()
     _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
@@ -48,6 +49,7 @@ def unregister() -> None:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)
     bpy.app.handlers.load_pre.remove(stop_child_before_load)
+    bpy.app.handlers.animation_playback_post.remove(playback.note_end)
     bpy.types.PHYSICS_PT_add.remove(physics_button)
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
         bpy.utils.unregister_class(cls)

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import job
+from ..blender_addon import job, playback
 
 
 def is_playing(context: bpy.types.Context) -> bool:
@@ -28,8 +28,8 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if self.by_key and is_playing(context):
-            return {"PASS_THROUGH"}  # Esc stops the playback first
+        if self.by_key and (is_playing(context) or playback.has_just_ended()):
+            return {"PASS_THROUGH"}  # this Esc is for the playback
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:

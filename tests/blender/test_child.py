@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import background, baking
+from sinew.blender_addon import background, baking, playback
 from sinew.blender_addon import job as child
 from sinew.core.simulation import bake as library
 from sinew.operators.stop_bake import SINEW_OT_stop_bake
@@ -76,7 +76,7 @@ def test_stop_keeps_frames_and_resume_completes(body, saved):
     assert body.sinew.bake.frames > done
 
 
-def test_esc_stops_the_playback_first():
+def test_esc_stops_the_playback_first(monkeypatch):
     """Called by hand: without a window Blender never invokes an operator."""
 
     def pressed(by_key: bool, playing: list[bool]) -> set[str]:
@@ -87,6 +87,10 @@ def test_esc_stops_the_playback_first():
 
     assert pressed(True, [False, True]) == {"PASS_THROUGH"} and pressed(True, [False, False]) == {"FINISHED"}
     assert pressed(False, [False, True]) == {"FINISHED"}, "the button stops the bake at any time"
+    playback.note_end()  # Blender's own key ends the playback first and passes the event on
+    assert pressed(True, [False]) == {"PASS_THROUGH"} and pressed(False, [False]) == {"FINISHED"}
+    monkeypatch.setattr(playback, "SAME_EVENT", 0.0)
+    assert pressed(True, [False]) == {"FINISHED"}
 
 
 def test_a_killed_child_is_reported_and_resumable(body, saved):
