@@ -1,0 +1,46 @@
+"""Esc while the animation plays and a bake is at work; the bake seen while another object is active, or none."""
+
+import importlib
+
+import bpy
+
+PACKAGE = "bl_ext.user_default.sinew"
+
+
+def make_bodies(gui):
+    """A body that takes a while, and an active cube beside it."""
+    with gui.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_monkey_add()
+        bpy.ops.sinew.enable()
+        bpy.context.object.sinew.cells_across = 30
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "playback.blend"))
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+        bpy.ops.mesh.primitive_cube_add()
+
+
+def scenario(gui):
+    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+
+    def state():
+        run = job.current()
+        return [run is not None, run is not None and run.stopping, gui.window.screen.is_animation_playing]
+
+    yield from gui.show_sidebar("Sinew")
+    make_bodies(gui)
+    yield from gui.photograph("1-another-is-active")
+    yield from gui.show_properties("PHYSICS")
+    yield from gui.photograph("2-physics")
+    with gui.context():
+        bpy.context.view_layer.objects.active = None
+        bpy.ops.screen.animation_play()
+    yield from gui.photograph("3-none-is-active")
+    gui.record("playing", state())
+    yield from gui.move(*gui.centre())
+    yield from gui.press("ESC")
+    gui.record("after Esc", state())
+    yield from gui.redraw()
+    yield from gui.press("ESC")
+    gui.record("after another Esc", state())
+    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
