@@ -68,8 +68,10 @@ def has_store(obj: Any) -> bool:
 
 def has_frames(obj: Any) -> bool:
     """Whether at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
-    folder = job_in.recorded_folder(obj) or (job_in.default_folder(obj) if bpy.data.filepath else None)
-    return has_store(obj) and any(entry.name.startswith("frame_") for entry in os.scandir(folder))
+    if not has_store(obj):
+        return False
+    with os.scandir(job_in.recorded_folder(obj) or job_in.default_folder(obj)) as entries:
+        return any(entry.name.startswith("frame_") for entry in entries)
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
