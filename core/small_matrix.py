@@ -169,13 +169,6 @@ def symmetric_from_six(s, S):
     S[0, 1] = S[1, 0] = s[5]
 
 
-@kernel
-def six_from_symmetric(S, s):
-    """Write the six numbers of a symmetric matrix into s."""
-    s[0], s[1], s[2] = S[0, 0], S[1, 1], S[2, 2]
-    s[3], s[4], s[5] = S[1, 2], S[0, 2], S[0, 1]
-
-
 @parallel_kernel
 def batch_svd(F):
     """Signed singular value decompositions, F (n,3,3) -> U (n,3,3), sigma (n,3), V (n,3,3)."""

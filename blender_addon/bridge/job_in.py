@@ -70,15 +70,6 @@ def make_job(
     )
 
 
-def rest_surface(obj: Any, context: Any) -> SurfaceMesh:
-    """The simulated shape at the first frame, world space, metres."""
-    check_object(obj, context)
-    place = place_of(obj)
-    first, _ = frame_range(obj.sinew, context.scene)
-    with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
-        return surface_of(mesh, object_to_world(evaluated, context.scene))
-
-
 def check_object(obj: Any, context: Any) -> None:
     """MeshError when the object is of a kind, or in a state, that cannot be read."""
     if obj.type != "MESH":

@@ -10,30 +10,28 @@ from __future__ import annotations
 import numpy as np
 
 from .corotated_stretch import quadratic_curvature, quadratic_gradient, quadratic_value
-from .isotropic import IsotropicEnergy
+from .isotropic import IsotropicEnergy, PrincipalFunction
 
 
 def _without_lambda(parameters: np.ndarray) -> np.ndarray:
     return np.column_stack([parameters[:, 0], np.zeros(len(parameters))])
 
 
-class _Principal:
-    @staticmethod
-    def value(sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        return quadratic_value(sigma, _without_lambda(parameters))
+def _value(sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    return quadratic_value(sigma, _without_lambda(parameters))
 
-    @staticmethod
-    def gradient(sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        return quadratic_gradient(sigma, _without_lambda(parameters))
 
-    @staticmethod
-    def curvature(sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return quadratic_curvature(sigma, _without_lambda(parameters))
+def _gradient(sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    return quadratic_gradient(sigma, _without_lambda(parameters))
+
+
+def _curvature(sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return quadratic_curvature(sigma, _without_lambda(parameters))
 
 
 ENERGY = IsotropicEnergy(
     name="arap",
     label="As-Rigid-As-Possible",
     description="Cartoon bodies: resists stretch alone, Poisson's ratio has no effect",
-    principal=_Principal(),
+    principal=PrincipalFunction(_value, _gradient, _curvature),
 )

@@ -15,7 +15,7 @@ import numpy as np
 from numba import prange
 
 from ..jit import parallel_kernel
-from .isotropic import IsotropicEnergy
+from .isotropic import IsotropicEnergy, PrincipalFunction
 
 _POLE = 1e-8
 
@@ -68,15 +68,9 @@ def _curvature(sigma, parameters):
     return H, flip, twist
 
 
-class _Principal:
-    value = staticmethod(_value)
-    gradient = staticmethod(_gradient)
-    curvature = staticmethod(_curvature)
-
-
 ENERGY = IsotropicEnergy(
     name="fixed_corotated",
     label="Fixed Corotated",
     description="Stiff and springy bodies: linear in the stretch, keeps its volume",
-    principal=_Principal(),
+    principal=PrincipalFunction(_value, _gradient, _curvature),
 )

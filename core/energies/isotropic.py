@@ -16,8 +16,8 @@ Trap: write flip and twist in closed form in each energy; the quotients above ca
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numba import prange
@@ -27,17 +27,20 @@ from ..small_matrix import eigh3
 from .kinematics import Deformation, Stretch
 
 
-class PrincipalFunction(Protocol):
-    """The batch kernels of one file: ``sigma`` (n,3) and Lame parameters ``(mu, lambda)`` (n,2)."""
+@dataclass(frozen=True)
+class PrincipalFunction:
+    """The batch kernels of one file, functions of ``sigma`` (n,3) and the Lame parameters ``(mu, lambda)`` (n,2).
 
-    def value(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Energy density psi, (n,), Pa."""
+    Attributes
+    ----------
+    value : energy density psi, (n,), Pa
+    gradient : principal stresses psi_i, (n,3), Pa
+    curvature : ``psi_ij`` (n,3,3), and flip and twist (n,3) of the pairs (2,3), (1,3), (1,2), Pa
+    """
 
-    def gradient(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-        """Principal stresses psi_i, (n,3), Pa."""
-
-    def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """``psi_ij`` (n,3,3), and flip and twist (n,3) of the pairs (2,3), (1,3), (1,2), Pa."""
+    value: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    gradient: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    curvature: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)

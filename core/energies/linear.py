@@ -13,14 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .corotated_stretch import quadratic_curvature, quadratic_gradient, quadratic_value
-from .isotropic import IsotropicEnergy
+from .isotropic import IsotropicEnergy, PrincipalFunction
 from .kinematics import Deformation
-
-
-class _Principal:
-    value = staticmethod(quadratic_value)
-    gradient = staticmethod(quadratic_gradient)
-    curvature = staticmethod(quadratic_curvature)
 
 
 def _strain(F: np.ndarray) -> np.ndarray:
@@ -57,5 +51,5 @@ ENERGY = LinearEnergy(
     name="linear",
     label="Linear",
     description="Small movements only, to compare with theory: a turned body swells; Mixed FEM uses its corotated form",
-    principal=_Principal(),
+    principal=PrincipalFunction(quadratic_value, quadratic_gradient, quadratic_curvature),
 )

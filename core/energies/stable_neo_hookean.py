@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from ..jit import parallel_kernel
-from .isotropic import IsotropicEnergy
+from .isotropic import IsotropicEnergy, PrincipalFunction
 
 
 @parallel_kernel
@@ -65,15 +65,9 @@ def _curvature(sigma, parameters):
     return H, flip, twist
 
 
-class _Principal:
-    value = staticmethod(_value)
-    gradient = staticmethod(_gradient)
-    curvature = staticmethod(_curvature)
-
-
 ENERGY = IsotropicEnergy(
     name="stable_neo_hookean",
     label="Stable Neo-Hookean",
     description="Flesh, rubber, gelatine: keeps its volume, survives any squeeze",
-    principal=_Principal(),
+    principal=PrincipalFunction(_value, _gradient, _curvature),
 )

@@ -66,7 +66,3 @@ class ElasticSystem:
         out = np.zeros((self._vertex_count, 3))
         out[self.free] = self._solver.solve(right_hand_side[self.free].ravel()).reshape(-1, 3)
         return out
-
-    def matrix(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Values, row indices and column starts of the lower triangle assembled last."""
-        return self._values, self._sparsity.row_indices, self._sparsity.column_starts

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix
-from sinew.blender_addon.bridge.job_in import make_job, rest_surface
+from sinew.blender_addon.bridge.job_in import make_job
 from sinew.core.errors import MeshError
 
 SHEAR = Matrix(((1.0, 0.7, 0.0, 0.2), (0.0, 1.0, 0.3, 0.0), (0.0, 0.0, 2.0, 1.0), (0.0, 0.0, 0.0, 1.0)))
@@ -34,7 +34,7 @@ def test_world_positions_in_metres(body, name, scale_length):
     bpy.context.scene.collection.objects.link(body.parent)
     body.matrix_parent_inverse = TRANSFORMS[name]
     bpy.context.scene.unit_settings.scale_length = scale_length
-    surface = rest_surface(body, bpy.context)
+    surface = make_job(body, bpy.context).surface
     matrix = np.array(TRANSFORMS[name])
     local = np.array([v.co for v in body.data.vertices])
     expected = (local @ matrix[:3, :3].T + matrix[:3, 3]) * scale_length
@@ -44,15 +44,15 @@ def test_world_positions_in_metres(body, name, scale_length):
 
 
 def test_quads_become_two_triangles_each(body):
-    assert len(rest_surface(body, bpy.context).triangles) == 2 * len(body.data.polygons)
+    assert len(make_job(body, bpy.context).surface.triangles) == 2 * len(body.data.polygons)
 
 
 def test_a_modifier_above_the_place_is_not_simulated(body):
     body.modifiers.new("Subdivision", "SUBSURF").levels = 1
-    assert len(rest_surface(body, bpy.context).positions) == 12
+    assert len(make_job(body, bpy.context).surface.positions) == 12
     assert body.modifiers["Subdivision"].show_viewport
     body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Subdivision"
-    assert len(rest_surface(body, bpy.context).positions) > 12
+    assert len(make_job(body, bpy.context).surface.positions) > 12
 
 
 def test_pins_and_matrices_follow_the_animation(body):
