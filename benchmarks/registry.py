@@ -1,4 +1,7 @@
-"""Finds the benchmarks, runs their cases, shows the rows."""
+"""Finds the benchmarks, runs their cases, shows the rows.
+
+A benchmark is a module of this folder, or a folder of modules that have cases; names are written with ``-`` for ``_``.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ import importlib
 import json
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from types import ModuleType
 
-_NOT_BENCHMARKS = {"registry"}
+_NOT_BENCHMARKS = {"registry", "bodies", "pictures"}
 
 
 @dataclass(frozen=True)
@@ -50,18 +54,26 @@ def row(
 
 
 def names() -> list[str]:
-    """Names of all benchmarks."""
+    """Names of all benchmarks, as the command line wants them."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)])
-    return sorted(
-        module.name for module in found if module.name not in _NOT_BENCHMARKS and not module.name.startswith("_")
-    )
+    return sorted(module.name.replace("_", "-") for module in found if module.name not in _NOT_BENCHMARKS)
+
+
+def load(name: str) -> ModuleType:
+    """The module or folder of a benchmark."""
+    return importlib.import_module(f".{name.replace('-', '_')}", __package__)
+
+
+def chained(package: ModuleType, data: Path | None) -> Iterator[Case]:
+    """The cases of every module of a folder, in the order of their names."""
+    for found in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
+        yield from importlib.import_module(f".{found.name}", package.__name__).cases(data)
 
 
 def show_list() -> int:
     """Print every benchmark with the first line of its docstring; 0."""
     for name in names():
-        module = importlib.import_module(f".{name}", __package__)
-        print(f"{name:16} {(module.__doc__ or '').strip().splitlines()[0]}")
+        print(f"{name:16} {(load(name).__doc__ or '').strip().splitlines()[0]}")
     return 0
 
 
@@ -70,8 +82,7 @@ def run(name: str, pattern: str, data: Path | None, json_path: Path | None) -> i
     if name not in names():
         print(f"There is no benchmark {name}; choose from: {', '.join(names())}.", file=sys.stderr)
         return 2
-    module = importlib.import_module(f".{name}", __package__)
-    chosen = [case for case in module.cases(data) if fnmatch(case.name, pattern)]
+    chosen = [case for case in load(name).cases(data) if fnmatch(case.name, pattern)]
     if not chosen:
         print(f"No case of {name} matches {pattern}.", file=sys.stderr)
         return 2

@@ -1,4 +1,7 @@
-"""Virtual environments in the repository: made from the pins of ``pyproject.toml``, made anew when a pin changes."""
+"""Virtual environments in the repository: made from the pins of ``pyproject.toml``.
+
+One whose pins have changed is made anew; a pin that is new is installed beside the others.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from . import project
@@ -61,12 +64,16 @@ def ensure(name: str) -> Path:
     """Make the environment if it is absent or its pins have changed; its interpreter."""
     plan = project.environment(name)
     place = folder(name)
-    wanted = "\n".join((f"# python {plan.python}", *plan.requirements, ""))
+    wanted = [f"# python {plan.python}", *plan.requirements]
     stamp = place / STAMP
     with _lock(place):
-        if not (stamp.is_file() and stamp.read_text() == wanted):
+        held = stamp.read_text().splitlines() if stamp.is_file() else []
+        if not held or set(held) - set(wanted):
             _make(plan, place)
-            stamp.write_text(wanted)
+        elif added := [line for line in wanted if line not in held]:
+            print(f"Adding to {place.name}: {', '.join(added)}", flush=True)
+            _install(place, added)
+        stamp.write_text("\n".join([*wanted, ""]))
     return python_of(name)
 
 
@@ -79,12 +86,16 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
         )
     print(f"Making {place.name} (Python {plan.python}, {len(plan.requirements)} packages) ...", flush=True)
     run_quietly([base, "-m", "venv", "--clear", str(place)], f"{place.name} cannot be made")
-    python = str(place / "bin" / "python")
+    _install(place, plan.requirements)
+    _check_bpy(str(place / "bin" / "python"))
+
+
+def _install(place: Path, requirements: Sequence[str]) -> None:
     listing = place / "wanted.txt"
-    listing.write_text("\n".join(plan.requirements) + "\n")
+    listing.write_text("\n".join(requirements) + "\n")
     run_quietly(
         [
-            python,
+            str(place / "bin" / "python"),
             "-m",
             "pip",
             "install",
@@ -97,7 +108,6 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
         ],
         f"the packages of {place.name} cannot be installed (is the package index reachable?)",
     )
-    _check_bpy(python)
 
 
 def _check_bpy(python: str) -> None:

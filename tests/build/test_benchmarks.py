@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import types
 
+import numpy as np
 import pytest
-from sinew.benchmarks import registry
+from PIL import Image
+from sinew.benchmarks import bodies, pictures, registry
 
 
 @pytest.fixture
@@ -45,3 +48,50 @@ def test_unknown_names_are_said(fake, capsys):
 def test_list_shows_what_each_is_for(fake, capsys):
     assert registry.show_list() == 0
     assert "A stand-in." in capsys.readouterr().out
+
+
+def test_modules_and_folders_are_benchmarks():
+    assert {"spine", "mixed-fem", "full-space"} <= set(registry.names())
+    assert not {"registry", "bodies", "pictures"} & set(registry.names())
+
+
+def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
+    folder = tmp_path / "chained_bench"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    for name, case in (("b_second", "two"), ("a_first", "one")):
+        (folder / f"{name}.py").write_text(f"def cases(data):\n    yield {case!r}, data\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    package = registry.importlib.import_module("chained_bench")
+    assert list(registry.chained(package, tmp_path)) == [("one", tmp_path), ("two", tmp_path)]
+    for name in [name for name in sys.modules if name.startswith("chained_bench")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+@pytest.mark.parametrize("name", ["mixed-fem", "full-space"])
+def test_case_names_are_unique(name):
+    found = [case.name for case in registry.load(name).cases(None)]
+    assert len(found) == len(set(found))
+
+
+def test_pictures_show_curves_and_bodies(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    mesh = bodies.block((4, 1, 1), (0.4, 0.1, 0.1))
+    plot = pictures.Plot("decay", "step", "error", [pictures.Curve("ours", [1, 2, 3], [1.0, 0.1, 0.01])], log_y=True)
+    shot = pictures.Snapshot("bar", mesh.rest_positions, mesh.tets, bodies.stiff_slabs(mesh, 1e9, 1e6))
+    path = pictures.draw("some-bench", "some_case", [plot, shot])
+    assert path == tmp_path / "some-bench" / "some_case.png"
+    pixels = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    right = pixels[:, pixels.shape[1] // 2 :]
+    reddish = (right[..., 0] > right[..., 2] + 40).mean()
+    bluish = (right[..., 2] > right[..., 0] + 40).mean()
+    assert 0.01 < reddish < 0.9 and 0.01 < bluish < 0.9
+
+
+def test_blocks_fill_their_box_and_slabs_alternate():
+    mesh = bodies.block((8, 2, 3), (0.8, 0.2, 0.3))
+    assert len(mesh.rest_positions) == 9 * 3 * 4 and len(mesh.tets) == 6 * 8 * 2 * 3
+    assert (mesh.volumes > 0).all() and np.isclose(mesh.volumes.sum(), 0.8 * 0.2 * 0.3, rtol=1e-12)
+    E = bodies.stiff_slabs(mesh, 1e9, 1e6)
+    assert (E == 1e9).sum() == len(E) // 2
+    assert len(bodies.held_end(mesh)) == 12

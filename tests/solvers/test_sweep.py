@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sinew.benchmarks.bodies import block
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import DivergenceError, SettingsError
 from sinew.core.model.model import build_model
@@ -12,7 +13,7 @@ from sinew.core.model.state import State
 from sinew.core.simulation.diagnostics import diagnose
 from sinew.core.solvers import SOLVERS, make_solver
 
-from .bodies import bar, block
+from .bodies import bar
 
 G = np.array([0.0, 0.0, -9.81])
 H = 1 / 60

@@ -1,0 +1,70 @@
+"""Bodies of the benchmarks: boxes of tets built in code, and the papers' bodies from a folder of ``.npz`` files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ..core.mesh.tet_mesh import TetMesh
+from ..core.model.model import Model, build_model
+from ..core.model.state import State
+
+# Kuhn's six tets of a cube, each along the diagonal 0-7, corners numbered by bits (x, y, z).
+_KUHN = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]])
+
+
+def block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetMesh:
+    """A box from the origin, ``cells`` cubes of six tets along each side, ``size`` in metres."""
+    nx, ny, nz = (c + 1 for c in cells)
+    grid = np.stack(
+        np.meshgrid(*(np.linspace(0, s, c + 1) for s, c in zip(size, cells, strict=True)), indexing="ij"), -1
+    )
+    x, y, z = np.indices(cells).reshape(3, -1)
+    offsets = np.array([(k & 1) * ny * nz + (k >> 1 & 1) * nz + (k >> 2 & 1) for k in range(8)])
+    tets = ((x * ny + y) * nz + z)[:, None] + offsets
+    tets = tets[:, _KUHN].reshape(-1, 4)
+    mesh = TetMesh(grid.reshape(-1, 3), tets)
+    flipped = mesh.volumes < 0
+    tets[flipped] = tets[flipped][:, [0, 2, 1, 3]]
+    return TetMesh(mesh.rest_positions, tets)
+
+
+def stiff_slabs(mesh: TetMesh, stiff: float, soft: float, slabs: int = 4) -> np.ndarray:
+    """Young's moduli (m,), Pa: slabs along x, soft and stiff by turns, the first one soft."""
+    centres = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
+    start, length = mesh.rest_positions[:, 0].min(), np.ptp(mesh.rest_positions[:, 0])
+    slab = np.floor(slabs * (centres - start) / length).astype(int)
+    return np.where(slab % 2 == 1, stiff, soft)
+
+
+def held_end(mesh: TetMesh) -> np.ndarray:
+    """Vertices in the plane of smallest x."""
+    x = mesh.rest_positions[:, 0]
+    return np.flatnonzero(x < x.min() + 1e-9 * mesh.size)
+
+
+def has(data: Path | None, name: str) -> bool:
+    """Whether the folder has that body."""
+    return data is not None and (data / f"{name}.npz").is_file()
+
+
+def load(data: Path, name: str) -> dict[str, np.ndarray]:
+    """A body's arrays: ``vertices``, ``tets`` and what else was recorded of it."""
+    with np.load(data / f"{name}.npz", allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
+
+
+def recorded(
+    data: Path, name: str, youngs_modulus: float, stiff: float | None = None, moment: str = ""
+) -> tuple[Model, State]:
+    """A body of [MFEM22] in its recorded state, with what the recorded run used: Poisson's ratio 0.45, 1000 kg/m³.
+
+    ``stiff`` is the modulus of its material 1, ``moment`` the name of the state where there are several. Lengths in m,
+    moduli in Pa.
+    """
+    body = load(data, name)
+    E = youngs_modulus if stiff is None else np.where(body["material_ids"] == 1, stiff, youngs_modulus)
+    model = build_model(TetMesh(body["vertices"], body["tets"]), E, 0.45, 1e3, pinned=body["pinned"])
+    ending = f"_{moment}" if moment else ""
+    return model, model.state_at(body[f"deformed_positions{ending}"], body[f"deformed_velocities{ending}"])
