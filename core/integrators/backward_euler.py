@@ -1,17 +1,17 @@
-"""Implicit Euler: ``x~ = x + h v`` is where inertia alone would lead, ``v = (x_new - x) / h`` what the step ends
-with.
-"""
+"""Implicit Euler, of first order: ``x = x0 + h v``, ``v = v0 + h a``. Calm: it damps more the longer the step is."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from .time_step import History, TimeStep
 
-def predicted_positions(positions: np.ndarray, velocities: np.ndarray, time_step: float) -> np.ndarray:
-    """Positions after a step without any force, (n,3), m."""
-    return positions + time_step * velocities
+NAME = "backward_euler"
+LABEL = "Implicit Euler"
+DESCRIPTION = "Calm: it damps motion, the more the longer a step is"
+NEEDS_HISTORY = False
 
 
-def new_velocities(new_positions: np.ndarray, positions: np.ndarray, time_step: float) -> np.ndarray:
-    """Velocities that the step ends with, (n,3), m/s."""
-    return (new_positions - positions) / time_step
+def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:
+    """A step of ``time_step`` seconds from positions (n,3) m with velocities (n,3) m/s; needs no history."""
+    return TimeStep(positions + time_step * velocities, positions, time_step)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..assembly.sparsity import BlockSparsity, element_blocks
 from ..errors import FactorizationError
+from ..forces.step_potential import StepPotential
 from .cholesky import choose_direct_solver, not_definite
 
 
@@ -37,15 +38,23 @@ class ElasticSystem:
         self._blocks = np.empty((len(tets), 10, 3, 3))
         self._values = np.empty(len(self._sparsity.row_indices))
         self._vertex_count = vertex_count
+        self.residual_work = 0.0
+        """Of the last solve of ``A dx = b``: ``dx . (A dx - b)``, kg m²; 0 from a direct solver."""
 
     @property
     def free(self) -> np.ndarray:
         """Vertices that are not pinned."""
         return self._sparsity.free
 
-    def assemble(self, H: np.ndarray, scale: float) -> None:
-        """Fill the matrix with Hessians H (m,9,9) in Pa times ``scale`` (h² for a step), plus the mass."""
+    def assemble(
+        self, H: np.ndarray, scale: float, positions: np.ndarray, potentials: tuple[StepPotential, ...] = ()
+    ) -> None:
+        """Fill the matrix with Hessians H (m,9,9) in Pa and those of the step's other potentials at positions (n,3),
+        times ``scale`` (h² for a step), plus the mass.
+        """
         element_blocks(H, self._N, scale * self._weights, self._masses, self._blocks)
+        for potential in potentials:
+            potential.add_stiffness(positions, scale, self._blocks)
         self._sparsity.fill(self._blocks, self._values)
 
     def try_factorize(self) -> bool:

@@ -121,19 +121,43 @@ class ResolutionSettings:
 class SolverSettings:
     """How time is stepped.
 
-    ``solver`` is a name of the registry in ``core.solvers``; ``gravity`` is an acceleration in m/s².
+    ``solver`` is a name of the registry in ``core.solvers``, ``integrator`` of that in ``core.integrators``,
+    ``linear_solver`` of that in ``core.linear_solvers``; ``gravity`` is an acceleration in m/s². Of the tolerances the
+    one that ``stop_rule`` names is used.
     """
 
     solver: str = _choice("mixed_fem", "Method that computes a step")
+    integrator: str = _choice("backward_euler", "Rule of time integration")
+    substeps: int = _number(1, 1, 1000, "", "Time steps a frame")
     max_iterations: int = _number(50, 1, 1000, "", "Iterations a step at most")
+    stop_rule: str = _choice("movement", "What ends a step before the most iterations are made")
     tolerance: float = _number(
         1e-5, 0.0, 1.0, "", "Stop a step when no vertex moves more than this part of the body's size"
     )
-    substeps: int = _number(1, 1, 1000, "", "Time steps a frame")
+    decrement_tolerance: float = _number(
+        1e-6, 0.0, None, "J", "Stop a step when an iteration promises less energy than this (the Newton decrement)"
+    )
+    acceleration_tolerance: float = _number(
+        0.01, 0.0, None, "m/s²", "Stop a step when no vertex's acceleration changes more than this"
+    )
+    mass_damping: float = _number(
+        0.0, 0.0, 1e3, "1/s", "Drag on every movement, as of air or water: the part of the speed lost in a second"
+    )
+    stiffness_damping: float = _number(
+        0.0, 0.0, 10.0, "s", "Calms deformation and leaves flight and turning alone; 0.01 is much"
+    )
     quadratic_finish: bool = _choice(True, "Mixed FEM: finish by Newton once stretches and positions agree")
+    linear_solver: str = _choice("automatic", "Solver of the linear systems")
+    inner_iterations: int = _number(5, 1, 1000, "", "Iterations of conjugate gradients a linear system at most")
     damping_factor: float = _number(1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver: larger is calmer")
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 
+    STOP_RULES = ("movement", "decrement", "acceleration")
+
     def __post_init__(self) -> None:
         _check_ranges(self, SettingsError, "Solver")
+        if self.stop_rule not in self.STOP_RULES:
+            raise SettingsError(
+                f"Solver: unknown stop rule “{self.stop_rule}”.", f"Choose one of {', '.join(self.STOP_RULES)}."
+            )
         object.__setattr__(self, "gravity", _acceleration(self.gravity))

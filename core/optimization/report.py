@@ -12,12 +12,13 @@ from typing import Any
 @dataclass
 class Iteration:
     """One iteration: norm of the incremental potential's gradient over free vertices before it (kg m; None where it was
-    not evaluated), the decrement (kg m², twice the energy the step promises), the accepted step length and the largest
-    movement (m).
+    not evaluated), the Newton decrement (minus the slope of the incremental potential, kg m²), minus the slope of the
+    line search's merit, the accepted step length and the largest movement (m).
     """
 
     gradient_norm: float | None
     decrement: float
+    promise: float
     step_length: float
     movement: float
 

@@ -4,6 +4,7 @@ step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,17 @@ import numpy as np
 from ..energies.kinematics import Deformation
 from ..errors import DivergenceError
 from ..forces.body_forces import GravityPotential, InertiaPotential
-from ..integrators.backward_euler import new_velocities, predicted_positions
+from ..forces.rayleigh import RayleighDamping
+from ..forces.step_potential import Load, Motion
+from ..integrators.registry import integrator
+from ..integrators.time_step import History
 from ..linear_solvers.elastic_system import ElasticSystem
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
+from .incremental_potential import IncrementalPotential
 from .protocol import check_direction, check_finite
 
 ROUND_OFF_DECREMENT = 1e-9
@@ -37,12 +42,7 @@ class NewtonIterate(NamedTuple):
 
 
 class FullSpaceSolver:
-    """Base of the solvers whose unknowns are the positions of all free vertices.
-
-    The incremental potential of implicit Euler ([MFEM22] Eq. 2), minimised over the free vertices:
-
-        E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - f . x)
-    """
+    """Base of the solvers whose unknowns are the positions of all free vertices."""
 
     name = ""
 
@@ -52,6 +52,11 @@ class FullSpaceSolver:
         self.elastic = model.elastic
         self.inertia = InertiaPotential(model.mass)
         self.gravity = GravityPotential(model.mass, np.asarray(settings.gravity))
+        self.integrator = integrator(settings.integrator)
+        self.damping: tuple[Load, ...] = ()
+        if settings.mass_damping > 0.0 or settings.stiffness_damping > 0.0:
+            factors = settings.mass_damping, settings.stiffness_damping
+            self.damping = (RayleighDamping(model.elastic, model.mass, model.masses, *factors),)
         self.system = ElasticSystem(
             model.mesh.tets,
             model.elastic.N,
@@ -60,7 +65,15 @@ class FullSpaceSolver:
             len(model.mesh.rest_positions),
             model.pinned,
         )
-        self._smallest_movement = settings.tolerance * model.mesh.size
+
+    # -- a step's beginning and end ---------------------------------------------------------------------------------
+
+    def begin(self, state: State, time_step: float, loads: Sequence[Load]) -> IncrementalPotential:
+        """What a step of ``time_step`` seconds from a state minimises."""
+        time = self.integrator.begin(state.positions, state.velocities, state.history, time_step)
+        motion = Motion(state.positions, time.base, time.step)
+        potentials = tuple(load.begin(motion) for load in (*self.damping, *loads))
+        return IncrementalPotential(self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned)
 
     def start(self, positions: np.ndarray, pin_targets: np.ndarray) -> np.ndarray:
         """Positions to iterate from, with pins where they have to be."""
@@ -69,26 +82,61 @@ class FullSpaceSolver:
         check_finite(x, "position")
         return x
 
-    def value(self, x: np.ndarray, deformation: Deformation, predicted: np.ndarray, h: float) -> tuple[float, float]:
-        """The incremental potential, kg m², and the sum of its parts' magnitudes."""
-        inertia = self.inertia.value(x, predicted)
-        elastic = h**2 * self.elastic.value(deformation)
-        gravity = h**2 * self.gravity.value(x)
-        return inertia + elastic + gravity, abs(inertia) + abs(elastic) + abs(gravity)
+    def finish(
+        self,
+        state: State,
+        x: np.ndarray,
+        stretch: np.ndarray,
+        step: IncrementalPotential,
+        time_step: float,
+        report: StepReport,
+    ) -> tuple[State, StepReport]:
+        """The new state; DivergenceError names a vertex that is not a number or has flown away."""
+        check_finite(x, "position")
+        self._check_flight(state, x, step)
+        if not report.reason:
+            report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
+        history = None
+        if self.integrator.NEEDS_HISTORY:
+            history = History(state.positions, state.velocities, time_step)
+        return State(x, step.time.velocities(x), stretch, history), report
 
-    def gradient(self, x: np.ndarray, stress: np.ndarray, predicted: np.ndarray, h: float) -> np.ndarray:
-        """Its gradient for stresses (m,3,3), with zeros at pins, (n,3), kg m."""
-        g = self.inertia.gradient(x, predicted) + h**2 * (self.elastic.nodal(stress) + self.gravity.gradient())
-        g[self.model.pinned] = 0.0
-        return g
+    def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
+        """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
+        pinned = self.model.pinned
+        flight = np.linalg.norm(x - step.time.predicted, axis=1)
+        pulled = np.linalg.norm(x[pinned] - state.positions[pinned], axis=1).max(initial=0.0)
+        falling = step.h**2 * float(np.linalg.norm(self.settings.gravity))
+        worst = int(np.argmax(flight))
+        if flight[worst] > FARTHEST_FLIGHT * self.model.mesh.size + 10.0 * (pulled + falling):
+            raise DivergenceError(
+                f"Vertex {worst} flew {flight[worst]:.3g} m away in one step.",
+                "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
+            )
 
-    def evaluate(self, x: np.ndarray, predicted: np.ndarray, h: float) -> NewtonIterate:
+    # -- Newton's iteration -----------------------------------------------------------------------------------------
+
+    def evaluate(self, x: np.ndarray, step: IncrementalPotential) -> NewtonIterate:
         """Positions ready for a Newton iteration."""
         deformation = self.elastic.deformation(x)
-        return NewtonIterate(x, deformation, *self.value(x, deformation, predicted, h))
+        return NewtonIterate(x, deformation, *step.value(x, deformation))
+
+    def minimize(self, x: np.ndarray, step: IncrementalPotential, report: StepReport, projected: bool) -> NewtonIterate:
+        """Newton iterations from x until the report has a reason to end, or the cap is reached."""
+        with report.timed("line_search"):
+            at = self.evaluate(x, step)
+        while report.iterations < self.settings.max_iterations:
+            accepted = self.newton_iteration(at, step, report, projected)
+            at = accepted or at
+            if report.reason:
+                if not self.renewed(at.x, step, report):
+                    break
+                at = self.evaluate(at.x, step)
+        report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
+        return at
 
     def newton_iteration(
-        self, at: NewtonIterate, predicted: np.ndarray, h: float, report: StepReport, projected: bool
+        self, at: NewtonIterate, step: IncrementalPotential, report: StepReport, projected: bool
     ) -> NewtonIterate | None:
         """One Newton iteration on the incremental potential, noted in the report; None when no step lowers it any
         further.
@@ -96,12 +144,12 @@ class FullSpaceSolver:
         Unprojected Hessians are projected where Cholesky fails.
         """
         with report.timed("assembly"):
-            g = self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h)
-            self.system.assemble(self.elastic.hessian(at.deformation, projected), h**2)
+            g = step.gradient(at.x, self.elastic.stress(at.deformation))
+            self._assemble(at, step, projected)
         with report.timed("factorization"):
             if projected or not self.system.try_factorize():
                 if not projected:
-                    self.system.assemble(self.elastic.hessian(at.deformation), h**2)
+                    self._assemble(at, step, projected=True)
                 self.system.factorize()
         with report.timed("solve"):
             dx = self.system.solve(-g)
@@ -109,18 +157,34 @@ class FullSpaceSolver:
         check_direction(dx, decrement)
 
         def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
-            trial = self.evaluate(at.x + alpha * dx, predicted, h)
+            trial = self.evaluate(at.x + alpha * dx, step)
             return trial.value, trial.magnitude, trial
 
         with report.timed("line_search"):
             alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
         size = float(np.linalg.norm(dx, axis=1).max())
-        iteration = Iteration(float(np.linalg.norm(g)), decrement, alpha, alpha * size)
-        self.judge(report, iteration, size, at.magnitude, accepted is not None)
+        iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
+        self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
         return accepted
 
+    def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool) -> None:
+        H = self.elastic.hessian(at.deformation, projected)
+        self.system.assemble(H, step.h**2, at.x, step.potentials)
+
+    def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
+        """Norm of the incremental potential's gradient over free vertices, kg m."""
+        return float(np.linalg.norm(step.gradient(x, self.elastic.stress(deformation))))
+
+    # -- when to stop -----------------------------------------------------------------------------------------------
+
     def judge(
-        self, report: StepReport, iteration: Iteration, direction_size: float, magnitude: float, accepted: bool
+        self,
+        report: StepReport,
+        iteration: Iteration,
+        direction_size: float,
+        h: float,
+        magnitude: float,
+        accepted: bool,
     ) -> None:
         """Note an iteration, and say in the report when it was the last one and why.
 
@@ -129,34 +193,30 @@ class FullSpaceSolver:
         """
         report.iterations += 1
         report.history.append(iteration)
-        if direction_size <= self._smallest_movement:
+        settled = self._settled(iteration.decrement, direction_size, h)
+        if settled:
             report.converged = True
-            report.reason = f"no vertex wants to move farther than {self.settings.tolerance:g} of the body's size"
-        elif not accepted and iteration.decrement <= ROUND_OFF_DECREMENT * magnitude:
+            report.reason = settled
+        elif not accepted and iteration.promise <= ROUND_OFF_DECREMENT * magnitude:
             report.converged = True
             report.reason = "the energy cannot be lowered any further (round-off)"
         elif not accepted:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
-    def finish(
-        self, state: State, x: np.ndarray, stretch: np.ndarray, h: float, report: StepReport
-    ) -> tuple[State, StepReport]:
-        """The new state; DivergenceError names a vertex that is not a number or has flown away."""
-        check_finite(x, "position")
-        self._check_flight(state, x, h)
-        if not report.reason:
-            report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
-        return State(x, new_velocities(x, state.positions, h), stretch), report
+    def _settled(self, decrement: float, direction_size: float, h: float) -> str:
+        """Why the stop rule is content, or an empty text."""
+        settings = self.settings
+        if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.mesh.size:
+            return f"no vertex wants to move farther than {settings.tolerance:g} of the body's size"
+        if settings.stop_rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
+            return f"an iteration promises no more than {settings.decrement_tolerance:g} J"
+        if settings.stop_rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
+            return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
+        return ""
 
-    def _check_flight(self, state: State, x: np.ndarray, h: float) -> None:
-        """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
-        pinned = self.model.pinned
-        flight = np.linalg.norm(x - predicted_positions(state.positions, state.velocities, h), axis=1)
-        pulled = np.linalg.norm(x[pinned] - state.positions[pinned], axis=1).max(initial=0.0)
-        falling = h**2 * float(np.linalg.norm(self.settings.gravity))
-        worst = int(np.argmax(flight))
-        if flight[worst] > FARTHEST_FLIGHT * self.model.mesh.size + 10.0 * (pulled + falling):
-            raise DivergenceError(
-                f"Vertex {worst} flew {flight[worst]:.3g} m away in one step.",
-                "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
-            )
+    def renewed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
+        """Whether a step that has settled is to be solved on, because what was lagged has changed at its solution."""
+        if not report.converged or not step.renew(x):
+            return False
+        report.converged, report.reason = False, ""
+        return True

@@ -8,9 +8,12 @@ rule, a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..assembly.deformation_gradient import deformation_gradients
+from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import StepReport
 from .full_space import FullSpaceSolver
@@ -24,23 +27,24 @@ class LinearlyImplicitSolver(FullSpaceSolver):
     label = "Linearly Implicit FEM"
     description = "One solve a step: fast and calm; wants small steps for lively motion"
 
-    def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+    ) -> tuple[State, StepReport]:
         """One step. Pinned vertices move by what they are told; the others feel it through ``beta h² K``."""
-        h, beta = time_step, self.settings.damping_factor
+        beta = self.settings.damping_factor
         report = StepReport(self.name, iterations=1, converged=True, reason="one linear solve")
+        step = self.begin(state, time_step, loads)
         x0 = state.positions
         pin_move = np.zeros_like(x0)
         pin_move[self.model.pinned] = pin_targets - x0[self.model.pinned]
         with report.timed("assembly"):
             deformation = self.elastic.deformation(x0)
-            H = self.elastic.hessian(deformation)
-            self.system.assemble(H, beta * h**2)
+            H = beta * self.elastic.hessian(deformation)
+            self.system.assemble(H, step.h**2, x0, step.potentials)
             dF = deformation_gradients(pin_move, self.model.mesh.tets, self.elastic.N)
-            stress = self.elastic.stress(deformation) + beta * np.einsum("nij,nj->ni", H, dF.reshape(-1, 9)).reshape(
-                -1, 3, 3
-            )
+            stress = self.elastic.stress(deformation) + np.einsum("nij,nj->ni", H, dF.reshape(-1, 9)).reshape(-1, 3, 3)
             # Residual of M (dx - h v0) + h² (beta K dx - f) at dx = the pins' movement.
-            g = self.gradient(x0 + pin_move, stress, x0 + h * state.velocities, h)
+            g = step.gradient(x0 + pin_move, stress)
         with report.timed("factorization"):
             self.system.factorize()
         with report.timed("solve"):
@@ -49,6 +53,5 @@ class LinearlyImplicitSolver(FullSpaceSolver):
         x = x0 + dx
         with report.timed("local"):
             deformation = self.elastic.deformation(x)
-            g = self.gradient(x, self.elastic.stress(deformation), x0 + h * state.velocities, h)
-        report.gradient_norm = float(np.linalg.norm(g))
-        return self.finish(state, x, deformation.stretch(), h, report)
+            report.gradient_norm = self.gradient_norm(x, deformation, step)
+        return self.finish(state, x, deformation.stretch(), step, time_step, report)

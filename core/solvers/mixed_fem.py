@@ -9,17 +9,19 @@ With ``J = ds(F)/dF``, ``c = s(F) - s`` and the projected ``H_s``, an iteration 
     (M + h² sum w B^T J^T H_s J B) dx = -(M (x - x~) + h² sum w B^T J^T (g_s + H_s c) - h² f)         (Eq. 20)
     ds = c + J B dx,        lambda = g_s + H_s ds                                                      (Eqs. 15, 19)
 
-``H_s`` is never inverted. Merit of the line search: L with the new lambda, whose slope is ``-dx.M dx - h² sum w ds.H_s
-ds``.
+``H_s`` is never inverted. Other potentials of the step (springs, contact, damping) join M and its terms. Merit of the
+line search: L with the new lambda, whose slope is at most ``r.dx - dx.M dx - h² sum w ds.H_s ds`` with the residual r
+of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
 convergence near the solution of soft bodies. Its part from tension is added back, and once stretches and positions
-agree (``c.H_s c`` under a hundredth of the decrement) unprojected Newton finishes. Measured choices:
+agree (``c.H_s c`` under a hundredth of the slope) unprojected Newton finishes. Measured choices:
 ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,13 +29,14 @@ from numba import prange
 
 from ..assembly.deformation_gradient import deformation_gradients
 from ..energies.kinematics import Deformation, Stretch
-from ..integrators.backward_euler import predicted_positions
+from ..forces.step_potential import Load
 from ..jit import kernel, parallel_kernel
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import SMALLEST_SUM, UNSTRETCHED, stretch_derivative
 from .full_space import FullSpaceSolver
+from .incremental_potential import IncrementalPotential
 from .protocol import check_direction
 
 HAND_OVER = 0.01
@@ -52,7 +55,8 @@ class _Direction(NamedTuple):
     dx: np.ndarray
     ds: np.ndarray
     multiplier: np.ndarray
-    decrement: float  # minus the slope of the merit
+    decrement: float  # minus the slope of the incremental potential, were s and s(F) the same
+    promise: float  # minus the slope of the merit
     disagreement: float  # h² sum w c.H_s c
 
 
@@ -72,46 +76,41 @@ class MixedFEMSolver(FullSpaceSolver):
     evaluation).
     """
 
-    def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
-        """One step of implicit Euler."""
-        h = time_step
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+    ) -> tuple[State, StepReport]:
+        """One step of the time integration rule."""
         report = StepReport(self.name)
-        predicted = predicted_positions(state.positions, state.velocities, h)
+        step = self.begin(state, time_step, loads)
         with report.timed("line_search"):
-            guess = predicted if self.start_from_prediction else state.positions
+            guess = step.time.predicted if self.start_from_prediction else state.positions
             at = self._iterate(self.start(guess, pin_targets), self._useful_stretch(state))
         while report.iterations < self.settings.max_iterations:
-            gradient_norm = self._gradient_norm(at, predicted, h) if self.record_gradients else None
-            direction = self._direction(at, predicted, h, report)
-            check_direction(direction.dx, direction.decrement)
+            gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
+            direction = self._direction(at, step, report)
+            check_direction(direction.dx, direction.promise)
             with report.timed("line_search"):
-                alpha, accepted, magnitude = self._search(at, direction, predicted, h)
+                alpha, accepted, magnitude = self._search(at, direction, step)
             size = float(np.linalg.norm(direction.dx, axis=1).max())
-            iteration = Iteration(gradient_norm, direction.decrement, alpha, alpha * size)
-            self.judge(report, iteration, size, magnitude, accepted is not None)
+            iteration = Iteration(gradient_norm, direction.decrement, direction.promise, alpha, alpha * size)
+            self.judge(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
-            if report.reason:
+            if self._hands_over(direction, report):
+                report.reason = ""
+                end = self.minimize(at.x, step, report, projected=False)
+                return self.finish(state, end.x, end.deformation.stretch(), step, time_step, report)
+            if report.reason and not self.renewed(at.x, step, report):
                 break
-            # The first iteration starts where s was put, often at s(F) itself: its agreement says nothing.
-            agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.decrement
-            if self.settings.quadratic_finish and agree:
-                return self._finish_by_newton(state, at.x, predicted, h, report)
-        report.gradient_norm = self._gradient_norm(at, predicted, h)
-        return self.finish(state, at.x, at.stretch.s, h, report)
+        report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
+        return self.finish(state, at.x, at.stretch.s, step, time_step, report)
 
-    def _finish_by_newton(
-        self, state: State, x: np.ndarray, predicted: np.ndarray, h: float, report: StepReport
-    ) -> tuple[State, StepReport]:
-        """Unprojected Newton from where stretches agree with positions."""
-        at = self.evaluate(x, predicted, h)
-        while report.iterations < self.settings.max_iterations:
-            accepted = self.newton_iteration(at, predicted, h, report, projected=False)
-            at = accepted or at
-            if report.reason:
-                break
-        g = self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h)
-        report.gradient_norm = float(np.linalg.norm(g))
-        return self.finish(state, at.x, at.deformation.stretch(), h, report)
+    def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
+        """Whether Newton takes over: once stretches agree with positions, or where no step lowers the merit."""
+        if not self.settings.quadratic_finish or report.converged:
+            return False
+        # The first iteration starts where s was put, often at s(F) itself: its agreement says nothing.
+        agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.promise
+        return agree or bool(report.reason)
 
     def _useful_stretch(self, state: State) -> np.ndarray:
         """The state's stretches, from the identity where its tets are inverted: else a scrambled body stays tangled."""
@@ -124,10 +123,7 @@ class MixedFEMSolver(FullSpaceSolver):
         deformation = self.elastic.deformation(x)
         return _Iterate(x, deformation, deformation.stretch(), Stretch.of(s))
 
-    def _gradient_norm(self, at: _Iterate, predicted: np.ndarray, h: float) -> float:
-        return float(np.linalg.norm(self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h)))
-
-    def _direction(self, at: _Iterate, predicted: np.ndarray, h: float, report: StepReport) -> _Direction:
+    def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
         U, sigma, V = at.deformation.U, at.deformation.sigma, at.deformation.V
         with report.timed("assembly"):
             g_s = self.elastic.stretch_gradient(at.stretch)
@@ -135,8 +131,8 @@ class MixedFEMSolver(FullSpaceSolver):
             H, P, disagreement = _condense(
                 U, sigma, V, at.polar, at.stretch.s, g_s, H_s, self.settings.quadratic_finish
             )
-            g = self.gradient(at.x, P, predicted, h)
-            self.system.assemble(H, h**2)
+            g = step.gradient(at.x, P)
+            self.system.assemble(H, step.h**2, at.x, step.potentials)
         with report.timed("factorization"):
             self.system.factorize()
         with report.timed("solve"):
@@ -145,29 +141,30 @@ class MixedFEMSolver(FullSpaceSolver):
             dF = deformation_gradients(dx, self.model.mesh.tets, self.elastic.N)
             ds, multiplier, curvature = _local_update(U, sigma, V, at.polar, at.stretch.s, g_s, H_s, dF)
             inertia = float(np.sum(dx * (self.model.mass @ dx)))
-            weights = h**2 * self.elastic.weights
-        return _Direction(
-            dx, ds, multiplier, inertia + float(np.sum(weights * curvature)), float(np.sum(weights * disagreement))
-        )
+            weights = step.h**2 * self.elastic.weights
+            # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
+            promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work
+        decrement = -float(np.sum(g * dx))
+        return _Direction(dx, ds, multiplier, decrement, promise, float(np.sum(weights * disagreement)))
 
     def _search(
-        self, at: _Iterate, direction: _Direction, predicted: np.ndarray, h: float
+        self, at: _Iterate, direction: _Direction, step: IncrementalPotential
     ) -> tuple[float, _Iterate | None, float]:
         def lagrangian(it: _Iterate) -> tuple[float, float, _Iterate]:
-            inertia = self.inertia.value(it.x, predicted)
-            gravity = h**2 * self.gravity.value(it.x)
-            elastic = h**2 * self.elastic.stretch_value(it.stretch)
-            work = self.elastic.weights * np.einsum("ni,ni->n", direction.multiplier, it.polar - it.stretch.s)
-            coupling = h**2 * float(np.sum(work))
-            magnitude = abs(inertia) + abs(gravity) + abs(elastic) + h**2 * float(np.sum(np.abs(work)))
-            return inertia + gravity + elastic + coupling, magnitude, it
+            rest, magnitude = step.rest_of_value(it.x)
+            elastic = step.h**2 * self.elastic.stretch_value(it.stretch)
+            work = (
+                step.h**2 * self.elastic.weights * np.einsum("ni,ni->n", direction.multiplier, it.polar - it.stretch.s)
+            )
+            magnitude += abs(elastic) + float(np.sum(np.abs(work)))
+            return rest + elastic + float(np.sum(work)), magnitude, it
 
         start, magnitude, _ = lagrangian(at)
         alpha, accepted = backtrack(
             lambda alpha: lagrangian(self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds)),
             start,
             magnitude,
-            -direction.decrement,
+            -direction.promise,
         )
         return alpha, accepted, magnitude
 

@@ -6,9 +6,11 @@ stopped early.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ..integrators.backward_euler import predicted_positions
+from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import StepReport
 from .full_space import FullSpaceSolver
@@ -21,19 +23,11 @@ class NewtonSolver(FullSpaceSolver):
     label = "Newton FEM"
     description = "Accurate when it converges; loses motion when stopped early on stiff bodies"
 
-    def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
-        """One step of implicit Euler."""
-        h = time_step
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+    ) -> tuple[State, StepReport]:
+        """One step of the time integration rule."""
         report = StepReport(self.name)
-        predicted = predicted_positions(state.positions, state.velocities, h)
-        with report.timed("line_search"):
-            at = self.evaluate(self.start(state.positions, pin_targets), predicted, h)
-        while report.iterations < self.settings.max_iterations:
-            accepted = self.newton_iteration(at, predicted, h, report, projected=True)
-            at = accepted or at
-            if report.reason:
-                break
-        report.gradient_norm = float(
-            np.linalg.norm(self.gradient(at.x, self.elastic.stress(at.deformation), predicted, h))
-        )
-        return self.finish(state, at.x, at.deformation.stretch(), h, report)
+        step = self.begin(state, time_step, loads)
+        at = self.minimize(self.start(state.positions, pin_targets), step, report, projected=True)
+        return self.finish(state, at.x, at.deformation.stretch(), step, time_step, report)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import DivergenceError
+from ..forces.step_potential import Load
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
@@ -23,8 +25,12 @@ class Solver(Protocol):
     def __init__(self, model: Model, settings: SolverSettings) -> None:
         """Analyse the model once."""
 
-    def step(self, state: State, pin_targets: np.ndarray, time_step: float) -> tuple[State, StepReport]:
-        """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3)."""
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+    ) -> tuple[State, StepReport]:
+        """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3), and with the loads of
+        that step.
+        """
 
 
 def check_finite(values: np.ndarray, what: str) -> None:

@@ -1,0 +1,73 @@
+"""The incremental potential of one step, which every solver here minimises over the free vertices ([MFEM22] Eq. 2):
+
+    E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - f . x + sum of the step's other potentials)
+
+with x~ and the effective h of the time integration rule. Energies are in kg m² (J times s²), gradients in kg m.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..energies.kinematics import Deformation
+from ..forces.body_forces import GravityPotential, InertiaPotential
+from ..forces.elastic import ElasticPotential
+from ..forces.step_potential import StepPotential
+from ..integrators.time_step import TimeStep
+
+RENEWALS = 3
+"""Rounds in which lagged potentials (friction) are renewed at a step's solution."""
+
+
+class IncrementalPotential:
+    """Value and gradient of a step's incremental potential.
+
+    Parameters
+    ----------
+    time : TimeStep
+    potentials : what acts beside inertia, gravity and elasticity
+    pinned : (p,) vertices whose gradient is left out
+    """
+
+    def __init__(
+        self,
+        inertia: InertiaPotential,
+        gravity: GravityPotential,
+        elastic: ElasticPotential,
+        potentials: tuple[StepPotential, ...],
+        time: TimeStep,
+        pinned: np.ndarray,
+    ) -> None:
+        self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
+        self.potentials, self.time = potentials, time
+        self.h = time.step
+        self._renewals = RENEWALS
+
+    def rest_of_value(self, x: np.ndarray) -> tuple[float, float]:
+        """All but the elastic energy, and the sum of the parts' magnitudes."""
+        parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
+        parts += [self.h**2 * potential.value(x) for potential in self.potentials]
+        return sum(parts), sum(abs(part) for part in parts)
+
+    def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
+        """The whole, and the sum of its parts' magnitudes."""
+        rest, magnitude = self.rest_of_value(x)
+        elastic = self.h**2 * self._elastic.value(deformation)
+        return rest + elastic, magnitude + abs(elastic)
+
+    def gradient(self, x: np.ndarray, stress: np.ndarray) -> np.ndarray:
+        """Its gradient for stresses (m,3,3), with zeros at pins, (n,3)."""
+        force = self._elastic.nodal(stress) + self._gravity.gradient()
+        for potential in self.potentials:
+            force += potential.gradient(x)
+        g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
+        g[self._pinned] = 0.0
+        return g
+
+    def renew(self, x: np.ndarray) -> bool:
+        """Renew at a solution what was lagged; True when it changed and the step is to be solved on."""
+        if self._renewals == 0:
+            return False
+        self._renewals -= 1
+        # Every potential is asked, also after one has said yes.
+        return any([potential.update(x) for potential in self.potentials])
