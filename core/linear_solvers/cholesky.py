@@ -16,6 +16,7 @@ import scipy.sparse.linalg as spla
 
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
+from .blas_kernels import load_cvxopt
 from .protocol import DirectSolver
 
 METIS_FROM = 2000
@@ -46,9 +47,9 @@ class CholmodSolver:
     name = "CHOLMOD"
 
     def __init__(self, sparsity: BlockSparsity) -> None:
-        from cvxopt import cholmod, matrix, spmatrix
-
-        self._cholmod, self._matrix, self._free = cholmod, matrix, sparsity.free
+        cvxopt = load_cvxopt()
+        cholmod, matrix, spmatrix = cvxopt.cholmod, cvxopt.matrix, cvxopt.spmatrix
+        self._cholmod, self._matrix, self._amd, self._free = cholmod, matrix, cvxopt.amd, sparsity.free
         columns = np.repeat(np.arange(sparsity.size), np.diff(sparsity.column_starts))
         # Ones off the diagonal and many on it: some positive-definite values for the symbolic step.
         self._A = spmatrix(
@@ -74,13 +75,11 @@ class CholmodSolver:
 
         CHOLMOD names a column in an order that it has improved on ours and does not tell: it is asked again without.
         """
-        from cvxopt import amd
-
         self._A.V = self._matrix(values)
         options = dict(self._cholmod.options)
         self._cholmod.options.update(postorder=False, supernodal=2)
         try:
-            order = amd.order(self._A)
+            order = self._amd.order(self._A)
             self._cholmod.numeric(self._A, self._cholmod.symbolic(self._A, p=order))
         except ArithmeticError as error:
             return int(self._free[int(order[int(error.args[0])]) // 3])
