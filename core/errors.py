@@ -44,6 +44,14 @@ class PinError(SinewError):
     """Pins leave nothing to simulate, or do not fit the mesh."""
 
 
+class SpringError(SinewError):
+    """A spring holds nothing, pulls nowhere, or has an impossible strength."""
+
+
+class ColliderError(SinewError):
+    """A collider has no faces, positions that are not numbers, or an impossible friction or thickness."""
+
+
 class SettingsError(SinewError):
     """A setting is outside its range or names something unknown."""
 

@@ -1,0 +1,63 @@
+"""Points carried by tets: where they are, and how forces and stiffnesses at them act on the corners.
+
+A point with barycentric weights b in a tet moves by ``y = sum_a b_a x_a``. A force f at it is ``b_a f`` at the corners,
+and a stiffness K (3 x 3) is ``b_a b_b K`` between them: it stays inside the tet's own block, so the sparsity of the
+system never changes. Points outside their tet have negative weights; the block stays semi-definite all the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..jit import kernel
+from ..mesh.embedding import Embedding
+
+
+class EmbeddedPoints:
+    """p points of a tet mesh.
+
+    Parameters
+    ----------
+    embedding : Embedding of the points
+    tets : (m,4)
+    vertex_count : int
+        Vertices of the tet mesh, n.
+    """
+
+    def __init__(self, embedding: Embedding, tets: np.ndarray, vertex_count: int) -> None:
+        self._embedding = embedding
+        self._tets = tets
+        self._spread: sp.csr_matrix = embedding.matrix(tets, vertex_count).T.tocsr()
+
+    def __len__(self) -> int:
+        return len(self._embedding.tet_indices)
+
+    def positions(self, x: np.ndarray) -> np.ndarray:
+        """Positions (p,3) for tet vertices at x (n,3); any linear quantity of the vertices is carried alike."""
+        return self._embedding.apply(x, self._tets)
+
+    def spread(self, forces: np.ndarray) -> np.ndarray:
+        """Forces (p,3) at the points as forces at the tet vertices, (n,3). One thread, a fixed order."""
+        return self._spread @ forces
+
+    def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to element blocks (m,10,3,3)."""
+        _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
+
+
+@kernel
+def _add_stiffness(tet_indices, barycentric, K, scale, blocks):
+    for p in range(len(tet_indices)):
+        # Most points of a body touch nothing.
+        if K[p, 0, 0] == 0.0 and K[p, 1, 1] == 0.0 and K[p, 2, 2] == 0.0:
+            continue
+        e = tet_indices[p]
+        pair = 0
+        for a in range(4):
+            for b in range(a + 1):
+                weight = scale * barycentric[p, a] * barycentric[p, b]
+                for i in range(3):
+                    for j in range(3):
+                        blocks[e, pair, i, j] += weight * K[p, i, j]
+                pair += 1

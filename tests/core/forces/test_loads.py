@@ -1,0 +1,124 @@
+"""Springs and acceleration fields: derivatives, limits, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.assembly.mass import mass_matrix
+from sinew.core.errors import SpringError
+from sinew.core.forces.acceleration_field import AccelerationField, SurfaceToBody
+from sinew.core.forces.body_forces import GravityPotential
+from sinew.core.forces.embedded_points import EmbeddedPoints
+from sinew.core.forces.springs import Springs, shared_stiffness
+from sinew.core.forces.step_potential import Motion
+from sinew.core.mesh.embedding import embed
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.mesh.tetrahedralize import tetrahedralize
+from sinew.core.model.settings import ResolutionSettings
+
+from .differences import dense_stiffness, numeric_gradient, numeric_hessian
+
+CUBE = SurfaceMesh(
+    np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]),
+    np.array(
+        [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+        + [[1, 5, 7], [1, 7, 3]]
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return tetrahedralize(CUBE, ResolutionSettings(cells_across=2))
+
+
+@pytest.fixture(scope="module")
+def points(mesh):
+    """Inside, and one well outside all tets, whose weights are partly negative."""
+    at = np.array([[0.3, 0.4, 0.5], [0.1, 0.9, 0.2], [2.0, 2.0, 2.0]])
+    return EmbeddedPoints(embed(at, mesh), mesh.tets, len(mesh.rest_positions))
+
+
+def moved(mesh):
+    return mesh.rest_positions + 0.1 * np.random.default_rng(3).standard_normal(mesh.rest_positions.shape)
+
+
+def motion(x):
+    return Motion(x, x, 0.04)
+
+
+def test_spring_derivatives(mesh, points):
+    springs = Springs(points, np.array([3.0, 0.0, 2.0]), np.zeros((3, 3))).begin(motion(mesh.rest_positions))
+    x = moved(mesh)
+    g = springs.gradient(x)
+    assert np.abs(g - numeric_gradient(springs, x, 1e-4)).max() <= 1e-7 * np.abs(g).max()
+    K = dense_stiffness(springs, x, mesh.tets)
+    assert np.abs(K - numeric_hessian(springs, x, 1e-3)).max() <= 1e-9 * np.abs(K).max()
+    assert np.linalg.eigvalsh(K)[0] >= -1e-12 * np.abs(K).max()
+    assert np.array_equal(dense_stiffness(springs, x, mesh.tets, 0.5), 0.5 * K)
+
+
+def test_spring_forces_add_up_to_hookes_law(mesh, points):
+    targets = points.positions(mesh.rest_positions) + [0.0, 0.0, 0.1]
+    springs = Springs(points, shared_stiffness(30.0, np.array([1.0, 0.0, 2.0])), targets)
+    g = springs.gradient(mesh.rest_positions)
+    assert g.sum(axis=0) == pytest.approx([0.0, 0.0, -30.0 * 0.1], abs=1e-12)
+    assert springs.value(mesh.rest_positions) == pytest.approx(0.5 * 30.0 * 0.1**2)
+    assert not springs.update(mesh.rest_positions)
+
+
+def test_a_released_spring_does_nothing(mesh, points):
+    springs = Springs(points, np.zeros(3), np.zeros((3, 3)))
+    x = moved(mesh)
+    assert springs.value(x) == 0.0
+    assert not springs.gradient(x).any()
+    assert not dense_stiffness(springs, x, mesh.tets).any()
+
+
+@pytest.mark.parametrize("weights", [[], [0.0, 0.0], [1.0, -1.0, 2.0], [1.0, np.nan], [np.inf, 1.0]])
+def test_weights_that_are_no_shares(weights):
+    with pytest.raises(SpringError, match="weights"):
+        shared_stiffness(1.0, np.array(weights))
+
+
+@pytest.mark.parametrize(("k", "target", "word"), [(-1.0, 0.0, "stiffness"), (np.nan, 0.0, "stiffness")])
+def test_impossible_springs(points, k, target, word):
+    with pytest.raises(SpringError, match=word):
+        Springs(points, np.full(3, k), np.full((3, 3), target))
+
+
+def test_a_target_that_is_not_a_number(points):
+    with pytest.raises(SpringError, match="target"):
+        Springs(points, np.ones(3), np.full((3, 3), np.nan))
+
+
+def test_a_uniform_field_is_gravity(mesh):
+    embedding = embed(CUBE.positions, mesh)
+    mass = mass_matrix(mesh.tets, 1000.0 * mesh.body_volumes, len(mesh.rest_positions))
+    g = np.array([1.0, -2.0, 3.0])
+    a = SurfaceToBody(mesh, embedding).extend(np.tile(g, (8, 1)))
+    assert np.abs(a - g).max() <= 1e-8
+    field = AccelerationField(mass, a).begin(motion(mesh.rest_positions))
+    x = moved(mesh)
+    assert np.abs(field.gradient(x) - GravityPotential(mass, g).gradient()).max() <= 1e-6
+    assert np.abs(field.gradient(x) - numeric_gradient(field, x, 1e-3)).max() <= 1e-6
+    assert not dense_stiffness(field, x, mesh.tets).any()
+
+
+def test_a_field_meets_its_samples_and_stays_between_them_inside(mesh):
+    embedding = embed(CUBE.positions, mesh)
+    samples = np.zeros((8, 3))
+    samples[CUBE.positions[:, 2] == 1.0, 0] = 5.0
+    a = SurfaceToBody(mesh, embedding).extend(samples)
+    assert np.abs(embedding.apply(a, mesh.tets) - samples).max() <= 1e-3 * 5.0
+    middle = embed(np.array([[0.5, 0.5, 0.5]]), mesh).apply(a, mesh.tets)
+    assert middle[0] == pytest.approx([2.5, 0.0, 0.0], abs=0.05)
+
+
+def test_one_sample_is_carried_to_its_whole_part_and_no_other(mesh):
+    two = np.concatenate([mesh.rest_positions, mesh.rest_positions + [5.0, 0.0, 0.0]])
+    n = len(mesh.rest_positions)
+    both = type(mesh)(two, np.concatenate([mesh.tets, mesh.tets + n]))
+    a = SurfaceToBody(both, embed(np.array([[0.5, 0.5, 0.5]]), both)).extend(np.array([[0.0, 2.0, 0.0]]))
+    assert np.abs(a[:n] - [0.0, 2.0, 0.0]).max() <= 1e-4
+    assert np.abs(a[n:]).max() <= 1e-4
