@@ -81,6 +81,12 @@ class IsotropicEnergy:
 
 
 @kernel
+def ordered(psi):
+    """An energy density, inf in place of NaN: beyond the range of numbers inf - inf has no order and no line search."""
+    return psi if psi == psi else np.inf
+
+
+@kernel
 def _project3(A):
     """Clamp the negative eigenvalues of a symmetric 3 x 3 matrix, in place."""
     values = np.empty(3)

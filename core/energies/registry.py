@@ -8,11 +8,12 @@ Lame parameters ``(mu, lambda)``, (n,2), Pa.
 from __future__ import annotations
 
 from ..errors import MaterialError
-from . import arap, fixed_corotated, linear, stable_neo_hookean
+from . import arap, corotated, fixed_corotated, fung, linear, neo_hookean, stable_neo_hookean, stvk
 from .isotropic import IsotropicEnergy
 
 ENERGIES: dict[str, IsotropicEnergy] = {
-    module.ENERGY.name: module.ENERGY for module in (stable_neo_hookean, fixed_corotated, arap, linear)
+    module.ENERGY.name: module.ENERGY
+    for module in (stable_neo_hookean, neo_hookean, fung, fixed_corotated, corotated, arap, stvk, linear)
 }
 
 

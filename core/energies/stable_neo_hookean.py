@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from ..jit import parallel_kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
 
 
 @parallel_kernel
@@ -27,7 +27,7 @@ def _value(sigma, parameters):
         # |F|^2 - 3 - 2 (J - 1), written so that nothing cancels at rest.
         x, y, z = a - 1.0, b - 1.0, c - 1.0
         shear = x * x + y * y + z * z - 2.0 * (x * y + y * z + z * x + x * y * z)
-        out[e] = 0.5 * mu * shear + 0.5 * lam * J1 * J1
+        out[e] = ordered(0.5 * mu * shear + 0.5 * lam * J1 * J1)
     return out
 
 

@@ -70,6 +70,51 @@ def test_gradient_and_hessian_of_stretches(law):
 
 
 @EVERY
+def test_far_from_rest_derivatives_still_fit(law):
+    """Crushed to a twentieth, turned inside out, torn: where logarithms and exponentials are continued."""
+    rng = np.random.default_rng(13)
+    cases = [np.diag([0.3, 0.5, 0.3]), np.diag([1.2, 0.8, -1.5]), np.diag([7.0, 2.0, 0.5]), np.diag([5.0, 4.0, -3.0])]
+    F = np.array([random_rotation(rng) @ F @ random_rotation(rng) for F in cases])
+    p = parameters(len(F))
+    for of, at, value, gradient, hessian in (
+        (Deformation.of, F, law.value, law.gradient, law.hessian),
+        (Stretch.of, Deformation.of(F).stretch(), law.stretch_value, law.stretch_gradient, law.stretch_hessian),
+    ):
+        g = gradient(of(at), p).reshape(len(F), -1)
+        H = hessian(of(at), p, projected=False)
+        first = differences(lambda x: value(of(x), p), at)  # noqa: B023
+        second = differences(lambda x: gradient(of(x), p).reshape(len(F), -1), at)  # noqa: B023
+        first = first.reshape(g.shape)
+        second = second.reshape(H.shape)
+        for k in range(len(F)):
+            np.testing.assert_allclose(g[k], first[k], atol=1e-7 * np.abs(g[k]).max())
+            np.testing.assert_allclose(H[k], second[k], atol=1e-6 * np.abs(H[k]).max())
+
+
+@EVERY
+def test_what_no_number_can_hold_is_infinite(law):
+    """The line searches refuse inf; NaN and minus infinity would hide what happened."""
+    values = np.array([[1e160, 1.0, 1.0], [1e200, 1e200, -1e200], [1e200, 1e200, 1e200], [1e120, 1e120, 1e120]])
+    F = np.array([np.diag(v) for v in values])
+    s = np.column_stack([values, np.zeros((len(values), 3))])
+    p = parameters(len(F))
+    for value in (law.value(Deformation.of(F), p), law.stretch_value(Stretch.of(s), p)):
+        assert not np.isnan(value).any()
+        assert (value > 1e100).all()
+
+
+def test_which_energies_are_at_ease_inside_out():
+    """Green strain does not see a mirror; every other energy drives a mirrored tet back."""
+    mirrored = np.diag([1.0, 1.0, -1.0])[None]
+    at_ease = {
+        name
+        for name, law in ENERGIES.items()
+        if np.abs(law.gradient(Deformation.of(mirrored), parameters(1))).max() < 1e-12
+    }
+    assert at_ease == {"stvk"}
+
+
+@EVERY
 def test_projection_is_the_nearest_semidefinite_matrix(law):
     """In the Frobenius metric of dF, and of dS (Mandel scaling: off-diagonals by sqrt 2)."""
     F = states()

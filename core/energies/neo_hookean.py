@@ -1,0 +1,106 @@
+"""Neo-Hookean with the logarithm: the textbook's rubber, which resists being crushed without bound.
+
+    psi = mu/2 (|F|^2 - 3) + g(J),     g = -mu log J + lambda/2 (log J)^2     (J >= SMALLEST_RATIO)
+
+Bonet, Wood 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", Sec. 6.4.3. With ``J_i = dJ/dsigma_i``:
+``psi_i = mu sigma_i + g' J_i``, ``psi_ij = g'' J_i J_j`` plus mu on the diagonal and ``g' sigma_k`` off it.
+
+Trap: the logarithm has no value for flat and inverted tets, and pins or collisions can put a body there. Below
+``SMALLEST_RATIO`` g goes on as its second-order Taylor polynomial (as Stomakhin et al. 2012 do with principal
+stretches): twice differentiable, falling until far beyond J = 1, so that what is inverted is driven back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..jit import kernel, parallel_kernel
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
+
+SMALLEST_RATIO = 0.1
+"""Volume ratio under which the energy is continued by a polynomial."""
+
+
+@kernel
+def _log_ratio(s):
+    """``log J`` of three positive stretches, or of two negative ones, without loss of digits near rest."""
+    if min(s[0], s[1], s[2]) > 0.0:
+        return np.log1p(s[0] - 1.0) + np.log1p(s[1] - 1.0) + np.log1p(s[2] - 1.0)
+    return np.log(s[0] * s[1] * s[2])
+
+
+@kernel
+def _slopes(s, mu, lam):
+    """``g'`` and ``g''`` at principal stretches s."""
+    J = s[0] * s[1] * s[2]
+    at = max(J, SMALLEST_RATIO)
+    log = _log_ratio(s) if J >= SMALLEST_RATIO else np.log(SMALLEST_RATIO)
+    first = (lam * log - mu) / at
+    second = (lam * (1.0 - log) + mu) / (at * at)
+    return first + second * (J - at), second
+
+
+@parallel_kernel
+def _value(sigma, parameters):
+    n = sigma.shape[0]
+    out = np.empty(n)
+    for e in prange(n):
+        s = sigma[e]
+        mu, lam = parameters[e, 0], parameters[e, 1]
+        x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
+        stretching = x + y + z + 0.5 * (x * x + y * y + z * z)
+        J = s[0] * s[1] * s[2]
+        if J >= SMALLEST_RATIO:
+            log = _log_ratio(s)
+            psi = mu * (stretching - log) + 0.5 * lam * log * log
+        else:
+            log = np.log(SMALLEST_RATIO)
+            first = (lam * log - mu) / SMALLEST_RATIO
+            below = J - SMALLEST_RATIO
+            slope, _second = _slopes(s, mu, lam)
+            psi = mu * (stretching - log) + 0.5 * lam * log * log + 0.5 * (first + slope) * below
+        out[e] = ordered(psi)
+    return out
+
+
+@parallel_kernel
+def _gradient(sigma, parameters):
+    n = sigma.shape[0]
+    out = np.empty((n, 3))
+    for e in prange(n):
+        s = sigma[e]
+        mu = parameters[e, 0]
+        slope, _second = _slopes(s, mu, parameters[e, 1])
+        out[e, 0] = mu * s[0] + slope * s[1] * s[2]
+        out[e, 1] = mu * s[1] + slope * s[0] * s[2]
+        out[e, 2] = mu * s[2] + slope * s[0] * s[1]
+    return out
+
+
+@parallel_kernel
+def _curvature(sigma, parameters):
+    n = sigma.shape[0]
+    H = np.empty((n, 3, 3))
+    flip = np.empty((n, 3))
+    twist = np.empty((n, 3))
+    for e in prange(n):
+        s = sigma[e]
+        mu = parameters[e, 0]
+        slope, second = _slopes(s, mu, parameters[e, 1])
+        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
+        for i in range(3):
+            for j in range(3):
+                H[e, i, j] = second * Ji[i] * Ji[j] + (mu if i == j else slope * s[3 - i - j])
+        for k in range(3):
+            flip[e, k] = mu - slope * s[k]
+            twist[e, k] = mu + slope * s[k]
+    return H, flip, twist
+
+
+ENERGY = IsotropicEnergy(
+    name="neo_hookean",
+    label="Neo-Hookean",
+    description="The textbook's rubber: the more it is crushed, the harder it gets",
+    principal=PrincipalFunction(_value, _gradient, _curvature),
+)
