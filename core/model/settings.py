@@ -117,6 +117,26 @@ class ResolutionSettings:
             )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ContactSettings:
+    """How a surface that a body runs into holds it: Coulomb's friction coefficient, and the distance from the surface
+    at which it begins to push.
+    """
+
+    friction: float = _number(0.5, 0.0, 10.0, "", "Ice 0.05, wood 0.4, rubber 1")
+    thickness: float = _number(0.005, 1e-6, 10.0, "m", "Distance from the surface at which it begins to push")
+
+    def __post_init__(self) -> None:
+        _check_ranges(self, SettingsError, "Collisions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground(ContactSettings):
+    """A level floor over all of the plane z = ``height``."""
+
+    height: float = _number(0.0, None, None, "m", "Height of the floor")
+
+
 @dataclass(frozen=True)
 class SolverSettings:
     """How time is stepped.

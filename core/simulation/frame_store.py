@@ -28,7 +28,7 @@ from ..optimization.report import StepReport
 from .array_file import read_arrays, remove, write_arrays
 from .job import Job
 
-STORE_FORMAT = 1
+STORE_FORMAT = 2
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
@@ -99,8 +99,9 @@ class FrameStore:
             return ["version"]
         before = self.fingerprints()
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
-        if "frame range" in changed and "animation" in changed and self.exists() and _moves_alike(self.job(), job):
-            changed.remove("animation")
+        if "frame range" in changed and self.exists():
+            alike = _parts_alike(self.job(), job)
+            changed = [part for part in changed if part not in alike]
         return changed
 
     def _about(self) -> dict[str, Any]:
@@ -259,11 +260,10 @@ class FrameStore:
                 remove(self.folder / name)
 
 
-def _moves_alike(before: Job, now: Job) -> bool:
-    """Whether two jobs that differ in their range have the same animation over the frames they share."""
+def _parts_alike(before: Job, now: Job) -> set[str]:
+    """Parts in which two jobs that differ in their range are the same over the frames they share."""
     if before.frame_start != now.frame_start or before.frame_rate != now.frame_rate:
-        return False
-    if before.pin_positions.shape[1:] != now.pin_positions.shape[1:]:
-        return False
+        return set()
     end = min(before.frame_end, now.frame_end)
-    return before.until(end).fingerprints()["animation"] == now.until(end).fingerprints()["animation"]
+    then = before.until(end).fingerprints()
+    return {part for part, digest in now.until(end).fingerprints().items() if then[part] == digest} - {"frame range"}

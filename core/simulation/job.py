@@ -9,21 +9,20 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
-import re
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
-from ..errors import PinError, SettingsError, StoreError
+from ..errors import ColliderError, PinError, SettingsError, SpringError, StoreError
 from ..mesh.surface_mesh import SurfaceMesh
-from ..model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ..model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from .array_file import write_whole
+from .npz_file import read_npz
+from .surroundings import Collider, Spring
 
-JOB_FORMAT = 1
+JOB_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,16 @@ class Job:
         Surface vertices that are held.
     pin_positions : (frames, p, 3) float64
         Where they are at each frame from ``frame_start`` to ``frame_end``, world space, metres.
+    pin_held : (frames, p) bool
+        Whether each is still held at each frame; all by default. What is released stays released: later entries are
+        made False.
     object_to_world : (frames, 4, 4) float64
         Maps the object's own coordinates to world space in metres at each frame, for interfaces that write results
         back; the simulation itself never reads it. Identity by default.
+    springs, colliders : tuples of Spring and of Collider
+    ground : Ground or None
+    accelerations : (frames, n, 3) float64 or None
+        An acceleration that acts beside gravity, at each surface vertex and frame, world space, m/s².
     frame_start, frame_end : int
         Both included. The body is at rest, at its rest shape, at ``frame_start``.
     frame_rate : float
@@ -75,6 +81,11 @@ class Job:
     object_to_world: np.ndarray | None = None
     resolution: ResolutionSettings = field(default_factory=ResolutionSettings)
     solver: SolverSettings = field(default_factory=SolverSettings)
+    springs: tuple[Spring, ...] = ()
+    colliders: tuple[Collider, ...] = ()
+    ground: Ground | None = None
+    pin_held: np.ndarray | None = None
+    accelerations: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -84,7 +95,14 @@ class Job:
         if self.object_to_world is None:
             store(self, "object_to_world", np.tile(np.eye(4), (max(self.frame_count, 0), 1, 1)))
         store(self, "object_to_world", np.ascontiguousarray(self.object_to_world, dtype=np.float64))
+        if self.pin_held is None:
+            store(self, "pin_held", np.ones((max(self.frame_count, 0), len(self.pinned_vertices)), dtype=bool))
+        store(self, "pin_held", np.logical_and.accumulate(np.atleast_1d(self.pin_held), axis=0))
+        if self.accelerations is not None:
+            store(self, "accelerations", np.ascontiguousarray(self.accelerations, dtype=np.float64))
         self._validate()
+        self._validate_pins()
+        self._validate_surroundings()
 
     @property
     def frame_count(self) -> int:
@@ -97,7 +115,7 @@ class Job:
         return 1.0 / (self.frame_rate * self.solver.substeps)
 
     def _validate(self) -> None:
-        n, p = len(self.surface.positions), len(self.pinned_vertices)
+        n = len(self.surface.positions)
         if self.frame_count < 1:
             raise SettingsError(
                 f"The frame range {self.frame_start}-{self.frame_end} is empty.",
@@ -116,17 +134,6 @@ class Job:
             raise SettingsError(
                 "A material weight is not a number.", "Paint the map again at the vertices without a value."
             )
-        if p and (self.pinned_vertices.min() < 0 or self.pinned_vertices.max() >= n):
-            raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
-        if self.pin_positions.shape != (self.frame_count, p, 3):
-            raise PinError(
-                f"The pin positions have shape {self.pin_positions.shape}, not {(self.frame_count, p, 3)}.",
-                "Give one position a frame and pin.",
-            )
-        if not np.isfinite(self.pin_positions).all():
-            raise PinError(
-                "A pin's position is not a number.", "Check the animation of the object that carries the pins."
-            )
         if self.object_to_world.shape != (self.frame_count, 4, 4):
             raise SettingsError(
                 "There must be one object matrix a frame.", "Sample the object's matrix at every frame."
@@ -137,12 +144,63 @@ class Job:
                     "A region names a material that does not exist.", "Choose the region's material again."
                 )
 
+    def _validate_pins(self) -> None:
+        p = len(self.pinned_vertices)
+        if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
+            raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
+        if self.pin_positions.shape != (self.frame_count, p, 3):
+            raise PinError(
+                f"The pin positions have shape {self.pin_positions.shape}, not {(self.frame_count, p, 3)}.",
+                "Give one position a frame and pin.",
+            )
+        if not np.isfinite(self.pin_positions).all():
+            raise PinError(
+                "A pin's position is not a number.", "Check the animation of the object that carries the pins."
+            )
+        if self.pin_held.shape != (self.frame_count, p):
+            raise PinError(
+                f"Whether pins are held has shape {self.pin_held.shape}, not {(self.frame_count, p)}.",
+                "Give one value a frame and pin.",
+            )
+
+    def _validate_surroundings(self) -> None:
+        n = len(self.surface.positions)
+        for spring in self.springs:
+            if not _are_vertices(spring.vertices, n):
+                raise SpringError(
+                    f"The spring “{spring.name}” holds a vertex that does not exist.", "Choose its vertices again."
+                )
+            if len(spring.stiffness) != self.frame_count:
+                raise SpringError(
+                    f"The spring “{spring.name}” has {len(spring.stiffness)} frames, not {self.frame_count}.",
+                    "Sample it at every frame.",
+                )
+        for collider in self.colliders:
+            if len(collider.positions) not in (1, self.frame_count):
+                raise ColliderError(
+                    f"The collider “{collider.name}” has {len(collider.positions)} frames, not {self.frame_count}.",
+                    "Sample it at every frame, or once if it stands still.",
+                )
+        if self.accelerations is None:
+            return
+        if self.accelerations.shape != (self.frame_count, n, 3):
+            raise SettingsError(
+                f"The accelerations have shape {self.accelerations.shape}, not {(self.frame_count, n, 3)}.",
+                "Give one vector a frame and vertex.",
+            )
+        bad = np.argwhere(~np.isfinite(self.accelerations))
+        if len(bad):
+            raise SettingsError(
+                f"The acceleration at vertex {bad[0][1]} is not a number at frame {self.frame_start + bad[0][0]}.",
+                "Check what makes the field.",
+            )
+
     def check(self) -> None:
         """What can be told at once of whether the job can be simulated; MeshError or PinError where it cannot."""
         self.surface.validate()
         for region in self.regions:
             region.surface.validate()
-        if len(np.unique(self.pinned_vertices)) == len(self.surface.positions):
+        if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
 
     # -- what it is -----------------------------------------------------------------------------------------------
@@ -157,7 +215,15 @@ class Job:
                 self.material_weights,
                 *(a for r in self.regions for a in (r.surface.positions, r.surface.triangles, np.array(r.material))),
             ),
-            "pins": _digest(self.pinned_vertices),
+            "pins": _digest(self.pinned_vertices, self.pin_held),
+            "springs": _digest(*(a for s in self.springs for a in (s.name, *s.arrays().values()))),
+            "collisions": _digest(
+                json.dumps(
+                    [None if self.ground is None else asdict(self.ground), [c.numbers() for c in self.colliders]]
+                ),
+                *(a for c in self.colliders for a in c.arrays().values()),
+            ),
+            "fields": _digest() if self.accelerations is None else _digest(self.accelerations),
             "solver": _digest(json.dumps(asdict(self.solver), sort_keys=True)),
             "frame range": _digest(np.array([self.frame_start, self.frame_end]), np.array(self.frame_rate)),
             "animation": _digest(self.pin_positions, self.object_to_world),
@@ -171,6 +237,10 @@ class Job:
             frame_end=frame_end,
             pin_positions=self.pin_positions[:count],
             object_to_world=self.object_to_world[:count],
+            springs=tuple(spring.until(count) for spring in self.springs),
+            colliders=tuple(collider.until(count) for collider in self.colliders),
+            pin_held=self.pin_held[:count],
+            accelerations=None if self.accelerations is None else self.accelerations[:count],
         )
 
     # -- to and from a file ---------------------------------------------------------------------------------------
@@ -185,6 +255,9 @@ class Job:
             "frames": [self.frame_start, self.frame_end],
             "frame_rate": self.frame_rate,
             "region_materials": [r.material for r in self.regions],
+            "springs": [s.name for s in self.springs],
+            "colliders": [c.numbers() for c in self.colliders],
+            "ground": None if self.ground is None else asdict(self.ground),
         }
         arrays = {
             "positions": self.surface.positions,
@@ -193,10 +266,16 @@ class Job:
             "pinned_vertices": self.pinned_vertices,
             "pin_positions": self.pin_positions,
             "object_to_world": self.object_to_world,
+            "pin_held": self.pin_held,
         }
+        if self.accelerations is not None:
+            arrays["accelerations"] = self.accelerations
         for k, region in enumerate(self.regions):
             arrays[f"region_{k}_positions"] = region.surface.positions
             arrays[f"region_{k}_triangles"] = region.surface.triangles
+        for kind, parts in (("spring", self.springs), ("collider", self.colliders)):
+            for k, part in enumerate(parts):
+                arrays.update({f"{kind}_{k}_{name}": array for name, array in part.arrays().items()})
         buffer = io.BytesIO()
         np.savez(buffer, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
         with buffer.getbuffer() as content:
@@ -206,7 +285,7 @@ class Job:
     def load(cls, path: Path) -> Job:
         """Read what :meth:`save` wrote; StoreError when it is not such a file."""
         try:
-            arrays = _read_npz(Path(path))
+            arrays = read_npz(Path(path))
             settings = json.loads(arrays.pop("settings").tobytes().decode())
             if settings["format"] != JOB_FORMAT:
                 raise ValueError(f"another version of Sinew wrote it: format {settings['format']}")
@@ -230,6 +309,16 @@ class Job:
                 object_to_world=arrays["object_to_world"],
                 resolution=ResolutionSettings(**settings["resolution"]),
                 solver=SolverSettings(**solver),
+                springs=tuple(
+                    Spring(name, **_part(arrays, f"spring_{k}_")) for k, name in enumerate(settings["springs"])
+                ),
+                colliders=tuple(
+                    Collider(**numbers, **_part(arrays, f"collider_{k}_"))
+                    for k, numbers in enumerate(settings["colliders"])
+                ),
+                ground=None if settings["ground"] is None else Ground(**settings["ground"]),
+                pin_held=arrays["pin_held"],
+                accelerations=arrays.get("accelerations"),
             )
         except _UNREADABLE as error:
             raise StoreError(
@@ -250,39 +339,13 @@ _UNREADABLE = (
 )
 
 
-def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Arrays of an uncompressed ``.npz``; ValueError where one claims more than is there, before it is allocated."""
-    arrays = {}
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-        stored = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
-        if not stored or sum(m.file_size for m in members) > path.stat().st_size:
-            raise ValueError("it claims more than it holds")
-        for member in members:
-            with archive.open(member) as file:
-                arrays[member.filename.removesuffix(".npy")] = _read_npy(file)
-    return arrays
+def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The arrays of one spring or collider."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _read_npy(file: IO[bytes]) -> np.ndarray:
-    """One array. The header is matched, not handed to NumPy, which evaluates it as Python's literals and trusts it."""
-    data = file.read()
-    at = 10 + int.from_bytes(data[8:10], "little")
-    header = _NPY_HEADER.fullmatch(data[10:at])
-    if data[:8] != _NPY_MAGIC or header is None:
-        raise ValueError("it holds an array of a kind that is never saved")
-    kind, fortran, sides = (group.decode() for group in header.groups())
-    shape = tuple(int(side) for side in sides.replace(",", " ").split())
-    if math.prod(shape) * np.dtype(kind).itemsize != len(data) - at:
-        raise ValueError("an array claims more than it holds")
-    order = "F" if fortran == "True" else "C"
-    return np.frombuffer(memoryview(data)[at:], dtype=kind).reshape(shape, order=order).copy()
-
-
-_NPY_MAGIC = b"\x93NUMPY\x01\x00"
-_NPY_HEADER = re.compile(
-    rb"\{'descr': '([<|][fiub][1248])', 'fortran_order': (True|False), 'shape': \(([0-9, ]{0,200})\), \} *\n"
-)
+def _are_vertices(indices: np.ndarray, count: int) -> bool:
+    return len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < count)
 
 
 def _digest(*parts: str | np.ndarray) -> str:

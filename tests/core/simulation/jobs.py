@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.simulation.job import Job
+from sinew.core.simulation.surroundings import Collider, Spring
 
 
 def box_surface(size=(0.4, 0.1, 0.1), cells=(8, 2, 2)) -> SurfaceMesh:
@@ -52,4 +55,35 @@ def shaken_bar(frames=12, solver="mixed_fem", **solver_settings) -> Job:
         frame_rate=24.0,
         resolution=ResolutionSettings(cells_across=8),
         solver=SolverSettings(solver=solver, max_iterations=4, **solver_settings),
+    )
+
+
+def rising_plate(frames=12) -> Collider:
+    """A square below the bar that rises by a centimetre a frame."""
+    corners = np.array([[-1.0, -1.0, -0.5], [1.0, -1.0, -0.5], [1.0, 1.0, -0.5], [-1.0, 1.0, -0.5]])
+    rise = np.arange(frames)[:, None, None] * np.array([0.0, 0.0, 0.01])
+    return Collider("Plate", np.array([[0, 1, 2], [0, 2, 3]]), corners + rise, friction=0.3, thickness=0.004)
+
+
+def pulled_end(frames=12) -> Spring:
+    """A spring that pulls the far end of the bar up, and lets go half-way."""
+    X = box_surface().positions
+    far = np.flatnonzero(X[:, 0] > X[:, 0].max() - 1e-9)
+    targets = X[far] + np.arange(frames)[:, None, None] * np.array([0.0, 0.0, 0.005])
+    return Spring("Hook", far, np.ones(len(far)), targets, np.where(np.arange(frames) < 6, 50.0, 0.0))
+
+
+def surrounded_bar(frames=12) -> Job:
+    """The shaken bar with everything that may act on it: ground, collider, spring, released pins, a field."""
+    job = shaken_bar(frames)
+    n, p = len(job.surface.positions), len(job.pinned_vertices)
+    held = np.ones((frames, p), dtype=bool)
+    held[8:, : p // 2] = False
+    return replace(
+        job,
+        ground=Ground(height=-1.0),
+        colliders=(rising_plate(frames),),
+        springs=(pulled_end(frames),),
+        pin_held=held,
+        accelerations=np.arange(frames)[:, None, None] * np.ones((1, n, 3)),
     )

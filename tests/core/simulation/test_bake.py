@@ -95,7 +95,8 @@ def test_resume_of_another_job_is_refused(tmp_path):
 def test_everything_pinned_is_refused(tmp_path):
     job = shaken_bar(frames=2)
     every = np.arange(len(job.surface.positions))
-    job = replace(job, pinned_vertices=every, pin_positions=np.tile(job.surface.positions, (2, 1, 1)))
+    at_rest = np.tile(job.surface.positions, (2, 1, 1))
+    job = replace(job, pinned_vertices=every, pin_positions=at_rest, pin_held=None)
     with pytest.raises(PinError, match="nothing is left to move"):
         bake(job, FrameStore.create(tmp_path / "bake", job))
 

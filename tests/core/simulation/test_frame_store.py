@@ -20,7 +20,7 @@ from sinew.core.simulation import array_file
 from sinew.core.simulation.array_file import HEADER_LIMIT, MAGIC, read_arrays, write_arrays
 from sinew.core.simulation.frame_store import FrameStore
 
-from .jobs import box_surface, shaken_bar
+from .jobs import box_surface, shaken_bar, surrounded_bar
 
 N = len(box_surface().positions)
 
@@ -196,7 +196,7 @@ def test_an_impossible_job_leaves_the_bake_before_it(store):
     job = shaken_bar()
     flat = replace(job, surface=SurfaceMesh(job.surface.positions * 0.0, job.surface.triangles))
     every = np.arange(N)
-    held = replace(job, pinned_vertices=every, pin_positions=np.tile(job.surface.positions, (12, 1, 1)))
+    held = replace(job, pinned_vertices=every, pin_positions=np.tile(job.surface.positions, (12, 1, 1)), pin_held=None)
     for impossible, error in ((flat, MeshError), (held, PinError)):
         with pytest.raises(error):
             FrameStore.create(store.folder, impossible)
@@ -309,7 +309,14 @@ def test_delete_takes_its_own_files_only(store):
     assert [p.name for p in store.folder.iterdir()] == ["notes.txt"]
 
 
-def test_a_longer_range_alone_is_named_as_that(store):
+def test_a_longer_range_alone_is_named_as_that(store, tmp_path):
+    store = FrameStore.create(tmp_path / "surrounded", surrounded_bar())
+    assert store.outdated_by(surrounded_bar(frames=20)) == ["frame range"]
+    other = replace(surrounded_bar(frames=20), ground=None)
+    assert store.outdated_by(other) == ["collisions", "frame range"]
+
+
+def test_a_longer_range_of_pins_alone_is_named_as_that(store):
     assert store.outdated_by(shaken_bar(frames=20)) == ["frame range"]
     longer = shaken_bar(frames=20)
     assert store.outdated_by(replace(longer, pin_positions=longer.pin_positions + 1.0)) == ["frame range", "animation"]

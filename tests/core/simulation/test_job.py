@@ -15,17 +15,19 @@ from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.simulation.job import Job, Region
 
-from .jobs import box_surface, shaken_bar
+from .jobs import box_surface, shaken_bar, surrounded_bar
 
 
 def test_a_saved_job_comes_back_equal(tmp_path):
-    job = replace(shaken_bar(), regions=(Region(box_surface(), 1),))
+    job = replace(surrounded_bar(), regions=(Region(box_surface(), 1),))
     job.save(tmp_path / "job.npz")
     again = Job.load(tmp_path / "job.npz")
     assert again.fingerprints() == job.fingerprints()
     assert again.solver == job.solver
     assert again.materials == job.materials
     assert again.frame_rate == job.frame_rate
+    assert again.ground == job.ground and again.colliders[0].numbers() == job.colliders[0].numbers()
+    assert again.springs[0].name == "Hook" and np.array_equal(again.accelerations, job.accelerations)
     assert np.array_equal(again.regions[0].surface.triangles, job.regions[0].surface.triangles)
 
 
@@ -37,10 +39,19 @@ def test_a_saved_job_comes_back_equal(tmp_path):
         ("resolution", lambda j: {"resolution": ResolutionSettings(cells_across=9)}),
         ("solver", lambda j: {"solver": SolverSettings(substeps=2)}),
         ("animation", lambda j: {"pin_positions": j.pin_positions + 1.0}),
+        ("pins", lambda j: {"pin_held": None}),
+        ("springs", lambda j: {"springs": ()}),
+        ("springs", lambda j: {"springs": (replace(j.springs[0], stiffness=j.springs[0].stiffness + 1.0),)}),
+        ("collisions", lambda j: {"ground": None}),
+        ("collisions", lambda j: {"ground": replace(j.ground, friction=0.1)}),
+        ("collisions", lambda j: {"colliders": (replace(j.colliders[0], friction=0.1),)}),
+        ("collisions", lambda j: {"colliders": (replace(j.colliders[0], positions=j.colliders[0].positions + 1.0),)}),
+        ("fields", lambda j: {"accelerations": j.accelerations + 1.0}),
+        ("fields", lambda j: {"accelerations": None}),
     ],
 )
 def test_fingerprints_name_the_part_that_changed(part, change):
-    job = shaken_bar()
+    job = surrounded_bar()
     changed = replace(job, **change(job))
     before, after = job.fingerprints(), changed.fingerprints()
     assert [name for name in before if before[name] != after[name]] == [part]
@@ -110,6 +121,12 @@ def write_npz(path, change=None, settings=None, compression=zipfile.ZIP_STORED):
         {"settings": {"solver": None}},
         {"settings": {"frame_rate": "fast"}},
         {"settings": {"region_materials": [0]}},
+        {"settings": {"springs": [1]}},
+        {"settings": {"springs": 3}},
+        {"settings": {"colliders": [{"name": "a"}]}},
+        {"settings": {"colliders": ["a"]}},
+        {"settings": {"ground": {"depth": 1.0}}},
+        {"change": {"pin_held": b"\x93NUMPY\x01\x00"}},
     ],
 )
 def test_a_crafted_job_is_refused_without_taking_memory(tmp_path, crafted):

@@ -51,6 +51,72 @@ def test_a_scene_is_read(scene):
     assert np.allclose(job.pin_positions[:, 0, 2] - X[job.pinned_vertices[0], 2], [0.0, 0.01, 0.02, 0.02])
 
 
+SURROUNDINGS = """
+release = 3
+[[spring]]
+name = "hook"
+box = [[0.39, -1, -1], [1, 1, 1]]
+motion = [[1, 0, 0, 0], [4, 0, 0, 0.3]]
+stiffness = [[2, 100], [3, 0]]
+[ground]
+height = -1
+[[collider]]
+mesh = "bar.npz"
+motion = [0, 0, -2]
+friction = 0.1
+[[field]]
+acceleration = [[1, 0, 0, 0], [3, 2, 0, 0]]
+[[field]]
+acceleration = [0, 0, 1]
+vertices = [5]
+"""
+
+
+def test_what_acts_from_outside_is_read(scene):
+    scene.write_text(SCENE + SURROUNDINGS)
+    job = read_scene(scene)
+    assert job.pin_held.all(axis=1).tolist() == [True, True, False, False]
+    (spring,), (collider,) = job.springs, job.colliders
+    X = job.surface.positions
+    assert (spring.name, spring.stiffness.tolist()) == ("hook", [100.0, 100.0, 0.0, 0.0])
+    assert np.array_equal(spring.vertices, np.flatnonzero(X[:, 0] > 0.39))
+    assert np.allclose(spring.targets[2] - X[spring.vertices], [0.0, 0.0, 0.2])
+    assert job.ground.height == -1.0 and job.ground.friction == 0.5
+    assert (collider.friction, collider.thickness) == (0.1, job.ground.thickness)
+    assert np.allclose(collider.positions, [X - [0.0, 0.0, 2.0]])
+    assert np.allclose(job.accelerations[:, 4], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 0]])
+    assert np.allclose(job.accelerations[:, 5] - job.accelerations[:, 4], [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("release = 3", 'release = "soon"', "release of pins 1 is 'soon'"),
+        ("stiffness = [[2, 100], [3, 0]]", "", "spring 1 has no stiffness"),
+        ("stiffness = [[2, 100], [3, 0]]", "stiffness = [[2, 100], [1, 0]]", "stiffness of spring 1"),
+        ("stiffness = [[2, 100], [3, 0]]", "stiffness = -3", "“hook” is negative"),
+        ("stiffness = [[2, 100], [3, 0]]", "stiffness = nan", "stiffness of spring 1"),
+        ("box = [[0.39", "boxes = [[0.39", "“boxes” in spring 1"),
+        ("[ground]", "[[ground]]", "Write [ground]"),
+        ("height = -1", "depth = -1", "“depth” in ground"),
+        ("height = -1", "friction = -1", "friction is -1"),
+        ("[[collider]]", "[collider]", "Write [[collider]]"),
+        ('[[collider]]\nmesh = "bar.npz"', "[[collider]]", "mesh of collider 1 is None"),
+        ('[[collider]]\nmesh = "bar.npz"', '[[collider]]\nmesh = "none.npz"', "no file none.npz"),
+        ("motion = [0, 0, -2]", "motion = [0, 0]", "motion of collider 1"),
+        ("friction = 0.1", "friction = nan", "friction is nan"),
+        ("acceleration = [0, 0, 1]", "", "field 2 has no acceleration"),
+        ("acceleration = [0, 0, 1]", 'acceleration = "up"', "acceleration of field 2"),
+        ("vertices = [5]", "vertices = [5000]", "field 2 does not exist"),
+    ],
+)
+def test_what_is_wrong_outside_is_named(scene, capsys, before, after, said):
+    assert before in SURROUNDINGS
+    scene.write_text(SCENE + SURROUNDINGS.replace(before, after))
+    assert cli.main([str(scene)]) == 1
+    assert said in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".pc2", ".ply"])
 def test_the_command_line_writes_frames(scene, suffix):
     out = scene.with_suffix(suffix)

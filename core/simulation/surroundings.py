@@ -1,0 +1,142 @@
+"""What acts on a body from outside: springs and colliders, sampled at every frame.
+
+World space, SI units. ``simulation/loads.py`` makes forces of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import ColliderError, SettingsError, SpringError
+from ..model.settings import ContactSettings
+
+
+@dataclass(frozen=True)
+class Spring:
+    """Springs of rest length zero from surface vertices to moving targets; a soft pin where the targets are the
+    vertices' own animation.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    vertices : (p,) int32
+        Surface vertices; at least one.
+    weights : (p,) float64
+        How the vertices share the stiffness; not negative, and one of them positive.
+    targets : (frames, p, 3) float64
+        Where each vertex is pulled at each frame, m.
+    stiffness : (frames,) float64
+        Of all the vertices together at each frame, N/m; 0 releases.
+    """
+
+    name: str
+    vertices: np.ndarray
+    weights: np.ndarray
+    targets: np.ndarray
+    stiffness: np.ndarray
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        store(self, "vertices", np.ascontiguousarray(self.vertices, dtype=np.int32))
+        for name in ("weights", "targets", "stiffness"):
+            store(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
+        p = len(self.vertices)
+        if self.vertices.ndim != 1 or p == 0:
+            raise SpringError(f"The spring “{self.name}” holds no vertex.", "Choose the vertices that it pulls.")
+        frames = len(self.stiffness)
+        if self.weights.shape != (p,) or self.stiffness.ndim != 1 or self.targets.shape != (frames, p, 3):
+            raise SpringError(
+                f"The arrays of the spring “{self.name}” do not fit each other.",
+                "Give one weight a vertex, one stiffness a frame, and one target a frame and vertex.",
+            )
+        if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
+            raise SpringError(
+                f"The weights of the spring “{self.name}” are no shares.",
+                "Give weights that are not negative, and one above zero.",
+            )
+        if not (self.stiffness >= 0.0).all() or not np.isfinite(self.stiffness).all():
+            raise SpringError(
+                f"The strength of the spring “{self.name}” is negative or not a number.", "Set 0 N/m or more."
+            )
+        if not np.isfinite(self.targets).all():
+            raise SpringError(
+                f"A target of the spring “{self.name}” is not a number.", "Check the animation of what it pulls to."
+            )
+
+    def until(self, frames: int) -> Spring:
+        """The same over the first frames only."""
+        return replace(self, targets=self.targets[:frames], stiffness=self.stiffness[:frames])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name, for a file."""
+        return {name: getattr(self, name) for name in ("vertices", "weights", "targets", "stiffness")}
+
+
+@dataclass(frozen=True)
+class Collider:
+    """A surface that the body runs into, still or animated.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    triangles : (t,3) int32
+        Over k vertices, outward by the right hand; the surface may be open.
+    positions : (1 or frames, k, 3) float64
+        m. One frame where it stands still: equal frames are made one.
+    friction : float
+        Coulomb's coefficient.
+    thickness : float
+        Distance at which it begins to push, m.
+    """
+
+    name: str
+    triangles: np.ndarray
+    positions: np.ndarray
+    friction: float = ContactSettings.friction
+    thickness: float = ContactSettings.thickness
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        store(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32))
+        positions = np.ascontiguousarray(self.positions, dtype=np.float64)
+        if len(positions) > 1 and (positions == positions[0]).all():
+            positions = positions[:1]
+        store(self, "positions", positions)
+        try:
+            ContactSettings(friction=self.friction, thickness=self.thickness)
+        except SettingsError as error:
+            raise ColliderError(f"The collider “{self.name}”: {error.message}", error.remedy) from error
+        if self.triangles.ndim != 2 or self.triangles.shape[1] != 3 or len(self.triangles) == 0:
+            raise ColliderError(f"The collider “{self.name}” has no faces.", "Add faces, or remove it.")
+        if self.positions.ndim != 3 or self.positions.shape[2] != 3 or len(self.positions) == 0:
+            raise ColliderError(
+                f"The positions of the collider “{self.name}” have shape {self.positions.shape}.",
+                "Give one position a frame and vertex, or a single frame.",
+            )
+        if self.triangles.min() < 0 or self.triangles.max() >= self.positions.shape[1]:
+            raise ColliderError(
+                f"A face of the collider “{self.name}” names a vertex that is not there.", "Check its mesh."
+            )
+        bad = np.argwhere(~np.isfinite(self.positions))
+        if len(bad):
+            raise ColliderError(
+                f"Vertex {bad[0][1]} of the collider “{self.name}” has a position that is not a number.",
+                "Check its modifiers and its animation.",
+            )
+
+    def until(self, frames: int) -> Collider:
+        """The same over the first frames only."""
+        return replace(self, positions=self.positions[:frames])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name, for a file."""
+        return {"triangles": self.triangles, "positions": self.positions}
+
+    def numbers(self) -> dict[str, Any]:
+        """What is no array, for a file."""
+        return {"name": self.name, "friction": self.friction, "thickness": self.thickness}
