@@ -130,7 +130,7 @@ def _headline() -> Iterable[Row]:
     prepared = prepare(job)
     solver = make_solver(prepared.model, job.solver)
     state, reports = prepared.model.rest_state(), []
-    for targets in prepared.pin_targets[1:]:
+    for targets in prepared.pins.targets[1:]:
         state, report = solver.step(state, targets, job.time_step)
         reports.append(report)
     yield row("headline", "surface vertices", len(X))

@@ -9,6 +9,8 @@ bends or stretches.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
@@ -26,6 +28,49 @@ OPEN_TURN = 1e-6
 
 PRIOR = 1e-4
 """Weight of the rigid motion beside the embedded pins' targets."""
+
+
+@dataclass(frozen=True)
+class PinSchedule:
+    """Tet vertices that are held, where, and until when.
+
+    ``corners`` (q,) ascending; ``targets`` (frames,q,3) m; ``held`` (frames,q) bool: a corner is held on the way to a
+    frame where it is held, and free from then on.
+    """
+
+    corners: np.ndarray
+    targets: np.ndarray
+    held: np.ndarray
+
+    def held_corners(self, frame: int) -> np.ndarray:
+        """Corners that are held on the way to a frame, (k,), counted from the first frame."""
+        return self.corners[self.held[frame]]
+
+    def targets_at(self, frame: int, part: float) -> np.ndarray:
+        """Where these are after a part (0 to 1) of the way to a frame, (k,3), m: straight from the frame before."""
+        mask = self.held[frame]
+        before, after = self.targets[frame - 1][mask], self.targets[frame][mask]
+        return before + part * (after - before)
+
+
+def pin_schedule(
+    mesh: TetMesh,
+    embedding: Embedding,
+    pinned_vertices: np.ndarray,
+    pin_positions: np.ndarray,
+    pin_held: np.ndarray,
+    rotations: np.ndarray,
+) -> PinSchedule:
+    """The schedule of pinned surface vertices (p,) with their positions (frames,p,3) and whether they are held
+    (frames,p); ``rotations`` as in :func:`corner_targets`.
+    """
+    corners = pinned_corners(mesh, embedding, pinned_vertices)
+    targets = corner_targets(corners, mesh, embedding, pinned_vertices, pin_positions, rotations)
+    column = np.searchsorted(corners, mesh.tets[embedding.tet_indices[pinned_vertices]])
+    held = np.zeros((len(pin_held), len(corners)), dtype=bool)
+    for frame, holds in zip(held, pin_held, strict=True):
+        frame[column[holds]] = True
+    return PinSchedule(corners, targets, held)
 
 
 def pinned_corners(mesh: TetMesh, embedding: Embedding, pinned_vertices: np.ndarray) -> np.ndarray:

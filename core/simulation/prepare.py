@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constraints.pins import corner_targets, pinned_corners
+from ..constraints.pins import PinSchedule, pin_schedule
 from ..jit import cache_warning
 from ..materials.fields import material_fields
 from ..mesh.embedding import Embedding, embed
@@ -34,14 +34,11 @@ def ignore(_event: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that a simulation of a job needs.
-
-    ``pin_targets``: (frames, q, 3) positions of the model's pinned vertices at each frame.
-    """
+    """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame."""
 
     model: Model
     embedding: Embedding
-    pin_targets: np.ndarray
+    pins: PinSchedule
 
     def surface(self, positions: np.ndarray) -> np.ndarray:
         """Positions of the render surface for tet positions, (n,3)."""
@@ -103,7 +100,14 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
     on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
     fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
     on_event(mesh_event(job, mesh, embedding, fields.empty_regions))
-    corners = pinned_corners(mesh, embedding, job.pinned_vertices)
+    pins = pin_schedule(
+        mesh,
+        embedding,
+        job.pinned_vertices,
+        job.pin_positions,
+        job.pin_held,
+        _object_rotations(job.object_to_world),
+    )
     model = build_model(
         mesh,
         fields.youngs_modulus,
@@ -111,12 +115,9 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         fields.density,
         fields.energies,
         fields.energy,
-        corners,
+        pins.held_corners(min(1, job.frame_count - 1)),
     )
-    targets = corner_targets(
-        corners, mesh, embedding, job.pinned_vertices, job.pin_positions, _object_rotations(job.object_to_world)
-    )
-    return Prepared(model, embedding, targets)
+    return Prepared(model, embedding, pins)
 
 
 def _object_rotations(object_to_world: np.ndarray) -> np.ndarray:

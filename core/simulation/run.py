@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..model.state import State
 from ..optimization.report import StepReport
@@ -35,7 +37,7 @@ def simulate(
 
     The first frame is the rest shape, without a step. Pins move linearly within a frame. Raises Stopped between steps.
     """
-    solver = make_solver(prepared.model, job.solver)
+    solver, pinned = make_solver(prepared.model, job.solver), prepared.model.pinned
     if start is None:
         number, state = job.frame_start, prepared.model.rest_state()
         yield Frame(number, state, [])
@@ -43,12 +45,14 @@ def simulate(
         number, state = start
     substeps = job.solver.substeps
     for frame in range(number + 1, job.frame_end + 1):
-        before, after = prepared.pin_targets[frame - job.frame_start - 1], prepared.pin_targets[frame - job.frame_start]
-        reports = []
+        at, reports = frame - job.frame_start, []
+        if not np.array_equal(prepared.pins.held_corners(at), pinned):
+            # Pins were released: other unknowns, another system.
+            pinned = prepared.pins.held_corners(at)
+            solver = make_solver(replace(prepared.model, pinned=pinned), job.solver)
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped
-            targets = before + (k / substeps) * (after - before)
-            state, report = solver.step(state, targets, job.time_step)
+            state, report = solver.step(state, prepared.pins.targets_at(at, k / substeps), job.time_step)
             reports.append(report)
         yield Frame(frame, state, reports)

@@ -1,0 +1,106 @@
+"""Jobs stepped from frame to frame: pins that let go, pins that cross, very long steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.errors import DivergenceError, SettingsError
+from sinew.core.model.settings import SolverSettings
+from sinew.core.simulation.bake import bake
+from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.prepare import prepare
+from sinew.core.simulation.run import simulate
+from sinew.core.solvers import SOLVERS
+
+from .jobs import shaken_bar
+
+SOLVER = pytest.mark.parametrize("solver", SOLVERS)
+
+
+def released_bar(frames=10, last_held=4, **settings):
+    """The shaken bar whose pins let go after a frame, one after the other."""
+    job = shaken_bar(frames=frames, **settings)
+    held = np.ones((frames, len(job.pinned_vertices)), dtype=bool)
+    held[last_held:] = False
+    held[last_held - 1, ::2] = False
+    return replace(job, pin_held=held)
+
+
+@SOLVER
+def test_a_body_let_go_in_the_air_falls_freely(solver):
+    """From the release on its momentum changes by its weight times the time, and by nothing else."""
+    job = released_bar(solver=solver, substeps=2)
+    prepared = prepare(job)
+    frames = list(simulate(job, prepared))
+    momenta = [(prepared.model.mass @ frame.state.velocities).sum(axis=0) for frame in frames]
+    weight = prepared.model.masses.sum() * np.array(job.solver.gravity)
+    assert np.linalg.norm(momenta[2] - momenta[1] - weight / job.frame_rate) > 0.1 * np.linalg.norm(weight) / 24
+    for before, after in zip(momenta[4:], momenta[5:], strict=False):
+        np.testing.assert_allclose(after - before, weight / job.frame_rate, atol=1e-7 * np.linalg.norm(weight))
+
+
+def test_pins_let_go_one_by_one():
+    """Fewer and fewer corners are held; those still held stay on their targets."""
+    job = released_bar()
+    prepared = prepare(job)
+    counts = [len(prepared.pins.held_corners(k)) for k in range(job.frame_count)]
+    assert counts[0] > counts[3] > counts[4] == 0
+    for frame in list(simulate(job, prepared))[1:]:
+        k = frame.number - job.frame_start
+        there = frame.state.positions[prepared.pins.held_corners(k)]
+        np.testing.assert_allclose(there, prepared.pins.targets[k][prepared.pins.held[k]], atol=1e-14)
+
+
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
+def test_a_bake_resumed_around_a_release_has_the_same_bits(tmp_path, integrator):
+    """Stopped before the pins let go, and after."""
+    job = released_bar(integrator=integrator)
+    whole = FrameStore.create(tmp_path / "whole", job)
+    bake(job, whole)
+    for stop in (3, 7):
+        store = FrameStore.create(tmp_path / f"stopped at {stop}", job)
+        done = []
+        on_event = lambda event, done=done: done.append(event) if event["event"] == "frame" else None  # noqa: E731
+        assert bake(job, store, on_event, lambda done=done, stop=stop: len(done) >= stop) == "stopped"
+        assert bake(job, store, resume=True) == "done"
+        assert all(np.array_equal(store.read(k), whole.read(k)) for k in whole.frames())
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+def test_pins_that_cross(solver):
+    """The two ends change places through each other: the body folds, every number stays finite, the pins are met."""
+    job = shaken_bar(frames=9, solver=solver)
+    X = job.surface.positions
+    ends = np.flatnonzero((X[:, 0] < 1e-9) | (X[:, 0] > 0.4 - 1e-9))
+    way = np.linspace(0.0, 1.0, 9)[:, None]
+    positions = np.tile(X[ends], (9, 1, 1))
+    positions[:, :, 0] += way * np.where(X[ends, 0] < 0.2, 0.4, -0.4)
+    job = replace(job, pinned_vertices=ends, pin_positions=positions, pin_held=np.ones((9, len(ends)), dtype=bool))
+    prepared = prepare(job)
+    frames = list(simulate(job, prepared))
+    assert all(np.isfinite(frame.state.positions).all() for frame in frames)
+    np.testing.assert_allclose(prepared.surface(frames[-1].state.positions)[ends], positions[-1], atol=1e-3)
+    assert np.abs(frames[-1].state.positions).max() < 2.0
+
+
+@SOLVER
+def test_a_step_of_ten_seconds(solver):
+    """The pinned body ends its steps at rest, or the error says to take more substeps."""
+    job = shaken_bar(frames=4, solver=solver)
+    still = np.tile(job.pin_positions[:1], (4, 1, 1))
+    options = SolverSettings(solver=solver, max_iterations=200)
+    job = replace(job, frame_rate=0.1, pin_positions=still, solver=options)
+    if solver == "linearly_implicit":
+        with pytest.raises(DivergenceError, match="substeps"):
+            list(simulate(job, prepare(job)))
+        return
+    frames = list(simulate(job, prepare(job)))
+    assert all(report.converged for frame in frames for report in frame.reports)
+    assert np.abs(frames[-1].state.velocities).max() < 1e-3
+
+
+def test_zero_steps_are_refused():
+    with pytest.raises(SettingsError, match="substeps"):
+        SolverSettings(substeps=0)
