@@ -37,6 +37,13 @@ def _solvers() -> Items:
 
 
 @functools.cache
+def _integrators() -> Items:
+    from ..core.integrators.registry import INTEGRATORS
+
+    return tuple((name, rule.LABEL, rule.DESCRIPTION, number_of(name)) for name, rule in INTEGRATORS.items())
+
+
+@functools.cache
 def _presets() -> Items:
     from ..core.materials.presets import PRESETS
 
@@ -56,6 +63,16 @@ def energy_items(owner: Any = None, context: Any = None) -> Items:
 def solver_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the methods that compute a step."""
     return _solvers()
+
+
+def integrator_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the rules of time integration."""
+    return _integrators()
+
+
+def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the solvers of linear systems."""
+    return _LINEAR_SOLVERS
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
@@ -78,3 +95,15 @@ def pascals(stiffness: float) -> str:
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
     exact = f"{stiffness:,.0f} Pa"
     return exact if name == "PA" else f"{stiffness / size:.5g} {label} ({exact})"
+
+
+_LINEAR_SOLVERS: Items = tuple(
+    (name, label, about, number_of(name))
+    for name, label, about in (
+        ("automatic", "Automatic", "The fastest that is installed and fits into the memory"),
+        ("cholmod", "CHOLMOD", "Direct: exact, bundled"),
+        ("pardiso", "PARDISO", "Direct: exact, and faster on Intel's processors where pypardiso is installed"),
+        ("superlu", "SuperLU", "Direct: exact, slow; always there"),
+        ("pcg", "Conjugate Gradients", "Iterative: takes little memory, and stops after Inner Iterations"),
+    )
+)

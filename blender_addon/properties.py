@@ -1,13 +1,12 @@
 """What the artist sets, kept on the object as ``Object.sinew``: the mirror of the library's settings.
 
-Names, ranges, units and defaults are read from the settings' own dataclasses. Blender keeps 32-bit numbers, so readers
-round to the digits such a number carries (:func:`clean`); stiffness is kept as its logarithm, since 5e4 and 1e9 Pa have
-to be read, set and interpolated alike.
+Names, ranges, units and defaults are read from the settings' own dataclasses (``mirror``). Blender keeps 32-bit
+numbers, so readers round to the digits such a number carries (``mirror.clean``); stiffness is kept as its logarithm,
+since 5e4 and 1e9 Pa have to be read, set and interpolated alike.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
 
-import dataclasses
 import math
 from typing import Any
 
@@ -23,13 +22,20 @@ from bpy.props import (
 )
 
 from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from . import choices
+from . import choices, outside_properties
+from .mirror import choice, field_of, numeric, stiffness_of
+from .outside_properties import SinewCollisions, SinewSpring
 
-STIFFNESS_RANGE = next(f for f in dataclasses.fields(MaterialSettings) if f.name == "youngs_modulus").metadata["range"]
+STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
 
 METHOD_LABELS = {
     "lattice": ("Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
     "robust": ("Robust", "Tetrahedra that follow the surface: minutes, works with any mesh"),
+}
+STOP_LABELS = {
+    "movement": ("Movement Is Small", "No vertex wants to move farther than a part of the body's size"),
+    "decrement": ("Energy Is Settled", "An iteration promises hardly any energy (the Newton decrement)"),
+    "acceleration": ("Acceleration Is Settled", "No vertex's acceleration changes noticeably"),
 }
 PLACES = (
     (
@@ -50,28 +56,6 @@ STATUSES = (
     ("FAILED", "Failed", "The bake ended with an error"),
     ("DONE", "Baked", "All frames are baked"),
 )
-
-
-def clean(value: float) -> float:
-    """The decimal number that was meant by a 32-bit one: six significant digits."""
-    return float(f"{value:.6g}")
-
-
-def stiffness_of(log_stiffness: float) -> float:
-    """Pascals of a kept logarithm: five significant digits, which is what a 32-bit logarithm carries."""
-    return float(f"{10.0**log_stiffness:.5g}")
-
-
-def _field(settings: type, name: str) -> dataclasses.Field:
-    return next(f for f in dataclasses.fields(settings) if f.name == name)
-
-
-def _numeric(make: Any, settings: type, name: str, label: str, **options: Any) -> Any:
-    field = _field(settings, name)
-    low, high = field.metadata["range"]
-    unit = f" ({field.metadata['unit']})" if field.metadata["unit"] else ""
-    help = field.metadata["help"]
-    return make(name=label + unit, description=help, default=field.default, min=low, max=high, options=set(), **options)
 
 
 def _unit_size(material: Any) -> float:
@@ -97,7 +81,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
     log_stiffness: FloatProperty(
         name="Log Stiffness",
         description="Logarithm of Young's modulus in Pa",
-        default=math.log10(_field(MaterialSettings, "youngs_modulus").default),
+        default=math.log10(field_of(MaterialSettings, "youngs_modulus").default),
         min=math.log10(STIFFNESS_RANGE[0]),
         max=math.log10(STIFFNESS_RANGE[1]),
         options=set(),
@@ -119,13 +103,13 @@ class SinewMaterial(bpy.types.PropertyGroup):
         default="KPA",
         options=set(),
     )
-    poissons_ratio: _numeric(FloatProperty, MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
-    density: _numeric(FloatProperty, MaterialSettings, "density", "Density", precision=1)
+    poissons_ratio: numeric(FloatProperty, MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
+    density: numeric(FloatProperty, MaterialSettings, "density", "Density", precision=1)
     energy: EnumProperty(
         name="Energy",
-        description=_field(MaterialSettings, "energy").metadata["help"],
+        description=field_of(MaterialSettings, "energy").metadata["help"],
         items=choices.energy_items,
-        default=choices.number_of(_field(MaterialSettings, "energy").default),
+        default=choices.number_of(field_of(MaterialSettings, "energy").default),
         options=set(),
     )
     vertex_group: StringProperty(name="Map", description="Vertex group that says where this material is", options=set())
@@ -153,6 +137,8 @@ class SinewBake(bpy.types.PropertyGroup):
     mesh_summary: StringProperty(name="Tetrahedra", options=set())
     mesh_warning: StringProperty(name="Warning", options=set())
     material_warning: StringProperty(name="Warning", options=set())
+    linear_solver: StringProperty(name="Linear Solver", description="Which one the bake took, and why", options=set())
+    report: StringProperty(name="Solver Report", description="How the steps went, in short", options=set())
 
 
 def _place_label(self: Any) -> str:
@@ -177,12 +163,12 @@ class SinewObject(bpy.types.PropertyGroup):
     enabled: BoolProperty(name="Sinew", description="Simulate this object as an elastic body", options=set())
     method: EnumProperty(
         name="Method",
-        description=_field(ResolutionSettings, "method").metadata["help"],
+        description=field_of(ResolutionSettings, "method").metadata["help"],
         items=[(name, *METHOD_LABELS[name]) for name in ResolutionSettings.METHODS],
-        default=_field(ResolutionSettings, "method").default,
+        default=field_of(ResolutionSettings, "method").default,
         options=set(),
     )
-    cells_across: _numeric(IntProperty, ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
+    cells_across: numeric(IntProperty, ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
     place: EnumProperty(
         name="Simulate", description="Place in the modifier stack that is simulated", items=PLACES, options=set()
     )
@@ -197,26 +183,67 @@ class SinewObject(bpy.types.PropertyGroup):
     active_material: IntProperty(name="Active Physical Material", min=0, options=set(), update=_paint_active_material)
 
     pin_group: StringProperty(
-        name="Pin Group", description="Vertices with a weight of 0.5 or more are held", options=set()
+        name="Pin Group", description="Vertices with a weight of at least Hold From are held", options=set()
+    )
+    hold_from: FloatProperty(
+        name="Hold From",
+        description="Vertices with this weight or more are held. Key it upwards to release them over time; above 1 "
+        "nothing is held. What is released stays released",
+        default=0.5,
+        min=0.001,
+        max=2.0,
+        soft_max=1.01,
+    )
+
+    springs: CollectionProperty(type=SinewSpring)
+    active_spring: IntProperty(name="Active Spring", min=0, options=set())
+    collisions: PointerProperty(type=SinewCollisions)
+    acceleration_attribute: StringProperty(
+        name="Acceleration",
+        description="Vector attribute of the points, in m/s² and world space, that acts beside gravity. Geometry Nodes "
+        "can make it, below the simulated place of the modifier stack. Empty: none",
+        options=set(),
     )
 
     solver: EnumProperty(
         name="Solver",
-        description=_field(SolverSettings, "solver").metadata["help"],
+        description=field_of(SolverSettings, "solver").metadata["help"],
         items=choices.solver_items,
-        default=choices.number_of(_field(SolverSettings, "solver").default),
+        default=choices.number_of(field_of(SolverSettings, "solver").default),
         options=set(),
     )
-    max_iterations: _numeric(IntProperty, SolverSettings, "max_iterations", "Iterations", soft_max=100)
-    tolerance: _numeric(FloatProperty, SolverSettings, "tolerance", "Tolerance", precision=7)
-    substeps: _numeric(IntProperty, SolverSettings, "substeps", "Substeps", soft_max=20)
+    integrator: EnumProperty(
+        name="Time Integration",
+        description=field_of(SolverSettings, "integrator").metadata["help"],
+        items=choices.integrator_items,
+        default=choices.number_of(field_of(SolverSettings, "integrator").default),
+        options=set(),
+    )
+    substeps: numeric(IntProperty, SolverSettings, "substeps", "Substeps", soft_max=20)
+    max_iterations: numeric(IntProperty, SolverSettings, "max_iterations", "Iterations", soft_max=100)
+    stop_rule: EnumProperty(**choice(SolverSettings, "stop_rule", "Stop When", STOP_LABELS))
+    tolerance: numeric(FloatProperty, SolverSettings, "tolerance", "Tolerance", precision=7)
+    decrement_tolerance: numeric(FloatProperty, SolverSettings, "decrement_tolerance", "Tolerance", precision=7)
+    acceleration_tolerance: numeric(FloatProperty, SolverSettings, "acceleration_tolerance", "Tolerance", precision=4)
+    mass_damping: numeric(FloatProperty, SolverSettings, "mass_damping", "Drag", soft_max=10.0, precision=3)
+    stiffness_damping: numeric(
+        FloatProperty, SolverSettings, "stiffness_damping", "Inner Friction", soft_max=0.1, precision=4
+    )
     quadratic_finish: BoolProperty(
         name="Quadratic Finish",
-        description=_field(SolverSettings, "quadratic_finish").metadata["help"],
-        default=_field(SolverSettings, "quadratic_finish").default,
+        description=field_of(SolverSettings, "quadratic_finish").metadata["help"],
+        default=field_of(SolverSettings, "quadratic_finish").default,
         options=set(),
     )
-    damping_factor: _numeric(FloatProperty, SolverSettings, "damping_factor", "Damping Factor", precision=2)
+    linear_solver: EnumProperty(
+        name="Linear Solver",
+        description=field_of(SolverSettings, "linear_solver").metadata["help"],
+        items=choices.linear_solver_items,
+        default=choices.number_of(field_of(SolverSettings, "linear_solver").default),
+        options=set(),
+    )
+    inner_iterations: numeric(IntProperty, SolverSettings, "inner_iterations", "Inner Iterations", soft_max=50)
+    damping_factor: numeric(FloatProperty, SolverSettings, "damping_factor", "Damping Factor", precision=2)
 
     use_scene_range: BoolProperty(
         name="Scene Frame Range", description="Bake the frames of the scene's own range", default=True, options=set()
@@ -229,7 +256,7 @@ class SinewObject(bpy.types.PropertyGroup):
     bake: PointerProperty(type=SinewBake)
 
 
-CLASSES = (SinewMaterial, SinewBake, SinewObject)
+CLASSES = (SinewMaterial, *outside_properties.CLASSES, SinewBake, SinewObject)
 
 
 def register() -> None:

@@ -23,11 +23,25 @@ def add_material(obj: Any, preset: str) -> Any:
     material = obj.sinew.materials.add()
     fill_material(material, settings)
     taken = {m.name for m in list(obj.sinew.materials)[:-1]}
-    material.name, k = settings.name, 2
-    while material.name in taken:
-        material.name, k = f"{settings.name} {k}", k + 1
+    material.name = _own_name(settings.name, taken)
     obj.sinew.active_material = len(obj.sinew.materials) - 1
     return material
+
+
+def add_spring(obj: Any) -> Any:
+    """Append a spring; the new one is active and has a name of its own."""
+    springs = obj.sinew.springs
+    taken = {spring.name for spring in springs}
+    spring = springs.add()
+    spring.name = _own_name("Spring", taken)
+    obj.sinew.active_spring = len(springs) - 1
+    return spring
+
+
+def _own_name(name: str, taken: set[str]) -> str:
+    """``name``, or ``name 2``, ``name 3`` ... where it is taken."""
+    names = (name, *(f"{name} {k}" for k in range(2, len(taken) + 2)))
+    return next(candidate for candidate in names if candidate not in taken)
 
 
 def fill_material(material: Any, settings: MaterialSettings) -> None:

@@ -2,6 +2,7 @@
 
 from . import (
     add_material,
+    add_spring,
     apply_bake,
     assign_pins,
     bake,
@@ -10,9 +11,11 @@ from . import (
     disable,
     enable,
     move_material,
+    move_spring,
     paint_material,
     paint_stroke,
     remove_material,
+    remove_spring,
     resume_bake,
     select_pins,
     show_stiffness,
@@ -22,6 +25,7 @@ from . import (
 
 MODULES = (
     enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
-    assign_pins, select_pins, tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, check_bake,
+    assign_pins, select_pins, add_spring, remove_spring, move_spring,
+    tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, check_bake,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

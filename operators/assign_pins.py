@@ -35,8 +35,7 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        obj.update_from_editmode()
-        selected = [vertex.index for vertex in obj.data.vertices if vertex.select]
+        selected = polls.selected_vertices(obj)
         if not selected:
             self.report({"ERROR"}, "No vertex is selected. Select the vertices that are to be held.")
             return {"CANCELLED"}

@@ -54,6 +54,24 @@ def has_material(operator: Any, obj: Any | None) -> bool:
     return True
 
 
+def has_spring(operator: Any, obj: Any | None) -> bool:
+    """Whether the object has a spring to act on."""
+    if obj is None:
+        return False
+    if not obj.sinew.springs:
+        operator.poll_message_set("Add a spring first")
+        return False
+    return True
+
+
+def selected_vertices(obj: Any) -> list[int]:
+    """Indices of the vertices that are selected in Edit Mode; none in other modes."""
+    if obj.mode != "EDIT":
+        return []
+    obj.update_from_editmode()
+    return [vertex.index for vertex in obj.data.vertices if vertex.select]
+
+
 def active_material(obj: Any) -> Any:
     """The physical material that the list shows as active."""
     return obj.sinew.materials[min(obj.sinew.active_material, len(obj.sinew.materials) - 1)]

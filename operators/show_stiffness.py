@@ -3,7 +3,7 @@
 import bpy
 
 from ..blender_addon.choices import pascals
-from ..blender_addon.properties import stiffness_of
+from ..blender_addon.mirror import stiffness_of
 from . import polls
 
 

@@ -12,6 +12,10 @@ class Pins(Subject):
         obj = context.object
         layout = properties_layout(self)
         layout.prop_search(obj.sinew, "pin_group", obj, "vertex_groups")
+        row = layout.row()
+        row.use_property_decorate = True
+        row.active = bool(obj.sinew.pin_group)
+        row.prop(obj.sinew, "hold_from")
         row = layout.row(align=True)
         row.operator("sinew.assign_pins", text="Pin Selected", icon="PINNED").action = "ADD"
         row.operator("sinew.assign_pins", text="Unpin", icon="UNPINNED").action = "REMOVE"

@@ -27,11 +27,12 @@ class Subject:
         return obj is not None and obj.type == "MESH" and obj.sinew.enabled
 
 
-def panels(subject: type, name: str, **options: Any) -> tuple[type, ...]:
-    """Panel classes of a subject, one a place, under the body's panel."""
+def panels(subject: type, name: str, under: str = "", **options: Any) -> tuple[type, ...]:
+    """Panel classes of a subject, one a place, under the body's panel or under that of the subject named ``under``."""
     made = []
     for prefix, place in (("VIEW3D", SIDEBAR), ("PHYSICS", PHYSICS)):
-        attributes = {"bl_idname": f"{prefix}_PT_sinew_{name}", "bl_parent_id": ROOTS[prefix], **place, **options}
+        parent = f"{ROOTS[prefix]}_{under}" if under else ROOTS[prefix]
+        attributes = {"bl_idname": f"{ROOTS[prefix]}_{name}", "bl_parent_id": parent, **place, **options}
         made.append(type(attributes["bl_idname"], (subject, bpy.types.Panel), attributes))
     return tuple(made)
 

@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from .places import Subject, panels, properties_layout
+from .places import Subject, panels, properties_layout, wrapped
+
+TOLERANCES = {
+    "movement": "tolerance",
+    "decrement": "decrement_tolerance",
+    "acceleration": "acceleration_tolerance",
+}
+"""Property of each stop rule."""
 
 
 class Solver(Subject):
@@ -14,13 +21,11 @@ class Solver(Subject):
         layout.prop(settings, "solver")
         column = layout.column()
         column.prop(settings, "substeps")
-        if settings.solver == "linearly_implicit":
-            column.prop(settings, "damping_factor")
-        else:
-            column.prop(settings, "max_iterations")
-            column.prop(settings, "tolerance")
-        if settings.solver == "mixed_fem":
-            column.prop(settings, "quadratic_finish")
+        column.prop(settings, "damping_factor" if settings.solver == "linearly_implicit" else "max_iterations")
+        column.prop(settings, "integrator")
+        column = layout.column()
+        column.prop(settings, "mass_damping")
+        column.prop(settings, "stiffness_damping")
         column = layout.column(heading="Gravity")
         column.prop(context.scene, "use_gravity", text="")
         column = layout.column()
@@ -28,4 +33,27 @@ class Solver(Subject):
         column.prop(context.scene, "gravity", text="Scene Gravity")
 
 
-CLASSES = panels(Solver, "solver", bl_options={"DEFAULT_CLOSED"})
+class Advanced(Subject):
+    bl_label = "Advanced"
+
+    def draw(self, context: Any) -> None:
+        settings = context.object.sinew
+        layout = properties_layout(self)
+        if settings.solver != "linearly_implicit":
+            column = layout.column()
+            column.prop(settings, "stop_rule")
+            column.prop(settings, TOLERANCES[settings.stop_rule])
+        if settings.solver == "mixed_fem":
+            layout.prop(settings, "quadratic_finish")
+        column = layout.column()
+        column.prop(settings, "linear_solver")
+        if settings.linear_solver == "pcg":
+            column.prop(settings, "inner_iterations")
+        if settings.bake.linear_solver:
+            wrapped(layout, f"Last bake: {settings.bake.linear_solver}", context, "INFO")
+
+
+CLASSES = (
+    *panels(Solver, "solver", bl_options={"DEFAULT_CLOSED"}),
+    *panels(Advanced, "advanced", under="solver", bl_options={"DEFAULT_CLOSED"}),
+)

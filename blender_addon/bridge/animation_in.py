@@ -1,11 +1,14 @@
-"""The animation that drives a bake, sampled frame by frame: where the pins are, and where the object is."""
+"""The animation that drives a bake, sampled frame by frame.
+
+Each sampler takes what it wants at every frame; the scene is gone through once for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,11 +18,82 @@ from .stack import Place
 
 
 @dataclass(frozen=True)
-class Animation:
-    """``pin_positions`` (frames, p, 3) in world metres; ``object_to_world`` (frames, 4, 4)."""
+class Moment:
+    """One frame of the simulated object: its number, the scene's context, the mesh at the simulated place, and the
+    object's own coordinates to world space in metres (4,4). Animated properties are read from the object itself.
+    """
 
-    pin_positions: np.ndarray
-    object_to_world: np.ndarray
+    frame: int
+    context: Any
+    mesh: Any
+    matrix: np.ndarray
+
+    def world(self, vertices: np.ndarray) -> np.ndarray:
+        """World positions of some vertices, (p,3), metres."""
+        return transform(self.matrix, vertex_positions(self.mesh)[vertices])
+
+
+class Sampler(Protocol):
+    """Gathers one thing over the frames."""
+
+    def take(self, moment: Moment) -> None:
+        """One frame; they come in order."""
+
+
+class MatrixSampler:
+    """The object's matrices; MeshError where its scale is zero."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._matrices = name, []
+
+    def take(self, moment: Moment) -> None:
+        """One frame."""
+        stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
+        if not np.isfinite(moment.matrix).all() or stretches[-1] <= 1e-7 * stretches[0]:
+            raise MeshError(
+                f"“{self._name}” is flattened at frame {moment.frame}: its scale is zero along an axis.",
+                "Give it a scale other than zero on every axis (Ctrl+A applies a scale).",
+            )
+        self._matrices.append(moment.matrix)
+
+    def matrices(self) -> np.ndarray:
+        """(frames,4,4)."""
+        return np.array(self._matrices)
+
+
+class PinSampler:
+    """Where the object's pinned vertices are, and whether they are held still.
+
+    Parameters
+    ----------
+    vertices : (p,)
+    weights : (p,) in the pin group
+    """
+
+    def __init__(self, obj: Any, vertices: np.ndarray, weights: np.ndarray) -> None:
+        self._object, self._vertices, self._weights = obj, vertices, weights
+        self._positions, self._held = [], []
+
+    def take(self, moment: Moment) -> None:
+        """One frame."""
+        self._positions.append(moment.world(self._vertices))
+        self._held.append(self._weights >= hold_threshold(self._object))
+
+    def positions(self) -> np.ndarray:
+        """(frames,p,3), metres."""
+        return np.array(self._positions)
+
+    def held(self) -> np.ndarray:
+        """(frames,p) bool."""
+        return np.array(self._held)
+
+
+def hold_threshold(obj: Any) -> float:
+    """Weight from which vertices are held at the present frame.
+
+    Neither it nor the weights are rounded: both have the same 32 bits, and a painted 0.7 meets a threshold of 0.7.
+    """
+    return obj.sinew.hold_from
 
 
 @contextmanager
@@ -38,40 +112,27 @@ def sample_animation(
     place: Place,
     context: Any,
     frames: tuple[int, int],
-    pinned: np.ndarray,
     vertex_count: int,
+    samplers: Sequence[Sampler],
     on_frame: Callable[[int], None] | None = None,
-) -> Animation:
-    """Pins and object matrix at every frame of the range; the stack must be cut at the place already.
+) -> None:
+    """Lead the samplers through every frame of the range; the stack must be cut at the place already.
 
-    MeshError when the mesh changes its number of vertices, or when the object's scale is zero somewhere.
+    MeshError when the mesh changes its number of vertices.
     """
     scene = context.scene
-    count = frames[1] - frames[0] + 1
-    pins, matrices = np.empty((count, len(pinned), 3)), np.empty((count, 4, 4))
     with at_frame(scene, frames[0]):
-        for k in range(count):
-            scene.frame_set(frames[0] + k)
+        for frame in range(frames[0], frames[1] + 1):
+            scene.frame_set(frame)
             with mesh_at_place(obj, place, context) as (mesh, evaluated):
                 if len(mesh.vertices) != vertex_count:
                     raise MeshError(
                         f"The mesh has {vertex_count} vertices at frame {frames[0]}, and {len(mesh.vertices)} at frame "
-                        f"{frames[0] + k}.",
+                        f"{frame}.",
                         "Simulate a place in the modifier stack below the one that changes the mesh.",
                     )
-                matrices[k] = object_to_world(evaluated, scene)
-                _check_scale(matrices[k], obj.name, frames[0] + k)
-                if len(pinned):
-                    pins[k] = transform(matrices[k], vertex_positions(mesh)[pinned])
+                moment = Moment(frame, context, mesh, object_to_world(evaluated, scene))
+                for sampler in samplers:
+                    sampler.take(moment)
             if on_frame is not None:
-                on_frame(k + 1)
-    return Animation(pins, matrices)
-
-
-def _check_scale(matrix: np.ndarray, name: str, frame: int) -> None:
-    stretches = np.linalg.svd(matrix[:3, :3], compute_uv=False)
-    if not np.isfinite(matrix).all() or stretches[-1] <= 1e-7 * stretches[0]:
-        raise MeshError(
-            f"“{name}” is flattened at frame {frame}: its scale is zero along an axis.",
-            "Give it a scale other than zero on every axis (Ctrl+A applies a scale).",
-        )
+                on_frame(frame - frames[0] + 1)

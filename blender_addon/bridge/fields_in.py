@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-PIN_THRESHOLD = 0.5
+from ...core.errors import SettingsError
 
 
 def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
-    """(n, len(names)) float64: weight of each vertex in each named group; 0 where the name or the weight is missing."""
+    """(n, len(names)) float64: weight of each vertex in each named group; 0 where the name or the weight is missing.
+
+    SettingsError names a vertex whose weight is not a number.
+    """
     weights = np.zeros((len(mesh.vertices), len(names)))
     columns: dict[int, list[int]] = {}
     for column, name in enumerate(names):
@@ -23,6 +26,12 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
             for element in vertex.groups:
                 for column in columns.get(element.group, ()):
                     weights[vertex.index, column] = element.weight
+    bad = np.argwhere(~np.isfinite(weights))
+    if len(bad):
+        raise SettingsError(
+            f"The weight of vertex {bad[0][0]} in the vertex group “{names[bad[0][1]]}” is not a number.",
+            "Set its weight again (sidebar, tab Item).",
+        )
     return weights
 
 
@@ -39,6 +48,8 @@ def material_weights(obj: Any, mesh: Any) -> np.ndarray:
     return normalized(group_weights(obj, mesh, [m.vertex_group for m in obj.sinew.materials]))
 
 
-def pinned_vertices(obj: Any, mesh: Any) -> np.ndarray:
-    """(p,) int32: vertices whose weight in the pin group is 0.5 or more."""
-    return np.flatnonzero(group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0] >= PIN_THRESHOLD).astype(np.int32)
+def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (p,) int32 with a weight above zero in a group, and their weights (p,)."""
+    weights = group_weights(obj, mesh, [name])[:, 0]
+    vertices = np.flatnonzero(weights > 0.0).astype(np.int32)
+    return vertices, weights[vertices]

@@ -14,11 +14,14 @@ import numpy as np
 from ...core.errors import MeshError, PinError, SettingsError, SinewError, StoreError
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.simulation.job import Job, Region
-from .animation_in import at_frame, sample_animation
-from .fields_in import material_weights, pinned_vertices
+from .acceleration_in import AccelerationSampler
+from .animation_in import MatrixSampler, PinSampler, at_frame, hold_threshold, sample_animation
+from .colliders_in import collider_samplers
+from .fields_in import group_weights, material_weights
 from .mesh_in import mesh_at_place, object_to_world, region_surface, surface_of
-from .settings_in import frame_range, material_settings, resolution_settings, solver_settings
-from .stack import check_place, cut_after, place_of
+from .settings_in import frame_range, ground_settings, material_settings, resolution_settings, solver_settings
+from .springs_in import spring_samplers, spring_targets
+from .stack import check_place, cut_after, place_of, shown
 
 
 def make_job(
@@ -42,31 +45,42 @@ def make_job(
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
     _check_maps(obj)
     place = place_of(obj)
-    with cut_after(obj, place), at_frame(scene, first):
+    outside = collider_samplers(obj, context)
+    with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
             surface = surface_of(mesh, object_to_world(evaluated, scene))
             weights = material_weights(obj, mesh)
-            pinned = pinned_vertices(obj, mesh)
+            pin_weights = group_weights(obj, mesh, [settings.pin_group])[:, 0]
+            pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
+            springs = spring_samplers(obj, mesh, context)
         _check_pins(obj, pinned, surface)
         regions = tuple(
             Region(region_surface(m.region, scene, context), k)
             for k, m in enumerate(settings.materials)
             if m.region is not None
         )
-        animation = sample_animation(obj, place, context, (first, last), pinned, len(surface.positions), on_frame)
+        matrices, field = MatrixSampler(obj.name), AccelerationSampler(obj)
+        pins = PinSampler(obj, pinned, pin_weights[pinned])
+        samplers = [matrices, pins, field, *springs, *colliders]
+        sample_animation(obj, place, context, (first, last), len(surface.positions), samplers, on_frame)
     return Job(
         surface=surface,
         materials=materials,
         material_weights=weights,
         pinned_vertices=pinned,
-        pin_positions=animation.pin_positions,
+        pin_positions=pins.positions(),
         frame_start=first,
         frame_end=last,
         frame_rate=float(f"{scene.render.fps / scene.render.fps_base:.9g}"),
         regions=regions,
-        object_to_world=animation.object_to_world,
+        object_to_world=matrices.matrices(),
         resolution=resolution_settings(settings),
         solver=solver_settings(settings, scene, solver),
+        springs=tuple(sampler.spring() for sampler in springs),
+        colliders=tuple(sampler.collider() for sampler in colliders),
+        ground=ground_settings(settings, scene),
+        pin_held=pins.held(),
+        accelerations=field.accelerations(),
     )
 
 
@@ -102,7 +116,9 @@ def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:
     if name and name not in obj.vertex_groups:
         raise PinError(f"The pin group “{name}” is not there any more.", "Choose a vertex group under Pins, or none.")
     if len(pinned) and np.isin(surface.triangles, pinned).all():
-        raise PinError("Every vertex is pinned.", f"Lower the weights of some vertices in “{name}” below 0.5.")
+        raise PinError(
+            "Every vertex is pinned.", f"Lower the weights of some vertices in “{name}”, or raise Hold From."
+        )
 
 
 def default_folder(obj: Any) -> Path:

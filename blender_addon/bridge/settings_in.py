@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.errors import SettingsError
-from ...core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from ..choices import solver_items
-from ..properties import clean, stiffness_of
+from ..mirror import clean, stiffness_of
 from .mesh_in import unit_scale
 
 
@@ -36,12 +36,32 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> Sol
     gravity = tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
     return SolverSettings(
         solver=solver or settings.solver,
-        max_iterations=settings.max_iterations,
-        tolerance=clean(settings.tolerance),
+        integrator=settings.integrator,
         substeps=settings.substeps,
+        max_iterations=settings.max_iterations,
+        stop_rule=settings.stop_rule,
+        tolerance=clean(settings.tolerance),
+        decrement_tolerance=clean(settings.decrement_tolerance),
+        acceleration_tolerance=clean(settings.acceleration_tolerance),
+        mass_damping=clean(settings.mass_damping),
+        stiffness_damping=clean(settings.stiffness_damping),
         quadratic_finish=settings.quadratic_finish,
+        linear_solver=settings.linear_solver,
+        inner_iterations=settings.inner_iterations,
         damping_factor=clean(settings.damping_factor),
         gravity=gravity,
+    )
+
+
+def ground_settings(settings: Any, scene: Any) -> Ground | None:
+    """The floor that the body falls onto, if there is one."""
+    collisions, scale = settings.collisions, unit_scale(scene)
+    if not collisions.use_ground:
+        return None
+    return Ground(
+        height=clean(collisions.height) * scale,
+        friction=clean(collisions.friction),
+        thickness=clean(collisions.thickness) * scale,
     )
 
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import bpy
+
 from ...core.errors import MeshError
 
 DEFORMING = frozenset({
@@ -82,11 +84,16 @@ def cut_after(obj: Any, place: Place) -> Iterator[None]:
 
 
 @contextmanager
-def shown(obj: Any) -> Iterator[None]:
-    """Within it, ``obj`` is not disabled in viewports: Blender does not evaluate what is."""
-    hidden = obj.hide_viewport
+def shown(*objects: Any) -> Iterator[None]:
+    """Within it, neither the objects nor collections that hold them are disabled in viewports: of what is, Blender
+    evaluates no modifier and no animation.
+    """
+    holding = [c for c in bpy.data.collections if any(c.all_objects.get(o.name) == o for o in objects)]
+    before = [(block, block.hide_viewport) for block in (*objects, *holding)]
     try:
-        obj.hide_viewport = False
+        for block, _ in before:
+            block.hide_viewport = False
         yield
     finally:
-        obj.hide_viewport = hidden
+        for block, hidden in before:
+            block.hide_viewport = hidden

@@ -32,4 +32,21 @@ def test_every_panel_stands_in_both_places():
     panels = [cls for cls in ui.CLASSES if issubclass(cls, bpy.types.Panel)]
     sidebar = sorted(c.bl_label for c in panels if c.bl_space_type == "VIEW_3D" and c.bl_category == "Sinew")
     physics = sorted(c.bl_label for c in panels if c.bl_space_type == "PROPERTIES" and c.bl_context == "physics")
-    assert sidebar == physics == sorted(["Sinew", "Resolution", "Physical Materials", "Pins", "Solver", "Bake"])
+    assert (
+        sidebar
+        == physics
+        == sorted(
+            [
+                "Sinew",
+                "Resolution",
+                "Physical Materials",
+                "Pins",
+                "Springs",
+                "Collisions",
+                "Fields",
+                "Solver",
+                "Advanced",
+                "Bake",
+            ]
+        )
+    )

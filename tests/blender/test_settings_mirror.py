@@ -9,15 +9,23 @@ import bpy
 import pytest
 from sinew.blender_addon import choices
 from sinew.blender_addon.bridge import settings_in
-from sinew.blender_addon.properties import SinewMaterial, SinewObject
+from sinew.blender_addon.outside_properties import SinewCollisions
+from sinew.blender_addon.properties import STOP_LABELS, SinewMaterial, SinewObject
 from sinew.core.energies.registry import ENERGIES
+from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.materials.presets import PRESETS
-from sinew.core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.model.settings import ContactSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.solvers.registry import SOLVERS
 
+GROUPS = {
+    MaterialSettings: SinewMaterial,
+    ResolutionSettings: SinewObject,
+    SolverSettings: SinewObject,
+    Ground: SinewCollisions,
+}
 MIRRORED = [
-    (settings, field, SinewMaterial if settings is MaterialSettings else SinewObject)
-    for settings in (MaterialSettings, ResolutionSettings, SolverSettings)
+    (settings, field, group)
+    for settings, group in GROUPS.items()
     for field in dataclasses.fields(settings)
     if field.name not in ("name", "gravity")
 ]
@@ -32,9 +40,10 @@ def test_each_setting_has_its_property(settings, field, group):
         assert prop.default == pytest.approx(math.log10(field.default), rel=1e-6)
     elif "range" in field.metadata:
         low, high = field.metadata["range"]
-        assert prop.hard_min == pytest.approx(low, rel=1e-6) and prop.hard_max == pytest.approx(high, rel=1e-6)
+        assert prop.hard_min == pytest.approx(low, rel=1e-6) if low is not None else prop.hard_min < -1e38
+        assert prop.hard_max == pytest.approx(high, rel=1e-6) if high is not None else prop.hard_max > 1e38
         assert prop.default == pytest.approx(field.default, rel=1e-6)
-        assert field.metadata["unit"] in prop.name
+        assert field.metadata["unit"] in prop.name or (field.metadata["unit"] == "m" and prop.unit == "LENGTH")
 
 
 def test_fresh_properties_read_as_default_settings(body):
@@ -47,6 +56,38 @@ def test_fresh_properties_read_as_default_settings(body):
     assert settings_in.material_settings(material) == MaterialSettings()
     assert settings_in.resolution_settings(body.sinew) == ResolutionSettings()
     assert settings_in.solver_settings(body.sinew, scene) == SolverSettings()
+    assert settings_in.ground_settings(body.sinew, scene) is None
+    body.sinew.collisions.use_ground = True
+    assert settings_in.ground_settings(body.sinew, scene) == Ground()
+
+
+def test_lengths_are_read_in_metres(body):
+    scene, collisions = bpy.context.scene, body.sinew.collisions
+    scene.unit_settings.scale_length = 0.01
+    collisions.use_ground, collisions.height, collisions.thickness = True, 150.0, 0.25
+    assert settings_in.ground_settings(body.sinew, scene) == Ground(
+        height=1.5, friction=ContactSettings().friction, thickness=0.0025
+    )
+
+
+def test_solver_settings_are_read(body):
+    wanted = dataclasses.replace(
+        SolverSettings(),
+        integrator="bdf2",
+        stop_rule="acceleration",
+        acceleration_tolerance=0.003,
+        decrement_tolerance=2e-9,
+        mass_damping=0.7,
+        stiffness_damping=0.0015,
+        linear_solver="pcg",
+        inner_iterations=7,
+        quadratic_finish=False,
+    )
+    for field in dataclasses.fields(wanted):
+        if field.name != "gravity":
+            setattr(body.sinew, field.name, getattr(wanted, field.name))
+    bpy.context.scene.gravity = wanted.gravity
+    assert settings_in.solver_settings(body.sinew, bpy.context.scene) == wanted
 
 
 @pytest.mark.parametrize("preset", PRESETS, ids=lambda p: p.name)
@@ -59,8 +100,11 @@ def test_presets_come_back_exactly(body, preset):
 def test_menus_offer_the_registries():
     assert [item[0] for item in choices.energy_items()] == list(ENERGIES)
     assert [item[0] for item in choices.solver_items()] == list(SOLVERS)
-    numbers = [item[3] for item in choices.energy_items() + choices.solver_items() + choices.preset_items()]
-    assert len(set(numbers)) == len(numbers)
+    assert [item[0] for item in choices.integrator_items()] == list(INTEGRATORS)
+    assert tuple(STOP_LABELS) == SolverSettings.STOP_RULES
+    menus = (choices.energy_items, choices.solver_items, choices.integrator_items, choices.linear_solver_items)
+    for menu in (*menus, choices.preset_items):
+        assert len({item[3] for item in menu()}) == len(menu())
 
 
 @pytest.mark.parametrize(

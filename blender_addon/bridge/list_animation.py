@@ -1,0 +1,48 @@
+"""Animation of list items: F-curves and drivers name an item by its index, and stay behind when a list changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+
+def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
+    """Let the animation of ``obj``'s items follow them; call it after the list has changed.
+
+    Parameters
+    ----------
+    path : data path of the list, such as ``sinew.springs``
+    before : index that each item had before, in their present order; animation of items that are gone goes, too
+    """
+    now = {old: new for new, old in enumerate(before) if old is not None}
+    pattern = re.compile(re.escape(path) + r"\[(\d+)\]")
+    for curves in _curve_lists(obj):
+        for curve in list(curves):
+            match = pattern.match(curve.data_path)
+            if match is None:
+                continue
+            index = now.get(int(match[1]))
+            if index is None:
+                curves.remove(curve)
+            else:
+                curve.data_path = f"{path}[{index}]{curve.data_path[match.end() :]}"
+
+
+def _curve_lists(obj: Any) -> Iterator[Any]:
+    """The collections of F-curves and of drivers that animate an object."""
+    animation = obj.animation_data
+    if animation is None:
+        return
+    yield animation.drivers
+    action = animation.action
+    if action is None:
+        return
+    if not hasattr(action, "layers"):  # before 4.4
+        yield action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(animation.action_slot) if animation.action_slot is not None else None
+            if bag is not None:
+                yield bag.fcurves

@@ -1,0 +1,98 @@
+"""Springs of an object -> :class:`Spring`, sampled frame by frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import SpringError
+from ...core.simulation.surroundings import Spring
+from ..mirror import clean
+from .animation_in import Moment
+from .fields_in import group_shares
+from .mesh_in import object_to_world, transform
+
+
+def spring_targets(obj: Any) -> list[Any]:
+    """The objects that springs pull to."""
+    return [s.target for s in obj.sinew.springs if s.end == "OBJECT" and s.target is not None]
+
+
+def spring_samplers(obj: Any, mesh: Any, context: Any) -> list[SpringSampler]:
+    """One a spring of the object; ``mesh`` is that at the simulated place. SpringError names a spring without end or
+    vertices.
+    """
+    return [SpringSampler(obj, mesh, context, index) for index in range(len(obj.sinew.springs))]
+
+
+class SpringSampler:
+    """One spring: its strength at each frame, and where its vertices are pulled to."""
+
+    def __init__(self, obj: Any, mesh: Any, context: Any, index: int) -> None:
+        settings = obj.sinew.springs[index]
+        self._object, self._index = obj, index
+        self._name = settings.name
+        self._target = settings.target if settings.end == "OBJECT" else None
+        if settings.end == "OBJECT":
+            self._check_target(context)
+        if settings.vertex_group not in obj.vertex_groups:
+            chosen = f"the vertex group “{settings.vertex_group}”, which is not there any more"
+            raise SpringError(
+                f"The spring “{self._name}” pulls {chosen if settings.vertex_group else 'no vertex group'}.",
+                "Choose its vertex group under Springs, or remove it.",
+            )
+        self._vertices, self._weights = group_shares(obj, mesh, settings.vertex_group)
+        if len(self._vertices) == 0:
+            raise SpringError(
+                f"The vertex group “{settings.vertex_group}” of the spring “{self._name}” is empty.",
+                "Assign vertices to it, or remove the spring.",
+            )
+        self._targets: list[np.ndarray] = []
+        self._stiffness: list[float] = []
+        self._rest, self._from_rest = np.empty((0, 3)), np.eye(4)
+
+    def _check_target(self, context: Any) -> None:
+        target = self._target
+        if target is None:
+            raise SpringError(
+                f"The spring “{self._name}” has no object to pull to.",
+                "Choose one under Springs, or set Pull To to Own Animation.",
+            )
+        # A deleted object stays in the file as long as the spring names it.
+        if target.name not in context.scene.objects:
+            raise SpringError(
+                f"The spring “{self._name}” pulls to “{target.name}”, which was deleted or is in no scene.",
+                "Choose another object under Springs, or remove the spring.",
+            )
+        if target.name not in context.view_layer.objects:
+            raise SpringError(
+                f"The object “{target.name}” of the spring “{self._name}” is not part of the view layer.",
+                "Enable its collection in the Outliner.",
+            )
+
+    def take(self, moment: Moment) -> None:
+        """One frame."""
+        self._stiffness.append(clean(self._object.sinew.springs[self._index].strength))
+        if self._target is None:
+            self._targets.append(moment.world(self._vertices))
+            return
+        target = self._target.evaluated_get(moment.context.evaluated_depsgraph_get())
+        matrix = object_to_world(target, moment.context.scene)
+        if not self._targets:
+            self._rest = moment.world(self._vertices)
+            self._from_rest = self._inverse(matrix, moment.frame)
+        self._targets.append(transform(matrix @ self._from_rest, self._rest))
+
+    def _inverse(self, matrix: np.ndarray, frame: int) -> np.ndarray:
+        try:
+            return np.linalg.inv(matrix)
+        except np.linalg.LinAlgError as error:
+            raise SpringError(
+                f"The object “{self._target.name}” of the spring “{self._name}” has no size at frame {frame}.",
+                "Give it a scale other than zero on every axis.",
+            ) from error
+
+    def spring(self) -> Spring:
+        """What was gathered."""
+        return Spring(self._name, self._vertices, self._weights, np.array(self._targets), np.array(self._stiffness))

@@ -1,0 +1,67 @@
+"""What acts on a body from outside, as the artist sets it: springs and collisions, parts of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+
+from ..core.model.settings import Ground
+from .mirror import numeric
+
+SPRING_ENDS = (
+    (
+        "ANIMATION",
+        "Own Animation",
+        "A soft pin: pull the vertices to where the object's own animation has them",
+    ),
+    ("OBJECT", "Object", "Pull the vertices along with another object, as if they were fixed to it"),
+)
+
+
+def _is_no_body_itself(self: Any, candidate: Any) -> bool:
+    return candidate != self.id_data
+
+
+class SinewSpring(bpy.types.PropertyGroup):
+    """Springs from the vertices of a group to a moving end."""
+
+    vertex_group: StringProperty(
+        name="Vertices", description="Vertex group that is pulled; its weights share the strength", options=set()
+    )
+    end: EnumProperty(name="Pull To", description="Where the vertices are pulled to", items=SPRING_ENDS, options=set())
+    target: PointerProperty(
+        name="Object",
+        description="The vertices keep the place beside it that they have at the first frame",
+        type=bpy.types.Object,
+        poll=_is_no_body_itself,
+    )
+    strength: FloatProperty(
+        name="Strength (N/m)",
+        description="Force for each metre, of all vertices together. Key it to 0 to let go",
+        default=100.0,
+        min=0.0,
+        soft_max=1e4,
+        precision=1,
+        step=1000,
+    )
+
+
+class SinewCollisions(bpy.types.PropertyGroup):
+    """What the body runs into."""
+
+    use_ground: BoolProperty(name="Ground", description="A level floor that the body falls onto", options=set())
+    height: numeric(FloatProperty, Ground, "height", "Height", unit="LENGTH")
+    friction: numeric(FloatProperty, Ground, "friction", "Friction", soft_max=1.0, precision=2)
+    collection: PointerProperty(
+        name="Colliders",
+        description="All meshes of this collection, still or animated, are in the way; the body itself never is",
+        type=bpy.types.Collection,
+    )
+    collider_friction: numeric(FloatProperty, Ground, "friction", "Friction", soft_max=1.0, precision=2)
+    thickness: numeric(FloatProperty, Ground, "thickness", "Distance", unit="LENGTH", precision=4)
+
+
+CLASSES = (SinewSpring, SinewCollisions)

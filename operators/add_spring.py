@@ -1,0 +1,32 @@
+"""Add a spring, over the vertices that are selected in Edit Mode."""
+
+import bpy
+
+from ..blender_addon import starting
+from . import polls
+
+
+class SINEW_OT_add_spring(bpy.types.Operator):
+    bl_idname = "sinew.add_spring"
+    bl_label = "Add Spring"
+    bl_description = "Add a spring. In Edit Mode it pulls the selected vertices, for which a vertex group is made"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return polls.body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        selected = polls.selected_vertices(obj)
+        spring = starting.add_spring(obj)
+        if selected:
+            group = obj.vertex_groups.new(name=spring.name)
+            spring.vertex_group = group.name
+            bpy.ops.object.mode_set(mode="OBJECT")
+            group.add(selected, 1.0, "REPLACE")
+            bpy.ops.object.mode_set(mode="EDIT")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_add_spring,)
