@@ -1,0 +1,143 @@
+"""What the benchmarks measure of a step and of a motion, apart from what solvers say of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.linear_solvers.elastic_system import ElasticSystem
+from ..core.model.model import Model
+from ..core.model.settings import SolverSettings
+from ..core.model.state import State
+from ..core.optimization.report import StepReport
+from ..core.solvers import make_solver
+
+EARTH = (0.0, -9.8, 0.0)
+"""Gravity of the recorded runs, m/s²."""
+STEP = 1 / 30
+"""Time step of the recorded runs, s."""
+
+
+@dataclass
+class StepProblem:
+    """The incremental potential of one step of implicit Euler ([MFEM22] Eq. 2), put together here once more.
+
+    ``E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - x . M g)`` over the free vertices; pins stay where the start has them.
+    """
+
+    model: Model
+    start: State
+    time_step: float = STEP
+    gravity: tuple[float, float, float] = EARTH
+
+    def __post_init__(self) -> None:
+        self.predicted = self.start.positions + self.time_step * self.start.velocities
+        self._weight = np.asarray(self.model.mass.sum(axis=1)).reshape(-1, 1) * np.asarray(self.gravity)
+        self._system: ElasticSystem | None = None
+
+    @property
+    def system(self) -> ElasticSystem:
+        """A linear system of the body, analysed on first use."""
+        if self._system is None:
+            m = self.model
+            n = len(m.mesh.rest_positions)
+            self._system = ElasticSystem(m.mesh.tets, m.elastic.N, m.elastic.weights, m.masses, n, m.pinned)
+        return self._system
+
+    def value(self, x: np.ndarray) -> float:
+        """kg m²."""
+        d, h2 = x - self.predicted, self.time_step**2
+        elastic = self.model.elastic.value(self.model.elastic.deformation(x))
+        return float(0.5 * np.sum(d * (self.model.mass @ d)) + h2 * (elastic - np.sum(self._weight * x)))
+
+    def gradient(self, x: np.ndarray) -> np.ndarray:
+        """(n,3), kg m, zero at pins."""
+        elastic = self.model.elastic.gradient(self.model.elastic.deformation(x))
+        g = self.model.mass @ (x - self.predicted) + self.time_step**2 * (elastic - self._weight)
+        g[self.model.pinned] = 0.0
+        return g
+
+    def decrement(self, x: np.ndarray) -> float:
+        """Newton's decrement ``sqrt(g . H^-1 g)`` with the projected Hessian, kg^(1/2) m."""
+        g = self.gradient(x)
+        self.system.assemble(self.model.elastic.hessian(self.model.elastic.deformation(x)), self.time_step**2)
+        self.system.factorize()
+        return float(np.sqrt(max(np.sum(g * self.system.solve(g)), 0.0)))
+
+    def gradient_noise(self, x: np.ndarray, draws: int = 4) -> float:
+        """By how much the gradient's norm moves when every coordinate of x moves by one ulp up or down, kg m."""
+        rng = np.random.default_rng(0)
+        g = self.gradient(x)
+        moved = (np.nextafter(x, np.where(rng.random(x.shape) < 0.5, -np.inf, np.inf)) for _ in range(draws))
+        return float(np.mean([np.linalg.norm(self.gradient(y) - g) for y in moved]))
+
+    def step(self, solver: str, iterations: int, **settings: Any) -> tuple[State, StepReport]:
+        """The step by a solver, stopped by the cap or by round-off alone unless the settings say otherwise."""
+        return step(self.model, self.start, solver, iterations, self.time_step, self.gravity, **settings)
+
+
+def step(
+    model: Model,
+    state: State,
+    solver: str,
+    iterations: int,
+    time_step: float = STEP,
+    gravity: tuple[float, float, float] = EARTH,
+    **settings: Any,
+) -> tuple[State, StepReport]:
+    """One step with pins held; gradients of Mixed FEM are recorded."""
+    made = _make(model, solver, iterations, gravity, settings)
+    return made.step(state, state.positions[model.pinned], time_step)
+
+
+def run(
+    model: Model,
+    state: State,
+    solver: str,
+    iterations: int,
+    steps: int,
+    observe: Callable[[State], Any],
+    time_step: float = STEP,
+    gravity: tuple[float, float, float] = EARTH,
+    **settings: Any,
+) -> list[Any]:
+    """What ``observe`` says of the start and of every state after it, pins held."""
+    made = _make(model, solver, iterations, gravity, settings)
+    targets = state.positions[model.pinned]
+    seen = [observe(state)]
+    for _ in range(steps):
+        state, _report = made.step(state, targets, time_step)
+        seen.append(observe(state))
+    return seen
+
+
+def _make(
+    model: Model, solver: str, iterations: int, gravity: tuple[float, float, float], settings: dict[str, Any]
+) -> Any:
+    chosen = {"tolerance": 0.0, **settings}
+    made = make_solver(model, SolverSettings(solver=solver, max_iterations=iterations, gravity=gravity, **chosen))
+    if solver == "mixed_fem":
+        made.record_gradients = True
+    return made
+
+
+def gradient_norms(report: StepReport, length: int) -> np.ndarray:
+    """Gradient norms before the first iteration and after each, (length+1,), held at the last where it ended early."""
+    norms = [iteration.gradient_norm for iteration in report.history] + [report.gradient_norm]
+    return np.array(norms + [norms[-1]] * (length + 1 - len(norms)))
+
+
+def energy(model: Model, state: State, gravity: tuple[float, float, float] = EARTH) -> float:
+    """Kinetic, elastic and gravitational energy, J."""
+    v, x = state.velocities, state.positions
+    weight = np.asarray(model.mass.sum(axis=1)).reshape(-1, 1) * np.asarray(gravity)
+    elastic = model.elastic.value(model.elastic.deformation(x))
+    return float(0.5 * np.sum(v * (model.mass @ v)) + elastic - np.sum(weight * x))
+
+
+def angular_momentum(model: Model, state: State) -> np.ndarray:
+    """About the origin, (3,), kg m²/s."""
+    return np.cross(state.positions, model.mass @ state.velocities).sum(axis=0)
