@@ -26,6 +26,7 @@ class StepProblem:
     """The incremental potential of one step of implicit Euler ([MFEM22] Eq. 2), put together here once more.
 
     ``E(x) = 1/2 |x - x~|_M^2 + h² (W(x) - x . M g)`` over the free vertices; pins stay where the start has them.
+    ``weight`` (n,3), N, is what gravity pulls each vertex with.
     """
 
     model: Model
@@ -35,37 +36,37 @@ class StepProblem:
 
     def __post_init__(self) -> None:
         self.predicted = self.start.positions + self.time_step * self.start.velocities
-        self._weight = np.asarray(self.model.mass.sum(axis=1)).reshape(-1, 1) * np.asarray(self.gravity)
+        self.weight = np.asarray(self.model.mass.sum(axis=1)).reshape(-1, 1) * np.asarray(self.gravity)
         self._system: ElasticSystem | None = None
 
-    @property
-    def system(self) -> ElasticSystem:
-        """A linear system of the body, analysed on first use."""
-        if self._system is None:
-            m = self.model
-            n = len(m.mesh.rest_positions)
-            self._system = ElasticSystem(m.mesh.tets, m.elastic.N, m.elastic.weights, m.masses, n, m.pinned)
-        return self._system
+    def linear_system(self) -> ElasticSystem:
+        """A new linear system of the body."""
+        m = self.model
+        n = len(m.mesh.rest_positions)
+        return ElasticSystem(m.mesh.tets, m.elastic.N, m.elastic.weights, m.masses, n, m.pinned)
 
     def value(self, x: np.ndarray) -> float:
         """kg m²."""
         d, h2 = x - self.predicted, self.time_step**2
         elastic = self.model.elastic.value(self.model.elastic.deformation(x))
-        return float(0.5 * np.sum(d * (self.model.mass @ d)) + h2 * (elastic - np.sum(self._weight * x)))
+        return float(0.5 * np.sum(d * (self.model.mass @ d)) + h2 * (elastic - np.sum(self.weight * x)))
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """(n,3), kg m, zero at pins."""
         elastic = self.model.elastic.gradient(self.model.elastic.deformation(x))
-        g = self.model.mass @ (x - self.predicted) + self.time_step**2 * (elastic - self._weight)
+        g = self.model.mass @ (x - self.predicted) + self.time_step**2 * (elastic - self.weight)
         g[self.model.pinned] = 0.0
         return g
 
     def decrement(self, x: np.ndarray) -> float:
         """Newton's decrement ``sqrt(g . H^-1 g)`` with the projected Hessian, kg^(1/2) m."""
         g = self.gradient(x)
-        self.system.assemble(self.model.elastic.hessian(self.model.elastic.deformation(x)), self.time_step**2)
-        self.system.factorize()
-        return float(np.sqrt(max(np.sum(g * self.system.solve(g)), 0.0)))
+        if self._system is None:
+            self._system = self.linear_system()
+        H = self.model.elastic.hessian(self.model.elastic.deformation(x))
+        self._system.assemble(H, self.time_step**2, x)
+        self._system.factorize()
+        return float(np.sqrt(max(np.sum(g * self._system.solve(g)), 0.0)))
 
     def gradient_noise(self, x: np.ndarray, draws: int = 4) -> float:
         """By how much the gradient's norm moves when every coordinate of x moves by one ulp up or down, kg m."""
