@@ -54,7 +54,7 @@ def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
         bake.build_mesh(job, store, events.append)
     else:
         bake.bake(job, store, on_event=events.append, should_stop=lambda: False, resume=mode == "resume")
-        apply(obj, store.folder, "DONE", child.unsettled_words(events[-1]))
+        apply(obj, store.folder, "DONE")
     baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
 
 

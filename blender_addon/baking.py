@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -14,6 +14,9 @@ from ..core.simulation.job import Job
 from . import job as child
 from .bridge import job_in
 from .bridge.frames_out import apply_frames, lost_words, remove_result
+
+if TYPE_CHECKING:
+    from ..core.simulation.report import BakeReport
 
 
 def prepare(
@@ -85,6 +88,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     record.frames = len(frames)
     record.folder = bpy.path.relpath(str(store.folder))  # anew: an undo during the bake has taken it away
     record.stale = ""
+    if frames:
+        note_report(obj, store)
     return len(frames)
 
 
@@ -121,6 +126,26 @@ def nowhere_words(job: Job) -> str:
     regions = {region.material for region in job.regions}
     empty = [k for k in range(1, len(job.materials)) if k not in regions and not job.material_weights[:, k].any()]
     return " ".join(f"“{job.materials[k].name}” is nowhere: paint its map, or choose a region." for k in empty)
+
+
+def report_of(obj: Any) -> BakeReport:
+    """The story of the object's last bake, frame by frame; StoreError when there is none."""
+    from ..core.simulation.report import read_report
+
+    store = open_store(obj)
+    if not store.frames():
+        raise StoreError(f"“{obj.name}” has no baked frames.", "Press Bake.")
+    return read_report(store)
+
+
+def note_report(obj: Any, store: FrameStore) -> None:
+    """Keep the story of the bake for the panel, and a word of frames that did not settle."""
+    from ..core.simulation.report import read_report, unsettled_words
+
+    record, report = obj.sinew.bake, read_report(store)
+    record.report = "\n".join(report.summary())
+    record.linear_solver = report.linear_solver
+    record.message = record.message or unsettled_words(report.unsettled)
 
 
 def note_error(obj: Any, error: SinewError) -> None:

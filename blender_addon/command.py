@@ -1,4 +1,4 @@
-"""``sinew bake``: a bake without a window, in this process.
+"""``sinew bake`` and ``sinew report``: a bake without a window, in this process, and what is known of one.
 
 ``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``python -m sinew bake scene.blend``
 (the ``bpy`` wheel) through :func:`main`. The result is the .blend itself: it is saved with its shape keys when the bake
@@ -19,17 +19,16 @@ from typing import Any
 import bpy
 
 from ..core.errors import SinewError, StoreError
-from .job import unsettled_words
 
 RANGE_HELP = (
     "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
 )
 
 
-def main(arguments: list[str]) -> int:
-    """``python -m sinew bake scene.blend [options]``: load the file, bake, save it; the exit code."""
+def main(arguments: list[str], command: str = "bake") -> int:
+    """``python -m sinew bake scene.blend [options]``, or ``report``: load the file and do it; the exit code."""
     try:
-        options = _parser(with_scene=True).parse_args(arguments)
+        options = _parser(command, with_scene=True).parse_args(arguments)
     except SystemExit as leaving:
         return int(leaving.code or 0)
     from . import registration
@@ -43,31 +42,36 @@ def main(arguments: list[str]) -> int:
     except RuntimeError as error:
         reason = _last_line(error)
         return _refuse(StoreError(f"{options.scene} cannot be opened ({reason}).", "Open it in Blender to see more."))
-    return _bake(options)
+    return COMMANDS[command](options)
 
 
 def run(arguments: list[str]) -> int:
-    """``blender -b scene.blend --command sinew bake [options]``: the exit code."""
-    if arguments[:1] != ["bake"]:
+    """``blender -b scene.blend --command sinew bake [options]``, or ``report``: the exit code."""
+    if not arguments or arguments[0] not in COMMANDS:
         if arguments and not arguments[0].startswith("-"):
-            print(f"sinew: there is no command “{arguments[0]}”; there is: bake", file=sys.stderr)
-        print("usage: blender -b scene.blend --command sinew bake [options]", file=sys.stderr)
+            print(f"sinew: there is no command “{arguments[0]}”; there is: {', '.join(COMMANDS)}", file=sys.stderr)
+        print(f"usage: blender -b scene.blend --command sinew {{{','.join(COMMANDS)}}} [options]", file=sys.stderr)
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 2
     try:
-        options = _parser(with_scene=False).parse_args(arguments[1:])
+        options = _parser(arguments[0], with_scene=False).parse_args(arguments[1:])
     except SystemExit as leaving:
         return int(leaving.code or 0)
-    return _bake(options)
+    return COMMANDS[arguments[0]](options)
 
 
-def _parser(with_scene: bool) -> argparse.ArgumentParser:
-    prog = "python -m sinew bake" if with_scene else "blender -b scene.blend --command sinew bake"
-    parser = argparse.ArgumentParser(
-        prog=prog, description="Bake the elastic bodies of a .blend to shape keys and save the .blend."
-    )
+def _parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
+    prog = f"python -m sinew {command}" if with_scene else f"blender -b scene.blend --command sinew {command}"
+    what = {
+        "bake": "Bake the elastic bodies of a .blend to shape keys and save the .blend.",
+        "report": "Say how the bakes of a .blend went, frame by frame.",
+    }
+    parser = argparse.ArgumentParser(prog=prog, description=what[command])
     if with_scene:
-        parser.add_argument("scene", help="the .blend; it is saved with the result")
+        parser.add_argument("scene", help="the .blend" + ("; it is saved with the result" if command == "bake" else ""))
     parser.add_argument("--object", metavar="NAME", help="only this object (default: all that have Sinew)")
+    if command == "report":
+        parser.add_argument("--csv", action="store_true", help="only comma-separated values")
+        return parser
     parser.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
     parser.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
@@ -96,6 +100,24 @@ def _bake(options: argparse.Namespace) -> int:
     except SinewError as error:
         return _refuse(error)
     return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from . import baking
+
+    try:
+        for obj in _bodies(options.object):
+            report = baking.report_of(obj)
+            if options.csv:
+                print(report.as_csv(), end="")
+            else:
+                print(f"{obj.name}\n\n{report.table()}")
+    except SinewError as error:
+        return _refuse(error)
+    return 0
+
+
+COMMANDS = {"bake": _bake, "report": _report}
 
 
 def _bodies(name: str | None) -> list[Any]:
@@ -131,6 +153,10 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
     if not caught:
         baking.note_mesh(obj, progress.mesh)
         baking.put_result(obj, bpy.context, "DONE", store)
+        if obj.sinew.bake.message:
+            progress.say(f"warning: {obj.sinew.bake.message}")
+        for line in obj.sinew.bake.report.splitlines():
+            progress.say(line)
 
 
 class _Progress:
@@ -160,9 +186,6 @@ class _Progress:
             done = self._before + self._done
             left = elapsed / self._done * max(0, self._total - done)
             self.say(f"frame {event['frame']} ({done}/{self._total}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
-
-        elif kind == "done" and (words := unsettled_words(event)):
-            self.say(f"warning: {words}")
 
     def say(self, text: str) -> None:
         """Print one line that begins with the body's name."""

@@ -116,19 +116,8 @@ class Run:
             self.frames_done += 1
         elif kind in ("done", "stopped"):
             self.outcome = kind
-            self.message = unsettled_words(event)
         elif kind == "error":
             self.outcome, self.message, self.remedy = "error", event["message"], event.get("remedy", "")
-
-
-def unsettled_words(event: Event) -> str:
-    """What to say of frames whose steps stopped before they settled; "" when there are none."""
-    count = event.get("unconverged", 0)
-    if not count:
-        return ""
-    return (
-        f"{count} frame{'s' if count > 1 else ''} did not settle within the iterations: raise Iterations or Substeps."
-    )
 
 
 _current: Run | None = None

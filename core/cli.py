@@ -1,4 +1,4 @@
-"""Command line of the library: ``python -m sinew SCENE.toml [--out FILE] [--resume]``.
+"""Command line of the library: ``python -m sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
 
 Simulates a scene file (see ``simulation/scene_file.py``) without Blender. Frames are kept in a folder beside the output
 while they are computed, so a stopped run goes on with ``--resume``; the output is .npz, .pc2 or any surface format of
@@ -14,8 +14,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .errors import SinewError
+from .errors import SinewError, StoreError
+
+if TYPE_CHECKING:
+    from .simulation.report import BakeReport
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,14 +27,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m sinew",
         description="Simulate a scene file without Blender.",
-        epilog="python -m sinew bake SCENE.blend bakes a .blend with the bpy wheel; see its --help.",
+        epilog="python -m sinew bake SCENE.blend bakes a .blend with the bpy wheel, report says how that went.",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument("--out", type=Path, help="frames: .npz, .pc2, or a surface format (default: SCENE.frames.npz)")
     parser.add_argument("--resume", action="store_true", help="go on after the last whole frame")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write how the steps went: a table, or .csv")
     options = parser.parse_args(arguments)
     try:
-        return _run(options.scene, options.out, options.resume)
+        return _run(options.scene, options.out, options.resume, options.report)
     except SinewError as error:
         print(f"sinew: {error}", file=sys.stderr)
         return 1
@@ -42,11 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 3
 
 
-def _run(scene: Path, out: Path | None, resume: bool) -> int:
+def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int:
     from .jit import cache_warning
     from .simulation.bake import bake
     from .simulation.export import check_output, export
     from .simulation.frame_store import FrameStore
+    from .simulation.report import read_report
     from .simulation.scene_file import read_scene, scene_inputs
 
     job = read_scene(scene)
@@ -64,9 +70,23 @@ def _run(scene: Path, out: Path | None, resume: bool) -> int:
     if outcome == "stopped":
         return 3
     export(store, job, out)
+    report = read_report(store)
+    if table is not None:
+        _write_report(table, report)
     store.delete()
+    for line in report.summary():
+        print(line, file=sys.stderr)
     print(f"Wrote {out}", file=sys.stderr)
     return 0
+
+
+def _write_report(path: Path, report: BakeReport) -> None:
+    try:
+        path.write_text(report.as_csv() if path.suffix.lower() == ".csv" else report.table(), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"The report {path} cannot be written ({error.strerror or error}).", "Name a file that you may write."
+        ) from error
 
 
 @contextlib.contextmanager

@@ -32,8 +32,8 @@ class SINEW_OT_apply_bake(bpy.types.Operator):
             baking.note_error(obj, error)
             self.report({"WARNING"}, str(error))
             return {"FINISHED"}
-        if self.message:
-            self.report({"WARNING"}, self.message)
+        if obj.sinew.bake.message:
+            self.report({"WARNING"}, obj.sinew.bake.message)
         else:
             self.report({"INFO"}, f"Sinew: {count} frames of “{obj.name}” are baked")
         return {"FINISHED"}

@@ -72,6 +72,15 @@ def selected_vertices(obj: Any) -> list[int]:
     return [vertex.index for vertex in obj.data.vertices if vertex.select]
 
 
+def has_bake(operator: Any, context: Any) -> bool:
+    """Whether the active object is a body with a bake."""
+    obj = body(operator, context)
+    if obj is not None and obj.sinew.bake.status == "NONE":
+        operator.poll_message_set("There is no bake")
+        return False
+    return obj is not None
+
+
 def active_material(obj: Any) -> Any:
     """The physical material that the list shows as active."""
     return obj.sinew.materials[min(obj.sinew.active_material, len(obj.sinew.materials) - 1)]

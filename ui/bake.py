@@ -94,4 +94,21 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-CLASSES = panels(Bake, "bake")
+class Report(Subject):
+    bl_label = "Solver Report"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Where a bake has told how it went."""
+        return super().poll(context) and bool(context.object.sinew.bake.report)
+
+    def draw(self, context: Any) -> None:
+        layout = self.layout
+        for line in context.object.sinew.bake.report.splitlines():
+            wrapped(layout, line, context)
+        row = layout.row(align=True)
+        row.operator("sinew.open_report", icon="TEXT")
+        row.operator("sinew.copy_report", icon="COPYDOWN")
+
+
+CLASSES = (*panels(Bake, "bake"), *panels(Report, "report", under="bake", bl_options={"DEFAULT_CLOSED"}))

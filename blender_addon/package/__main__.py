@@ -1,5 +1,5 @@
 """``python -m sinew scene.toml`` simulates without Blender; ``python -m sinew bake scene.blend`` bakes with the ``bpy``
-wheel.
+wheel, ``python -m sinew report scene.blend`` says how that went.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import sys
 
 def main(arguments: list[str]) -> int:
     """Run the command line; the exit code."""
-    if arguments[:1] == ["bake"]:
-        from .blender_addon.command import main as bake
+    if arguments[:1] in (["bake"], ["report"]):
+        from .blender_addon.command import main as with_blender
 
-        return bake(arguments[1:])
+        return with_blender(arguments[1:], arguments[0])
     if any(argument.endswith(".blend") for argument in arguments):
-        print("usage: python -m sinew bake SCENE.blend [options]", file=sys.stderr)
+        print("usage: python -m sinew {bake,report} SCENE.blend [options]", file=sys.stderr)
         return 2
     from .core.cli import main as simulate
 

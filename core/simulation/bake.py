@@ -71,14 +71,15 @@ def _done(job: Job, start: tuple | None) -> int:
 
 def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop) -> str:
     last = start[0] if start else None
-    unconverged = 0
+    unsettled: list[int] = []
     began = time.perf_counter()
     try:
         for frame in simulate(job, prepared, start, should_stop):
-            store.write(frame.number, prepared.surface(frame.state.positions), frame.state, frame.reports)
+            surface, now = prepared.surface(frame.state.positions), time.perf_counter()
+            store.write(frame.number, surface, frame.state, frame.reports, now - began)
             last = frame.number
-            unconverged += not all(report.converged for report in frame.reports)
-            now = time.perf_counter()
+            if not all(report.converged for report in frame.reports):
+                unsettled.append(last)
             on_event(
                 {
                     "event": "frame",
@@ -90,7 +91,7 @@ def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: 
             began = now
     except Stopped:
         return _stopped(last, on_event)
-    on_event({"event": "done", "frames": job.frame_count, "unconverged": unconverged})
+    on_event({"event": "done", "frames": job.frame_count, "unsettled": unsettled})
     return "done"
 
 
@@ -103,4 +104,4 @@ def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
     """Only the tetrahedra, kept in the store for the bake."""
     warm_up(on_event)
     on_event(mesh_event(job, *tetrahedra(job, store, on_event)))
-    on_event({"event": "done", "frames": 0, "unconverged": 0})
+    on_event({"event": "done", "frames": 0, "unsettled": []})

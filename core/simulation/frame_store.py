@@ -27,6 +27,7 @@ from ..model.state import State
 from ..optimization.report import StepReport
 from .array_file import read_arrays, remove, write_arrays
 from .job import Job
+from .process_memory import peak_memory
 
 STORE_FORMAT = 2
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
@@ -122,27 +123,32 @@ class FrameStore:
         """
         return self._read_frame(frame)[0]
 
-    def reports(self, frame: int) -> list[dict[str, Any]]:
-        """Reports of the steps that led to a frame."""
+    def about(self, frame: int) -> dict[str, Any]:
+        """What is told of a frame: ``reports`` of the steps that led to it (dicts), and, where they were noted,
+        ``seconds`` and ``peak_memory`` (bytes).
+        """
         return self._read_frame(frame)[1]
 
-    def _read_frame(self, frame: int) -> tuple[np.ndarray, list[dict[str, Any]]]:
+    def _read_frame(self, frame: int) -> tuple[np.ndarray, dict[str, Any]]:
         arrays, about = self._read_own("frame", frame)
-        positions, reports, n = arrays.get("positions"), about.get("reports", []), self._vertices()
+        positions, reports, n = arrays.get("positions"), about.setdefault("reports", []), self._vertices()
         whole = positions is not None and positions.shape == (n, 3) and positions.dtype == np.float64
         if not (whole and np.isfinite(positions).all()):
             raise self._misfit("frame", frame, f"it does not hold {n} positions")
         if not (isinstance(reports, list) and all(isinstance(report, dict) for report in reports)):
             raise self._misfit("frame", frame, "its reports are of another kind")
-        return positions, reports
+        return positions, about
 
-    def write(self, frame: int, surface: np.ndarray, state: State, reports: list[StepReport]) -> None:
-        """Keep a frame. When this returns, the frame is safe on disk and the simulation can go on from it."""
+    def write(
+        self, frame: int, surface: np.ndarray, state: State, reports: list[StepReport], seconds: float = 0.0
+    ) -> None:
+        """Keep a frame that took some seconds. When this returns, it is safe on disk and the simulation can go on from
+        it.
+        """
         whose = {"frame": frame, "job": self._key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
-        write_arrays(
-            self._path("frame", frame), {"positions": surface}, {**whose, "reports": [r.as_dict() for r in reports]}
-        )
+        told = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}
+        write_arrays(self._path("frame", frame), {"positions": surface}, {**whose, **told})
         for old in self._numbers("state")[:-KEPT_STATES]:
             remove(self._path("state", old))
 

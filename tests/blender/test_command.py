@@ -75,7 +75,7 @@ def test_refusals_are_one_line_and_exit_1(scene, capfd, arguments, said):
 
 def test_wrong_usage_exits_2(scene, capfd):
     assert command.run(["bake", "--frames", "soon"]) == 2 and command.run(["fly"]) == 2
-    assert "no command “fly”; there is: bake" in capfd.readouterr().err
+    assert "no command “fly”; there is: bake, report" in capfd.readouterr().err
     assert command.run(["--help"]) == 0 and command.run(["bake", "--help"]) == 0
     said = " ".join(capfd.readouterr().out.split())
     assert "an earlier bake is replaced, and the body is at rest at frame A" in said
@@ -87,7 +87,7 @@ def test_a_blend_without_the_word_bake_is_told_the_usage(capfd, arguments):
     spec = importlib.util.spec_from_file_location("sinew_main", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.main(arguments) == 2 and "python -m sinew bake SCENE.blend" in capfd.readouterr().err
+    assert module.main(arguments) == 2 and "python -m sinew {bake,report} SCENE.blend" in capfd.readouterr().err
 
 
 def test_a_missing_blend_is_refused(capfd, tmp_path):

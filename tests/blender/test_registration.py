@@ -46,6 +46,7 @@ def test_every_panel_stands_in_both_places():
                 "Fields",
                 "Solver",
                 "Advanced",
+                "Solver Report",
                 "Bake",
             ]
         )

@@ -150,7 +150,7 @@ def test_reports_of_another_kind_are_damage(store):
     about = {"frame": 3, "job": store._key(), "reports": 5}
     write_arrays(store.folder / "frame_000003.sinew", {"positions": np.zeros((N, 3))}, about)
     with pytest.raises(CorruptFrameError, match="reports"):
-        store.reports(3)
+        store.about(3)
 
 
 @pytest.mark.parametrize(

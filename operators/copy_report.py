@@ -1,0 +1,31 @@
+"""The solver's report of a bake, for a spreadsheet."""
+
+import bpy
+
+from ..blender_addon import baking
+from ..core.errors import SinewError
+from . import polls
+
+
+class SINEW_OT_copy_report(bpy.types.Operator):
+    bl_idname = "sinew.copy_report"
+    bl_label = "Copy as Table"
+    bl_description = "Copy how each frame went to the clipboard, as comma-separated values"
+    bl_options = set()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return polls.has_bake(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            report = baking.report_of(context.object)
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.window_manager.clipboard = report.as_csv()
+        self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_copy_report,)

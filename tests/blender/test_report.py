@@ -1,0 +1,68 @@
+"""How a bake went can be read afterwards: in the panel, as a text, on the clipboard, on the command line."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from sinew.blender_addon import command
+from sinew.ui.bake import Report
+
+
+@pytest.fixture
+def baked(body, saved):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    return body
+
+
+def test_the_panel_has_a_summary(baked):
+    lines = baked.sinew.bake.report.splitlines()
+    assert lines[0].startswith("Mixed FEM, 3 frames, 3 steps")
+    assert any(line.startswith("Iterations a step") for line in lines) and "Every step settled." in lines
+    assert Report.poll(bpy.context)
+    bpy.ops.sinew.delete_bake()
+    assert not Report.poll(bpy.context) and baked.sinew.bake.report == ""
+
+
+def test_the_report_is_a_text(baked):
+    assert bpy.ops.sinew.open_report() == {"FINISHED"} and bpy.ops.sinew.open_report() == {"FINISHED"}
+    assert [text.name for text in bpy.data.texts] == ["Sinew Report Body"]
+    words = bpy.data.texts[0].as_string()
+    assert words.startswith("Body\n\nMixed FEM") and "Factorization" in words and "\n    4 " in words
+
+
+def test_without_a_bake_there_is_none(body):
+    assert not bpy.ops.sinew.open_report.poll() and not bpy.ops.sinew.copy_report.poll()
+
+
+def test_frames_removed_from_disk_are_told(baked):
+    from sinew.blender_addon.bridge.job_in import recorded_folder
+
+    for path in recorded_folder(baked).glob("frame_*"):
+        path.unlink()
+    with pytest.raises(RuntimeError, match="no baked frames"):
+        bpy.ops.sinew.open_report()
+
+
+def test_frames_that_did_not_settle_are_named(body, saved):
+    body.sinew.max_iterations, body.sinew.tolerance = 1, 1e-7
+    bpy.ops.sinew.bake()
+    assert "Frames 2-4 did not settle" in body.sinew.bake.message
+    assert "Frames 2-4 did not settle" in body.sinew.bake.report and "Worst frame: " in body.sinew.bake.report
+
+
+def test_the_command_prints_it(baked, capsys):
+    bpy.ops.wm.save_mainfile()
+    capsys.readouterr()
+    assert command.run(["report"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Body\n\nMixed FEM") and "Factorization" in said
+    assert command.run(["report", "--object", "Body", "--csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+    assert command.main([bpy.data.filepath, "--csv"], "report") == 0
+    assert "\nFrame,Steps," in f"\n{capsys.readouterr().out}"
+
+
+def test_the_command_says_that_there_is_no_bake(body, saved, capsys):
+    assert command.run(["report"]) == 1
+    assert "error: “Body” has no baked frames" in capsys.readouterr().err
+    assert command.run(["report", "--object", "Nobody"]) == 1

@@ -1,0 +1,133 @@
+"""The report of a bake: what it counts, which frames it names, and what it makes of damaged frames."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from sinew.core import cli
+from sinew.core.errors import CorruptFrameError
+from sinew.core.optimization.report import StepReport
+from sinew.core.simulation.bake import bake
+from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.report import frame_words, read_report, unsettled_words
+
+from .jobs import box_surface, shaken_bar
+from .test_frame_store import state
+
+N = len(box_surface().positions)
+
+
+def step(iterations, converged=True, norm=1e-9, reason="it settled", **seconds) -> StepReport:
+    return StepReport("mixed_fem", iterations, converged, reason, norm, [], seconds)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Four frames of two steps, in the third and fourth of which a step does not settle."""
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=4))
+    frames = {
+        1: [],
+        2: [step(3, assembly=1.0, line_search=0.5), step(5, assembly=1.0)],
+        3: [step(4, False, 2.0, "the cap was reached", assembly=2.0), step(4, assembly=1.0)],
+        4: [step(4, False, 7.0, "the cap was reached", assembly=0.5), step(2, assembly=0.5)],
+    }
+    for frame, reports in frames.items():
+        store.write(frame, np.zeros((N, 3)), state(), reports, seconds=float(frame))
+    return store
+
+
+def test_what_a_report_counts(store):
+    report = read_report(store)
+    assert [f.frame for f in report.frames] == [2, 3, 4], "the first frame is the rest shape"
+    assert [(f.steps, f.iterations, f.most_iterations) for f in report.frames] == [(2, 8, 5), (2, 8, 4), (2, 6, 4)]
+    assert report.unsettled == [3, 4] and report.worst.frame == 4
+    assert report.seconds == 9.0 and report.parts() == {"assembly": 6.0, "line_search": 0.5}
+    assert report.frames[0].peak_memory > 1e7, "this process has more than ten megabytes"
+
+
+def test_a_summary_is_for_reading(store):
+    said = read_report(store).summary()
+    assert said[0] == "Mixed FEM, 3 frames, 6 steps, 9 s"
+    assert said[1] == "Iterations a step: 3.7 on average, 5 at most (frame 2)"
+    assert said[2] == "Frames 3-4 did not settle within the iterations: raise Iterations or Substeps."
+    assert said[3] == "Worst frame: 4 (the cap was reached)"
+    assert said[4] == "Slowest frame: 4 (4 s)"
+    assert said[5] == "Time: assembly 92 %, line search 8 %"
+    assert said[-1].startswith("Memory: ") and said[-1].endswith(" GB at most")
+
+
+def test_a_table_has_a_line_a_frame(store):
+    report = read_report(store)
+    rows = list(csv.reader(io.StringIO(report.as_csv())))
+    assert rows[0][:5] == ["Frame", "Steps", "Iterations", "Most", "Settled"] and "Line search" in rows[0]
+    assert [row[0] for row in rows[1:]] == ["2", "3", "4"] and [row[4] for row in rows[1:]] == ["yes", "NO", "NO"]
+    assert float(rows[3][5]) == 7.0 and rows[3][-1] == "the cap was reached"
+    lines = report.table().splitlines()
+    assert len(lines) == len(report.summary()) + 1 + 4 and "the cap was reached" in lines[-1]
+
+
+def test_a_bake_of_one_frame_has_a_report(tmp_path):
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=1))
+    store.write(1, np.zeros((N, 3)), state(), [])
+    report = read_report(store)
+    assert "no step" in report.summary()[0] and report.worst is None
+    assert len(report.as_csv().splitlines()) == 1
+
+
+def test_values_of_another_kind_count_as_none(store):
+    odd = StepReport("x", iterations="many", converged="yes", gradient_norm=None, seconds={"assembly": float("nan")})
+    store.write(4, np.zeros((N, 3)), state(), [odd])
+    last = read_report(store).frames[-1]
+    assert (last.iterations, last.settled, last.gradient_norm, last.parts) == (0, False, 0.0, {"assembly": 0.0})
+
+
+def test_a_damaged_frame_is_named(store):
+    path = store.folder / "frame_000003.sinew"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(CorruptFrameError, match="frame_000003"):
+        read_report(store)
+
+
+@pytest.mark.parametrize(
+    ("frames", "said"),
+    [
+        ([4], "4"),
+        ([4, 5, 6], "4-6"),
+        ([-2, -1, 3, 7, 8], "-2--1, 3, 7-8"),
+        (list(range(0, 40, 2)), "0, 2, 4, 6, 8, 10 and 14 more"),
+    ],
+)
+def test_frames_in_words(frames, said):
+    assert frame_words(frames) == said
+    assert f" {said} did not settle" in unsettled_words(frames)
+
+
+def test_nothing_is_said_when_all_settled():
+    assert unsettled_words([]) == ""
+
+
+def test_a_bake_can_be_told(tmp_path):
+    job = shaken_bar(frames=3, substeps=2)
+    store = FrameStore.create(tmp_path / "bake", job)
+    bake(job, store)
+    report = read_report(store)
+    assert [f.steps for f in report.frames] == [2, 2] and all(f.iterations >= 2 for f in report.frames)
+    assert {"assembly", "factorization", "solve"} <= set(report.parts())
+    assert all(f.seconds >= 0.9 * sum(f.parts.values()) > 0.0 for f in report.frames)
+
+
+@pytest.mark.parametrize("name", ["report.csv", "report.txt"])
+def test_the_command_line_writes_a_report(tmp_path, capsys, name):
+    surface = box_surface()
+    np.savez(tmp_path / "bar.npz", positions=surface.positions, triangles=surface.triangles)
+    (tmp_path / "scene.toml").write_text('mesh = "bar.npz"\nframes = [1, 3]\n[resolution]\ncells_across = 6\n')
+    assert cli.main([str(tmp_path / "scene.toml"), "--report", str(tmp_path / name)]) == 0
+    said = capsys.readouterr().err
+    assert "Mixed FEM, 2 frames, 2 steps" in said and "Iterations a step" in said
+    text = (tmp_path / name).read_text()
+    assert text.startswith("Frame,") == name.endswith("csv") and "Factorization" in text
+    assert cli.main([str(tmp_path / "scene.toml"), "--report", str(tmp_path)]) == 1
+    assert "cannot be written" in capsys.readouterr().err
