@@ -68,3 +68,20 @@ def recorded(
     model = build_model(TetMesh(body["vertices"], body["tets"]), E, 0.45, 1e3, pinned=body["pinned"])
     ending = f"_{moment}" if moment else ""
     return model, model.state_at(body[f"deformed_positions{ending}"], body[f"deformed_velocities{ending}"])
+
+
+def bent(model: Model) -> State:
+    """A smooth movement to start a step from: at rest, swept along y by up to two sizes of the body a second."""
+    X = model.mesh.rest_positions
+    along = (X[:, 0] - X[:, 0].min()) / np.ptp(X[:, 0])
+    velocities = np.zeros_like(X)
+    velocities[:, 1] = 2.0 * model.mesh.size * along**2
+    velocities[model.pinned] = 0.0
+    return model.state_at(X, velocities)
+
+
+def bent_beam(cells: tuple[int, int, int], youngs_modulus: float = 1e6) -> tuple[Model, State]:
+    """A beam of 4 x 1 x 1 m, held at one end, in that movement."""
+    mesh = block(cells, (4.0, 1.0, 1.0))
+    model = build_model(mesh, youngs_modulus, 0.45, 1e3, pinned=held_end(mesh))
+    return model, bent(model)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..core.linear_solvers.elastic_system import ElasticSystem
 from ..core.model.model import Model
 from ..core.model.settings import SolverSettings
 from ..core.model.state import State
+from ..core.optimization.line_search import SHORTEST
 from ..core.optimization.report import StepReport
 from ..core.solvers import make_solver
 
@@ -19,6 +21,8 @@ EARTH = (0.0, -9.8, 0.0)
 """Gravity of the recorded runs, m/s²."""
 STEP = 1 / 30
 """Time step of the recorded runs, s."""
+PARTS = ("assembly", "factorization", "solve", "local", "line_search")
+"""Parts of an iteration that a report times."""
 
 
 @dataclass
@@ -142,3 +146,48 @@ def energy(model: Model, state: State, gravity: tuple[float, float, float] = EAR
 def angular_momentum(model: Model, state: State) -> np.ndarray:
     """About the origin, (3,), kg m²/s."""
     return np.cross(state.positions, model.mass @ state.velocities).sum(axis=0)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds an iteration: its parts, their sum, and one trial of the line search."""
+
+    parts: dict[str, float]
+    whole: float
+    trial: float
+
+
+def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: int, iterations: int = 3) -> list[Cost]:
+    """What an iteration of each solver costs: of every part the shortest of several runs, the solvers by turns.
+
+    The first run of each is not counted; the start of a step is left out of the line search.
+    """
+    made = [_make(model, solver, iterations, EARTH, {}) for solver in solvers]
+    for solver in made:
+        if hasattr(solver, "record_gradients"):
+            solver.record_gradients = False
+    seen: list[list[dict[str, float]]] = [[] for _ in made]
+    for repeat in range(repeats + 1):
+        for solver, runs in zip(made, seen):
+            _end, report = solver.step(state, state.positions[model.pinned], STEP)
+            # Steps are halved until one is accepted; where none is, the search gives up at the shortest.
+            trials = sum(1 - np.log2(iteration.step_length or SHORTEST) for iteration in report.history)
+            each = {part: report.seconds.get(part, 0.0) / report.iterations for part in PARTS}
+            if repeat:
+                runs.append({**each, "trial": report.seconds["line_search"] / (trials + 1)})
+    shortest_parts = [{key: min(run[key] for run in runs) for key in runs[0]} for runs in seen]
+    return [
+        Cost({part: parts[part] for part in PARTS}, sum(parts[part] for part in PARTS), parts["trial"])
+        for parts in shortest_parts
+    ]
+
+
+def shortest(action: Callable[[], Any], repeats: int) -> float:
+    """Seconds of the fastest of several calls, after one that is not counted."""
+    action()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
