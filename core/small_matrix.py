@@ -30,134 +30,136 @@ UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 def svd3(F, U, sigma, V):
     """Signed singular value decomposition of one 3 x 3 matrix, written into U, sigma, V."""
     # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
-    largest = np.abs(F).max()
-    A = F / largest if largest > 0.0 else F.copy()
+    largest = 0.0
     for i in range(3):
         for j in range(3):
-            V[i, j] = 1.0 if i == j else 0.0
+            largest = max(largest, abs(F[i, j]))
+    scale = 1.0 / largest if largest > 0.0 else 1.0
+    # Columns of A = F V as tuples: the compiler keeps them in registers.
+    a = (F[0, 0] * scale, F[1, 0] * scale, F[2, 0] * scale)
+    b = (F[0, 1] * scale, F[1, 1] * scale, F[2, 1] * scale)
+    c = (F[0, 2] * scale, F[1, 2] * scale, F[2, 2] * scale)
+    u, v, w = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     for _sweep in range(30):
-        off = 0.0
-        for p in range(2):
-            for q in range(p + 1, 3):
-                app = A[0, p] * A[0, p] + A[1, p] * A[1, p] + A[2, p] * A[2, p]
-                aqq = A[0, q] * A[0, q] + A[1, q] * A[1, q] + A[2, q] * A[2, q]
-                apq = A[0, p] * A[0, q] + A[1, p] * A[1, q] + A[2, p] * A[2, q]
-                scale = np.sqrt(app * aqq)
-                if abs(apq) <= 1e-16 * scale or apq == 0.0:
-                    continue
-                off = max(off, abs(apq) / scale) if scale > 0.0 else off
-                zeta = (aqq - app) / (2.0 * apq)
-                t = 1.0 / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
-                if zeta < 0.0:
-                    t = -t
-                c = 1.0 / np.sqrt(1.0 + t * t)
-                s = c * t
-                for i in range(3):
-                    x, y = A[i, p], A[i, q]
-                    A[i, p] = c * x - s * y
-                    A[i, q] = s * x + c * y
-                    x, y = V[i, p], V[i, q]
-                    V[i, p] = c * x - s * y
-                    V[i, q] = s * x + c * y
-        if off < 1e-15:
+        a, b, u, v, first = _orthogonalize(a, b, u, v)
+        a, c, u, w, second = _orthogonalize(a, c, u, w)
+        b, c, v, w, third = _orthogonalize(b, c, v, w)
+        # NaN ends the sweeps too.
+        if not max(first, second, third) >= 1e-15:
             break
-    for i in range(3):
-        sigma[i] = np.sqrt(A[0, i] * A[0, i] + A[1, i] * A[1, i] + A[2, i] * A[2, i])
+    x, y, z = np.sqrt(_dot(a, a)), np.sqrt(_dot(b, b)), np.sqrt(_dot(c, c))
     # Sort downwards; each exchange flips the determinant of V, mended at the end.
-    for a in range(2):
-        for b in range(2 - a):
-            if sigma[b] < sigma[b + 1]:
-                sigma[b], sigma[b + 1] = sigma[b + 1], sigma[b]
-                for i in range(3):
-                    A[i, b], A[i, b + 1] = A[i, b + 1], A[i, b]
-                    V[i, b], V[i, b + 1] = V[i, b + 1], V[i, b]
-    if _det(V) < 0.0:
-        for i in range(3):
-            V[i, 2] = -V[i, 2]
-            A[i, 2] = -A[i, 2]
-    _left_vectors(A, sigma, U)
+    even = True
+    if x < y:
+        a, b, u, v, x, y, even = b, a, v, u, y, x, not even
+    if y < z:
+        b, c, v, w, y, z, even = c, b, w, v, z, y, not even
+    if x < y:
+        a, b, u, v, x, y, even = b, a, v, u, y, x, not even
+    if not even:
+        c, w = (-c[0], -c[1], -c[2]), (-w[0], -w[1], -w[2])
+    left, middle = _left_vectors(a, b, x, y)
+    right = _cross(left, middle)
+    # A's third column is +-sigma_3 times this cross product.
+    if _dot(c, right) < 0.0:
+        z = -z
     for i in range(3):
-        sigma[i] *= largest
+        U[i, 0], U[i, 1], U[i, 2] = left[i], middle[i], right[i]
+        V[i, 0], V[i, 1], V[i, 2] = u[i], v[i], w[i]
+    sigma[0], sigma[1], sigma[2] = x * largest, y * largest, z * largest
 
 
 @kernel
-def _det(A):
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def _cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel
+def _rotate(a, b, c, s):
+    """Columns ``c a - s b`` and ``s a + c b``."""
     return (
-        A[0, 0] * (A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1])
-        - A[0, 1] * (A[1, 0] * A[2, 2] - A[1, 2] * A[2, 0])
-        + A[0, 2] * (A[1, 0] * A[2, 1] - A[1, 1] * A[2, 0])
+        (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
+        (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
     )
 
 
 @kernel
-def _left_vectors(A, sigma, U):
-    """Normalise the columns of A into U, complete what vanishes, make U a rotation; the sign goes to ``sigma[2]``."""
-    tiny = 1e-300 + 1e-15 * sigma[0]
-    if sigma[0] > 1e-300:
-        for i in range(3):
-            U[i, 0] = A[i, 0] / sigma[0]
+def _orthogonalize(a, b, u, v):
+    """Rotate columns a, b (and u, v alike) so that a and b are orthogonal; also the cosine between them before."""
+    aa, bb, ab = _dot(a, a), _dot(b, b), _dot(a, b)
+    size = np.sqrt(aa * bb)
+    if abs(ab) <= 1e-16 * size or ab == 0.0:
+        return a, b, u, v, 0.0
+    zeta = (bb - aa) / (2.0 * ab)
+    t = 1.0 / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
+    if zeta < 0.0:
+        t = -t
+    c = 1.0 / np.sqrt(1.0 + t * t)
+    s = c * t
+    a, b = _rotate(a, b, c, s)
+    u, v = _rotate(u, v, c, s)
+    return a, b, u, v, abs(ab) / size if size > 0.0 else 0.0
+
+
+@kernel
+def _left_vectors(a, b, x, y):
+    """First two left singular vectors from columns a, b of lengths x >= y; what vanishes is completed."""
+    if x > 1e-300:
+        left = (a[0] / x, a[1] / x, a[2] / x)
     else:
-        U[0, 0], U[1, 0], U[2, 0] = 1.0, 0.0, 0.0
-    if sigma[1] > tiny:
-        for i in range(3):
-            U[i, 1] = A[i, 1] / sigma[1]
-    else:
-        k = 0
-        for i in range(1, 3):
-            if abs(U[i, 0]) < abs(U[k, 0]):
-                k = i
-        dot = U[k, 0]
-        norm = 0.0
-        for i in range(3):
-            U[i, 1] = (1.0 if i == k else 0.0) - dot * U[i, 0]
-            norm += U[i, 1] * U[i, 1]
-        norm = np.sqrt(norm)
-        for i in range(3):
-            U[i, 1] /= norm
-    U[0, 2] = U[1, 0] * U[2, 1] - U[2, 0] * U[1, 1]
-    U[1, 2] = U[2, 0] * U[0, 1] - U[0, 0] * U[2, 1]
-    U[2, 2] = U[0, 0] * U[1, 1] - U[1, 0] * U[0, 1]
-    # A's third column is +-sigma_3 times this cross product.
-    if A[0, 2] * U[0, 2] + A[1, 2] * U[1, 2] + A[2, 2] * U[2, 2] < 0.0:
-        sigma[2] = -sigma[2]
+        left = (1.0, 0.0, 0.0)
+    if y > 1e-300 + 1e-15 * x:
+        return left, (b[0] / y, b[1] / y, b[2] / y)
+    # Any vector across: the axis that is least along it, less its part along it.
+    k = 0
+    if abs(left[1]) < abs(left[k]):
+        k = 1
+    if abs(left[2]) < abs(left[k]):
+        k = 2
+    axis = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+    along = _dot(axis, left)
+    across = (axis[0] - along * left[0], axis[1] - along * left[1], axis[2] - along * left[2])
+    norm = np.sqrt(_dot(across, across))
+    return left, (across[0] / norm, across[1] / norm, across[2] / norm)
 
 
 @kernel
 def eigh3(S, values, Q):
     """Eigenvalues and rotation of eigenvectors of one symmetric 3 x 3 matrix: ``S = Q diag(values) Q^T``, unsorted."""
-    A = S.copy()
-    for i in range(3):
-        for j in range(3):
-            Q[i, j] = 1.0 if i == j else 0.0
+    x, y, z = S[0, 0], S[1, 1], S[2, 2]
+    yz, xz, xy = S[1, 2], S[0, 2], S[0, 1]
+    u, v, w = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     for _sweep in range(30):
-        off = abs(A[0, 1]) + abs(A[0, 2]) + abs(A[1, 2])
-        if off <= 1e-18 * (abs(A[0, 0]) + abs(A[1, 1]) + abs(A[2, 2])) or off == 0.0:
+        off = abs(xy) + abs(xz) + abs(yz)
+        # NaN ends the sweeps too.
+        if not off > 1e-18 * (abs(x) + abs(y) + abs(z)):
             break
-        for p in range(2):
-            for q in range(p + 1, 3):
-                if A[p, q] == 0.0:
-                    continue
-                theta = (A[q, q] - A[p, p]) / (2.0 * A[p, q])
-                t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
-                if theta < 0.0:
-                    t = -t
-                c = 1.0 / np.sqrt(t * t + 1.0)
-                s = t * c
-                for k in range(3):
-                    x, y = A[k, p], A[k, q]
-                    A[k, p] = c * x - s * y
-                    A[k, q] = s * x + c * y
-                for k in range(3):
-                    x, y = A[p, k], A[q, k]
-                    A[p, k] = c * x - s * y
-                    A[q, k] = s * x + c * y
-                    x, y = Q[k, p], Q[k, q]
-                    Q[k, p] = c * x - s * y
-                    Q[k, q] = s * x + c * y
-                A[p, q] = 0.0
-                A[q, p] = 0.0
+        x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v)
+        x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w)
+        y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w)
+    values[0], values[1], values[2] = x, y, z
     for i in range(3):
-        values[i] = A[i, i]
+        Q[i, 0], Q[i, 1], Q[i, 2] = u[i], v[i], w[i]
+
+
+@kernel
+def _diagonalize(p, q, pq, pr, qr, u, v):
+    """One Jacobi rotation in the plane of p, q: the entry pq vanishes, pr and qr mix, columns u and v turn."""
+    if pq == 0.0:
+        return p, q, pq, pr, qr, u, v
+    theta = (q - p) / (2.0 * pq)
+    t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
+    if theta < 0.0:
+        t = -t
+    c = 1.0 / np.sqrt(t * t + 1.0)
+    s = t * c
+    u, v = _rotate(u, v, c, s)
+    return p - t * pq, q + t * pq, 0.0, c * pr - s * qr, s * pr + c * qr, u, v
 
 
 @kernel
