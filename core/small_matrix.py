@@ -22,6 +22,9 @@ numerics).
 """
 
 
+CHUNK = 128
+"""Matrices of a batch that share scratch memory: allocating it for each one costs as much as the arithmetic."""
+
 UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
 
@@ -160,6 +163,28 @@ def _diagonalize(p, q, pq, pr, qr, u, v):
     s = t * c
     u, v = _rotate(u, v, c, s)
     return p - t * pq, q + t * pq, 0.0, c * pr - s * qr, s * pr + c * qr, u, v
+
+
+@kernel
+def into_frame(U, A, V, T, out):
+    """``U^T A V`` into out; T (3,3) is scratch."""
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = U[0, i] * A[0, j] + U[1, i] * A[1, j] + U[2, i] * A[2, j]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = T[i, 0] * V[0, j] + T[i, 1] * V[1, j] + T[i, 2] * V[2, j]
+
+
+@kernel
+def out_of_frame(U, A, V, T, out):
+    """``U A V^T`` into out; T (3,3) is scratch."""
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = U[i, 0] * A[0, j] + U[i, 1] * A[1, j] + U[i, 2] * A[2, j]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = T[i, 0] * V[j, 0] + T[i, 1] * V[j, 1] + T[i, 2] * V[j, 2]
 
 
 @kernel

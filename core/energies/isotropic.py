@@ -23,8 +23,8 @@ import numpy as np
 from numba import prange
 
 from ..jit import kernel, parallel_kernel
-from ..small_matrix import eigh3
 from .kinematics import Deformation, Stretch
+from .tangent import Tangent, project
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,13 @@ class IsotropicEnergy:
 
     def hessian(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
         """``d2psi/dF2`` over ``F.ravel()``, (n,9,9), Pa; projected to semi-definite unless told otherwise."""
-        curvature = self.principal.curvature(deformation.sigma, parameters)
-        return _deformation_hessian(deformation.U, deformation.V, *curvature, projected)
+        return _deformation_hessian(*self.tangent(deformation, parameters, projected))
+
+    def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
+        """The same in the frame of the singular vectors: what solvers use."""
+        return _tangent(
+            deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters), projected
+        )
 
     def stretch_value(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
         """Energy density of symmetric stretches, (n,), Pa."""
@@ -74,32 +79,32 @@ class IsotropicEnergy:
         """Derivative by the six numbers of S (off-diagonals stand twice in S), (n,6), Pa."""
         return _stretch_gradient(stretch.Q, self.principal.gradient(stretch.values, parameters))
 
+    def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
+        """The same in the frame of S: principal stresses, (n,3), Pa."""
+        return self.principal.gradient(stretch.values, parameters)
+
     def stretch_hessian(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
         """Second derivative by the six numbers of S, (n,6,6), Pa; projected unless told otherwise."""
-        curvature, flip, _twist = self.principal.curvature(stretch.values, parameters)
-        return _stretch_hessian(stretch.Q, curvature, flip, projected)
+        tangent = self.stretch_tangent(stretch, parameters, projected)
+        return _stretch_hessian(tangent.U, tangent.curvature, tangent.flip)
+
+    def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
+        """The same in the frame of S, where D is symmetric and knows no twist: what solvers use."""
+        return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
+
+
+def _tangent(
+    U: np.ndarray, V: np.ndarray, curvature: tuple[np.ndarray, np.ndarray, np.ndarray], projected: bool
+) -> Tangent:
+    if projected:
+        project(*curvature)
+    return Tangent(U, V, *curvature)
 
 
 @kernel
 def ordered(psi):
     """An energy density, inf in place of NaN: beyond the range of numbers inf - inf has no order and no line search."""
     return psi if psi == psi else np.inf
-
-
-@kernel
-def _project3(A):
-    """Clamp the negative eigenvalues of a symmetric 3 x 3 matrix, in place."""
-    values = np.empty(3)
-    Q = np.empty((3, 3))
-    eigh3(A, values, Q)
-    if values.min() >= 0.0:
-        return
-    for i in range(3):
-        for j in range(3):
-            total = 0.0
-            for k in range(3):
-                total += Q[i, k] * max(values[k], 0.0) * Q[j, k]
-            A[i, j] = total
 
 
 @parallel_kernel
@@ -118,14 +123,12 @@ def _rotate_stress(U, g, V):
 
 
 @parallel_kernel
-def _deformation_hessian(U, V, curvature, flip, twist, projected):
+def _deformation_hessian(U, V, curvature, flip, twist):
     n = U.shape[0]
     H = np.empty((n, 9, 9))
     half = np.sqrt(0.5)
     for e in prange(n):
-        A = curvature[e].copy()
-        if projected:
-            _project3(A)
+        A = curvature[e]
         # Rows of W: the nine modes as vectors over F.ravel(): three scalings, three flips, three twists.
         W = np.empty((9, 9))
         Y = np.empty((9, 9))
@@ -141,15 +144,10 @@ def _deformation_hessian(U, V, curvature, flip, twist, projected):
                     W[3 + k, c] = half * (up + down)
                     W[6 + k, c] = half * (up - down)
         for k in range(3):
-            f = flip[e, k]
-            t = twist[e, k]
-            if projected:
-                f = max(f, 0.0)
-                t = max(t, 0.0)
             for c in range(9):
                 Y[k, c] = A[k, 0] * W[0, c] + A[k, 1] * W[1, c] + A[k, 2] * W[2, c]
-                Y[3 + k, c] = f * W[3 + k, c]
-                Y[6 + k, c] = t * W[6 + k, c]
+                Y[3 + k, c] = flip[e, k] * W[3 + k, c]
+                Y[6 + k, c] = twist[e, k] * W[6 + k, c]
         for c in range(9):
             for d in range(c + 1):
                 total = 0.0
@@ -176,40 +174,39 @@ def _stretch_gradient(Q, g):
 
 
 @parallel_kernel
-def _stretch_hessian(Q, curvature, flip, projected):
+def _stretch_hessian(Q, curvature, flip):
     n = Q.shape[0]
     H = np.empty((n, 6, 6))
     for e in prange(n):
-        A = curvature[e].copy()
-        if projected:
-            _project3(A)
-        # Row p of D: entry p of Q^T dS Q for each of the six directions dS; rows 3-5 carry both off-diagonal entries.
-        D = np.empty((6, 6))
-        Y = np.empty((6, 6))
-        for c in range(6):
-            i = c if c < 3 else (1 if c == 3 else 0)
-            j = c if c < 3 else (1 if c == 5 else 2)
-            for k in range(3):
-                p = 1 if k == 0 else 0
-                q = 1 if k == 2 else 2
-                if c < 3:
-                    D[k, c] = Q[e, i, k] * Q[e, i, k]
-                    D[3 + k, c] = Q[e, i, p] * Q[e, i, q]
-                else:
-                    D[k, c] = 2.0 * Q[e, i, k] * Q[e, j, k]
-                    D[3 + k, c] = Q[e, i, p] * Q[e, j, q] + Q[e, j, p] * Q[e, i, q]
-        for k in range(3):
-            f = 2.0 * flip[e, k]
-            if projected:
-                f = max(f, 0.0)
-            for c in range(6):
-                Y[k, c] = A[k, 0] * D[0, c] + A[k, 1] * D[1, c] + A[k, 2] * D[2, c]
-                Y[3 + k, c] = f * D[3 + k, c]
-        for c in range(6):
-            for d in range(c + 1):
-                total = 0.0
-                for k in range(6):
-                    total += D[k, c] * Y[k, d]
-                H[e, c, d] = total
-                H[e, d, c] = total
+        stretch_form(Q[e], curvature[e], flip[e], np.empty((6, 6)), H[e])
     return H
+
+
+@kernel
+def stretch_form(Q, A, flip, D, H):
+    """The quadratic form ``sum_ij A_ij E_ii E_jj + 2 sum_{i<j} flip_ij E_ij²``, ``E = Q^T dS Q``, over the six numbers
+    of dS, into H (6,6); D (6,6) is scratch.
+    """
+    # Row p of D: entry p of E for each of the six directions dS; rows 3-5 carry both off-diagonal entries of dS.
+    for c in range(6):
+        i = c if c < 3 else (1 if c == 3 else 0)
+        j = c if c < 3 else (1 if c == 5 else 2)
+        for k in range(3):
+            p = 1 if k == 0 else 0
+            q = 1 if k == 2 else 2
+            if c < 3:
+                D[k, c] = Q[i, k] * Q[i, k]
+                D[3 + k, c] = Q[i, p] * Q[i, q]
+            else:
+                D[k, c] = 2.0 * Q[i, k] * Q[j, k]
+                D[3 + k, c] = Q[i, p] * Q[j, q] + Q[j, p] * Q[i, q]
+    for d in range(6):
+        # A column of the form times D.
+        x = A[0, 0] * D[0, d] + A[0, 1] * D[1, d] + A[0, 2] * D[2, d]
+        y = A[1, 0] * D[0, d] + A[1, 1] * D[1, d] + A[1, 2] * D[2, d]
+        z = A[2, 0] * D[0, d] + A[2, 1] * D[1, d] + A[2, 2] * D[2, d]
+        u, v, w = 2.0 * flip[0] * D[3, d], 2.0 * flip[1] * D[4, d], 2.0 * flip[2] * D[5, d]
+        for c in range(d + 1):
+            total = D[0, c] * x + D[1, c] * y + D[2, c] * z + D[3, c] * u + D[4, c] * v + D[5, c] * w
+            H[c, d] = total
+            H[d, c] = total

@@ -15,6 +15,7 @@ import numpy as np
 from .corotated_stretch import quadratic_curvature, quadratic_gradient, quadratic_value
 from .isotropic import IsotropicEnergy, PrincipalFunction
 from .kinematics import Deformation
+from .tangent import Tangent
 
 
 def _strain(F: np.ndarray) -> np.ndarray:
@@ -39,12 +40,13 @@ class LinearEnergy(IsotropicEnergy):
         trace = np.trace(strain, axis1=1, axis2=2)
         return 2.0 * parameters[:, 0, None, None] * strain + (parameters[:, 1] * trace)[:, None, None] * np.eye(3)
 
-    def hessian(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
-        """The same at every F and semi-definite as it is, (n,9,9), Pa."""
-        eye = np.eye(3)
-        symmetrise = (np.einsum("ac,bd->abcd", eye, eye) + np.einsum("ad,bc->abcd", eye, eye)).reshape(9, 9)
-        trace = np.outer(eye.ravel(), eye.ravel())
-        return parameters[:, 0, None, None] * symmetrise + parameters[:, 1, None, None] * trace
+    def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
+        """The same at every F, in the world's own frame, and semi-definite as it is."""
+        n = len(parameters)
+        axes = np.tile(np.eye(3), (n, 1, 1))
+        mu, lam = parameters[:, 0], parameters[:, 1]
+        curvature = 2.0 * mu[:, None, None] * np.eye(3) + lam[:, None, None]
+        return Tangent(axes, axes, curvature, np.tile(2.0 * mu[:, None], 3), np.zeros((n, 3)))
 
 
 ENERGY = LinearEnergy(

@@ -10,6 +10,7 @@ import numpy as np
 from ..assembly.deformation_gradient import NodalGather, deformation_gradients, shape_gradients
 from ..energies import energy
 from ..energies.kinematics import Deformation, Stretch
+from ..energies.tangent import Tangent
 
 
 class ElasticPotential:
@@ -57,9 +58,9 @@ class ElasticPotential:
         """First Piola-Kirchhoff stresses, (m,3,3), Pa."""
         return self._collect("gradient", deformation, (3, 3))
 
-    def hessian(self, deformation: Deformation, projected: bool = True) -> np.ndarray:
-        """Second derivatives by ``F.ravel()``, (m,9,9), Pa, not weighted."""
-        return self._collect("hessian", deformation, (9, 9), projected)
+    def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
+        """Second derivatives by F, not weighted."""
+        return self._collect_tangent("tangent", deformation, projected)
 
     def nodal(self, stress: np.ndarray) -> np.ndarray:
         """Gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
@@ -75,23 +76,33 @@ class ElasticPotential:
         """``sum_e w_e psi_e(S_e)``, J."""
         return self._weighted_sum(self._collect("stretch_value", stretch, ()))
 
-    def stretch_gradient(self, stretch: Stretch) -> np.ndarray:
-        """Derivatives by the six numbers of S, (m,6), Pa, not weighted."""
-        return self._collect("stretch_gradient", stretch, (6,))
+    def stretch_stress(self, stretch: Stretch) -> np.ndarray:
+        """Principal stresses in the frame of S, (m,3), Pa."""
+        return self._collect("stretch_stress", stretch, (3,))
 
-    def stretch_hessian(self, stretch: Stretch) -> np.ndarray:
-        """Projected second derivatives by the six numbers of S, (m,6,6), Pa, not weighted."""
-        return self._collect("stretch_hessian", stretch, (6, 6))
+    def stretch_tangent(self, stretch: Stretch) -> Tangent:
+        """Projected second derivatives by S, not weighted."""
+        return self._collect_tangent("stretch_tangent", stretch, True)
 
     # ---------------------------------------------------------------------------------------------------------------
 
     def _weighted_sum(self, density: np.ndarray) -> float:
         return float(np.sum(self.weights * density))
 
-    def _collect(self, method: str, at: Deformation | Stretch, shape: tuple[int, ...], *options: bool) -> np.ndarray:
+    def _collect(self, method: str, at: Deformation | Stretch, shape: tuple[int, ...]) -> np.ndarray:
         if len(self.groups) == 1:
-            return getattr(self.groups[0][0], method)(at, self.parameters, *options)
+            return getattr(self.groups[0][0], method)(at, self.parameters)
         out = np.empty((len(self.tets), *shape))
         for law, rows in self.groups:
-            out[rows] = getattr(law, method)(at.take(rows), self.parameters[rows], *options)
+            out[rows] = getattr(law, method)(at.take(rows), self.parameters[rows])
         return out
+
+    def _collect_tangent(self, method: str, at: Deformation | Stretch, projected: bool) -> Tangent:
+        parts = [getattr(law, method)(at.take(rows), self.parameters[rows], projected) for law, rows in self.groups]
+        if len(parts) == 1:
+            return parts[0]
+        whole = Tangent(*(np.empty((len(self.tets), *array.shape[1:])) for array in parts[0]))
+        for part, (_law, rows) in zip(parts, self.groups, strict=True):
+            for array, values in zip(whole, part, strict=True):
+                array[rows] = values
+        return whole

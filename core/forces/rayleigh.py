@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.deformation_gradient import deformation_gradients
-from ..assembly.sparsity import element_blocks
+from ..assembly.tangent_blocks import tangent_blocks
+from ..energies.tangent import Tangent
 from .elastic import ElasticPotential
 from .step_potential import Motion
 
@@ -37,22 +38,19 @@ class RayleighDamping:
     def begin(self, motion: Motion) -> RayleighPotential:
         """The potential of a step, with the stiffness at its beginning."""
         elastic = self._elastic
-        m = len(elastic.tets)
-        H = np.zeros((m, 9, 9))
-        if self._beta > 0.0:
-            H = self._beta * elastic.hessian(elastic.deformation(motion.start))
-        blocks = np.empty((m, 10, 3, 3))
-        element_blocks(H, elastic.N, elastic.weights, self._alpha * self._masses, blocks)
-        return RayleighPotential(elastic, self._alpha * self._mass, H, blocks, motion)
+        tangent = elastic.tangent(elastic.deformation(motion.start)).scaled(self._beta)
+        blocks = np.empty((len(elastic.tets), 10, 3, 3))
+        tangent_blocks(tangent, elastic.N, elastic.weights, self._alpha * self._masses, blocks)
+        return RayleighPotential(elastic, self._alpha * self._mass, tangent, blocks, motion)
 
 
 class RayleighPotential:
     """Rayleigh damping during one step."""
 
     def __init__(
-        self, elastic: ElasticPotential, drag: sp.csr_matrix, H: np.ndarray, blocks: np.ndarray, motion: Motion
+        self, elastic: ElasticPotential, drag: sp.csr_matrix, tangent: Tangent, blocks: np.ndarray, motion: Motion
     ) -> None:
-        self._elastic, self._drag, self._H, self._blocks, self._motion = elastic, drag, H, blocks, motion
+        self._elastic, self._drag, self._tangent, self._blocks, self._motion = elastic, drag, tangent, blocks, motion
 
     def value(self, positions: np.ndarray) -> float:
         """Half of what it takes from the body within the step, J."""
@@ -61,9 +59,8 @@ class RayleighPotential:
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """``(alpha M + beta K) v``, (n,3), N."""
         v = (positions - self._motion.base) / self._motion.step
-        dF = deformation_gradients(v, self._elastic.tets, self._elastic.N).reshape(-1, 9)
-        stress = np.einsum("nij,nj->ni", self._H, dF).reshape(-1, 3, 3)
-        return self._drag @ v + self._elastic.nodal(stress)
+        change = self._tangent.stress_change(deformation_gradients(v, self._elastic.tets, self._elastic.N))
+        return self._drag @ v + self._elastic.nodal(change)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """The same at all positions."""

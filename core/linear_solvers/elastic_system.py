@@ -6,14 +6,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly.sparsity import BlockSparsity, element_blocks
+from ..assembly.sparsity import BlockSparsity
+from ..assembly.tangent_blocks import tangent_blocks
+from ..energies.tangent import Tangent
 from ..errors import FactorizationError
 from ..forces.step_potential import StepPotential
 from .cholesky import choose_direct_solver, not_definite
 
 
 class ElasticSystem:
-    """Assembles Hessians by deformation gradient into the fixed sparsity, factorises, solves.
+    """Assembles element matrices into the fixed sparsity, factorises, solves.
+
+    ``blocks`` (m,10,3,3): element matrices, pairs of corners (a, b), a >= b, row by row; whoever assembles fills them.
 
     Parameters
     ----------
@@ -35,7 +39,7 @@ class ElasticSystem:
         choice = choose_direct_solver()
         self.solver_choice = choice
         self._solver = choice.solver(self._sparsity)
-        self._blocks = np.empty((len(tets), 10, 3, 3))
+        self.blocks = np.empty((len(tets), 10, 3, 3))
         self._values = np.empty(len(self._sparsity.row_indices))
         self._vertex_count = vertex_count
         self.residual_work = 0.0
@@ -46,16 +50,24 @@ class ElasticSystem:
         """Vertices that are not pinned."""
         return self._sparsity.free
 
-    def assemble(
-        self, H: np.ndarray, scale: float, positions: np.ndarray, potentials: tuple[StepPotential, ...] = ()
-    ) -> None:
-        """Fill the matrix with Hessians H (m,9,9) in Pa and those of the step's other potentials at positions (n,3),
-        times ``scale`` (h² for a step), plus the mass.
+    def assemble(self, scale: float, positions: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
+        """Gather the matrix from ``blocks``, which hold the tets' stiffness and mass, and from the step's other
+        potentials at positions (n,3), times ``scale`` (h² for a step).
         """
-        element_blocks(H, self._N, scale * self._weights, self._masses, self._blocks)
         for potential in potentials:
-            potential.add_stiffness(positions, scale, self._blocks)
-        self._sparsity.fill(self._blocks, self._values)
+            potential.add_stiffness(positions, scale, self.blocks)
+        self._sparsity.fill(self.blocks, self._values)
+
+    def assemble_tangent(
+        self,
+        tangent: Tangent,
+        scale: float,
+        positions: np.ndarray,
+        potentials: tuple[StepPotential, ...] = (),
+    ) -> None:
+        """The same from a tangent of all tets, Pa."""
+        tangent_blocks(tangent, self._N, scale * self._weights, self._masses, self.blocks)
+        self.assemble(scale, positions, potentials)
 
     def try_factorize(self) -> bool:
         """Numeric factorisation of what was assembled last; False when it is not positive definite."""

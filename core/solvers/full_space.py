@@ -168,8 +168,7 @@ class FullSpaceSolver:
         return accepted
 
     def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool) -> None:
-        H = self.elastic.hessian(at.deformation, projected)
-        self.system.assemble(H, step.h**2, at.x, step.potentials)
+        self.system.assemble_tangent(self.elastic.tangent(at.deformation, projected), step.h**2, at.x, step.potentials)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Norm of the incremental potential's gradient over free vertices, kg m."""

@@ -39,10 +39,10 @@ class LinearlyImplicitSolver(FullSpaceSolver):
         pin_move[self.model.pinned] = pin_targets - x0[self.model.pinned]
         with report.timed("assembly"):
             deformation = self.elastic.deformation(x0)
-            H = beta * self.elastic.hessian(deformation)
-            self.system.assemble(H, step.h**2, x0, step.potentials)
+            tangent = self.elastic.tangent(deformation).scaled(beta)
+            self.system.assemble_tangent(tangent, step.h**2, x0, step.potentials)
             dF = deformation_gradients(pin_move, self.model.mesh.tets, self.elastic.N)
-            stress = self.elastic.stress(deformation) + np.einsum("nij,nj->ni", H, dF.reshape(-1, 9)).reshape(-1, 3, 3)
+            stress = self.elastic.stress(deformation) + tangent.stress_change(dF)
             # Residual of M (dx - h v0) + h² (beta K dx - f) at dx = the pins' movement.
             g = step.gradient(x0 + pin_move, stress)
         with report.timed("factorization"):

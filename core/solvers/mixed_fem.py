@@ -25,16 +25,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..assembly.deformation_gradient import deformation_gradients
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
-from ..jit import kernel, parallel_kernel
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
-from ..small_matrix import SMALLEST_SUM, UNSTRETCHED, stretch_derivative
+from ..small_matrix import UNSTRETCHED
+from .condensation import condense, local_update
 from .full_space import FullSpaceSolver
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction
@@ -124,24 +123,22 @@ class MixedFEMSolver(FullSpaceSolver):
         return _Iterate(x, deformation, deformation.stretch(), Stretch.of(s))
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
-        U, sigma, V = at.deformation.U, at.deformation.sigma, at.deformation.V
+        elastic, weights = self.elastic, step.h**2 * self.elastic.weights
         with report.timed("assembly"):
-            g_s = self.elastic.stretch_gradient(at.stretch)
-            H_s = self.elastic.stretch_hessian(at.stretch)
-            H, P, disagreement = _condense(
-                U, sigma, V, at.polar, at.stretch.s, g_s, H_s, self.settings.quadratic_finish
-            )
+            stress, tangent = elastic.stretch_stress(at.stretch), elastic.stretch_tangent(at.stretch)
+            mixed = (*at.deformation[1:], at.polar, at.stretch.s, at.stretch.Q, stress, tangent.curvature, tangent.flip)
+            rest = self.settings.quadratic_finish, elastic.N, weights, self.model.masses, self.system.blocks
+            P, disagreement = condense(*mixed, *rest)
             g = step.gradient(at.x, P)
-            self.system.assemble(H, step.h**2, at.x, step.potentials)
+            self.system.assemble(step.h**2, at.x, step.potentials)
         with report.timed("factorization"):
             self.system.factorize()
         with report.timed("solve"):
             dx = self.system.solve(-g)
         with report.timed("local"):
-            dF = deformation_gradients(dx, self.model.mesh.tets, self.elastic.N)
-            ds, multiplier, curvature = _local_update(U, sigma, V, at.polar, at.stretch.s, g_s, H_s, dF)
+            dF = deformation_gradients(dx, self.model.mesh.tets, elastic.N)
+            ds, multiplier, curvature = local_update(*mixed, dF)
             inertia = float(np.sum(dx * (self.model.mass @ dx)))
-            weights = step.h**2 * self.elastic.weights
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
             promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work
         decrement = -float(np.sum(g * dx))
@@ -167,93 +164,3 @@ class MixedFEMSolver(FullSpaceSolver):
             -direction.promise,
         )
         return alpha, accepted, magnitude
-
-
-@parallel_kernel
-def _condense(U, sigma, V, polar, s, g_s, H_s, geometric):
-    """``J^T H_s J`` (m,9,9), the stress ``J^T (g_s + H_s c)`` (m,3,3) and ``c . H_s c`` (m,)."""
-    m = s.shape[0]
-    H = np.empty((m, 9, 9))
-    P = np.empty((m, 3, 3))
-    disagreement = np.empty(m)
-    for e in prange(m):
-        J = np.empty((6, 9))
-        HJ = np.empty((6, 9))
-        c = polar[e] - s[e]
-        stretch_derivative(U[e], sigma[e], V[e], J)
-        total = 0.0
-        for a in range(6):
-            for b in range(6):
-                total += c[a] * H_s[e, a, b] * c[b]
-            for k in range(9):
-                HJ[a, k] = 0.0
-                for b in range(6):
-                    HJ[a, k] += H_s[e, a, b] * J[b, k]
-        disagreement[e] = total
-        for k in range(9):
-            stress = 0.0
-            for a in range(6):
-                stress += J[a, k] * g_s[e, a] + HJ[a, k] * c[a]
-            P[e, k // 3, k % 3] = stress
-            for d in range(k + 1):
-                total = 0.0
-                for a in range(6):
-                    total += J[a, k] * HJ[a, d]
-                H[e, k, d] = total
-                H[e, d, k] = total
-        if geometric:
-            _add_geometric_stiffness(U[e], sigma[e], V[e], g_s[e], H[e])
-    return H, P, disagreement
-
-
-@kernel
-def _add_geometric_stiffness(U, sigma, V, g_s, H):
-    """Add what tension gives to the constraint's second derivative, evaluated where s agrees with F.
-
-    ``sum over i<j of max(tau, 0) q q^T`` with ``tau = (t_i + t_j) / (sigma_i + sigma_j)``, ``t = diag(V^T (dpsi/dS)
-    V)`` and ``q = U (e_i e_j^T - e_j e_i^T) V^T / sqrt 2``: the twist modes of an isotropic Hessian.
-    """
-    t = np.empty(3)
-    for i in range(3):
-        x, y, z = V[0, i], V[1, i], V[2, i]
-        # Off-diagonal entries of dpsi/dS are half of g_s, and stand twice in the product.
-        t[i] = x * x * g_s[0] + y * y * g_s[1] + z * z * g_s[2] + y * z * g_s[3] + x * z * g_s[4] + x * y * g_s[5]
-    q = np.empty(9)
-    for k in range(3):
-        i = 1 if k == 0 else 0
-        j = 1 if k == 2 else 2
-        tau = (t[i] + t[j]) / max(sigma[i] + sigma[j], SMALLEST_SUM)
-        if tau <= 0.0:
-            continue
-        for a in range(3):
-            for b in range(3):
-                q[3 * a + b] = U[a, i] * V[b, j] - U[a, j] * V[b, i]
-        for c in range(9):
-            for d in range(9):
-                H[c, d] += 0.5 * tau * q[c] * q[d]
-
-
-@parallel_kernel
-def _local_update(U, sigma, V, polar, s, g_s, H_s, dF):
-    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), and ``ds . H_s ds`` (m,)."""
-    m = s.shape[0]
-    ds = np.empty((m, 6))
-    multiplier = np.empty((m, 6))
-    curvature = np.empty(m)
-    for e in prange(m):
-        J = np.empty((6, 9))
-        stretch_derivative(U[e], sigma[e], V[e], J)
-        for a in range(6):
-            total = polar[e, a] - s[e, a]
-            for k in range(9):
-                total += J[a, k] * dF[e, k // 3, k % 3]
-            ds[e, a] = total
-        energy = 0.0
-        for a in range(6):
-            total = 0.0
-            for b in range(6):
-                total += H_s[e, a, b] * ds[e, b]
-            multiplier[e, a] = g_s[e, a] + total
-            energy += ds[e, a] * total
-        curvature[e] = energy
-    return ds, multiplier, curvature

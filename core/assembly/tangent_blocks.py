@@ -1,0 +1,95 @@
+"""Element matrices from tangents, without the 9 x 9 matrices between.
+
+A corner that moves by dx changes the deformation gradient by ``dx N^T``, in the frame of the singular vectors by
+``D = (U^T dx) n^T`` with ``n = V^T N``. So the block of two corners is ``U K U^T`` with a K of few terms. Shape
+gradients sum to zero: the blocks of the first corner are sums of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..energies.tangent import Tangent
+from ..jit import kernel, parallel_kernel
+from ..small_matrix import CHUNK
+
+
+def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
+    """Element matrices with the consistent mass into out (m,10,3,3): pairs of corners (a, b), a >= b, row by row.
+
+    N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,) kg.
+    """
+    _tangent_blocks(*tangent, N, weights, masses, out)
+
+
+@kernel
+def shape_gradients_in_frame(N, V, n):
+    """``n_a = V^T N_a`` of the corners 2, 3, 4 into the rows of n (3,3)."""
+    for a in range(3):
+        for i in range(3):
+            n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
+
+
+@kernel
+def rotate_block(U, K, T, out):
+    """``U K U^T`` into out; T (3,3) is scratch."""
+    for i in range(3):
+        for j in range(3):
+            T[i, j] = U[i, 0] * K[0, j] + U[i, 1] * K[1, j] + U[i, 2] * K[2, j]
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = T[i, 0] * U[j, 0] + T[i, 1] * U[j, 1] + T[i, 2] * U[j, 2]
+
+
+@kernel
+def complete_blocks(mass, out):
+    """Blocks of the first corner from those of the others, which are there, and the mass on all; out (10,3,3)."""
+    for i in range(3):
+        for j in range(3):
+            # Pair (a, b) stands at a (a + 1) / 2 + b; of a pair a < b its partner is transposed.
+            out[1, i, j] = -(out[2, i, j] + out[4, j, i] + out[7, j, i])
+            out[3, i, j] = -(out[4, i, j] + out[5, i, j] + out[8, j, i])
+            out[6, i, j] = -(out[7, i, j] + out[8, i, j] + out[9, i, j])
+    for i in range(3):
+        for j in range(3):
+            out[0, i, j] = -(out[1, j, i] + out[3, j, i] + out[6, j, i])
+    for pair in range(10):
+        inertia = mass * (0.1 if pair == 0 or pair == 2 or pair == 5 or pair == 9 else 0.05)
+        for i in range(3):
+            out[pair, i, i] += inertia
+
+
+@kernel
+def add_pair_terms(na, nb, plus, minus, K):
+    """Add to K (3,3) what flips and twists of coefficients ``plus`` = (flip + twist) / 2 and ``minus`` = (flip - twist)
+    / 2 (3,) give to a block of corners.
+    """
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                k = 3 - i - j
+                K[i, i] += plus[k] * na[j] * nb[j]
+                K[i, j] += minus[k] * na[j] * nb[i]
+
+
+@parallel_kernel
+def _tangent_blocks(U, V, curvature, flip, twist, N, weights, masses, out):
+    m = U.shape[0]
+    for chunk in prange((m + CHUNK - 1) // CHUNK):
+        n, K, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+        plus, minus = np.empty(3), np.empty(3)
+        for e in range(chunk * CHUNK, min(m, (chunk + 1) * CHUNK)):
+            w = weights[e]
+            shape_gradients_in_frame(N[e], V[e], n)
+            for k in range(3):
+                plus[k] = 0.5 * w * (flip[e, k] + twist[e, k])
+                minus[k] = 0.5 * w * (flip[e, k] - twist[e, k])
+            for a in range(3):
+                for b in range(a + 1):
+                    for i in range(3):
+                        for j in range(3):
+                            K[i, j] = w * curvature[e, i, j] * n[a, i] * n[b, j]
+                    add_pair_terms(n[a], n[b], plus, minus, K)
+                    rotate_block(U[e], K, T, out[e, (a + 1) * (a + 2) // 2 + b + 1])
+            complete_blocks(masses[e], out[e])
