@@ -34,10 +34,10 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
             lambda law=law: (
                 law.value(Deformation.of(F), p),
                 law.gradient(Deformation.of(F), p),
-                law.hessian(Deformation.of(F), p),
+                law.tangent(Deformation.of(F), p),
                 law.stretch_value(Stretch.of(s), p),
-                law.stretch_gradient(Stretch.of(s), p),
-                law.stretch_hessian(Stretch.of(s), p),
+                law.stretch_stress(Stretch.of(s), p),
+                law.stretch_tangent(Stretch.of(s), p),
             ),
         )
     model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))

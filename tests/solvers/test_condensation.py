@@ -1,0 +1,120 @@
+"""The kernels that make element matrices without 9 x 9 matrices, against the dense products that define them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.assembly.sparsity import element_blocks
+from sinew.core.assembly.tangent_blocks import tangent_blocks
+from sinew.core.energies import ENERGIES
+from sinew.core.energies.kinematics import Deformation, Stretch
+from sinew.core.small_matrix import SMALLEST_SUM, stretch_derivative
+from sinew.core.solvers.condensation import condense, local_update
+
+ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
+COUNT = 300
+WEIGHTS = np.random.default_rng(5).uniform(1.0, 2.0, COUNT)
+MASSES = np.random.default_rng(6).uniform(1.0, 2.0, COUNT)
+
+
+@pytest.fixture(scope="module")
+def tets():
+    """Deformation gradients (some inverted), independent stretches that differ from theirs, shape gradients, mu and
+    lambda.
+    """
+    rng = np.random.default_rng(3)
+    F = np.eye(3) + 0.3 * rng.normal(size=(COUNT, 3, 3))
+    s = np.array([1.0, 1, 1, 0, 0, 0]) + 0.1 * rng.normal(size=(COUNT, 6))
+    N = rng.normal(size=(COUNT, 4, 3))
+    N[:, 0] = -N[:, 1:].sum(axis=1)
+    return Deformation.of(F), Stretch.of(s), N, rng.uniform(1.0, 2.0, (COUNT, 2))
+
+
+def dense(H, N):
+    blocks = np.empty((COUNT, 10, 3, 3))
+    element_blocks(np.ascontiguousarray(H), N, WEIGHTS, MASSES, blocks)
+    return blocks
+
+
+@ENERGY
+@pytest.mark.parametrize("projected", [True, False])
+def test_tangent_blocks(energy, projected, tets):
+    """``N_a . H . N_b`` of the 9 x 9 Hessian."""
+    deformation, _stretch, N, parameters = tets
+    wanted = dense(energy.hessian(deformation, parameters, projected), N)
+    blocks = np.empty_like(wanted)
+    tangent_blocks(energy.tangent(deformation, parameters, projected), N, WEIGHTS, MASSES, blocks)
+    np.testing.assert_allclose(blocks, wanted, atol=1e-12 * np.abs(wanted).max())
+
+
+@ENERGY
+def test_stress_change(energy, tets):
+    """The Hessian times a change of F."""
+    deformation, _stretch, _N, parameters = tets
+    dF = np.random.default_rng(8).normal(size=(COUNT, 3, 3))
+    wanted = np.einsum("nij,nj->ni", energy.hessian(deformation, parameters), dF.reshape(-1, 9)).reshape(-1, 3, 3)
+    change = energy.tangent(deformation, parameters).stress_change(dF)
+    np.testing.assert_allclose(change, wanted, atol=1e-12 * np.abs(wanted).max())
+
+
+def derivatives(deformation):
+    J = np.empty((COUNT, 6, 9))
+    for U, sigma, V, out in zip(*deformation[1:], J, strict=True):
+        stretch_derivative(U, sigma, V, out)
+    return J
+
+
+def tension_twists(deformation, g_s):
+    """``sum over i<j of max(tau, 0) q q^T`` of ``docs/design/mixed_fem.md``, (n,9,9)."""
+    _F, U, sigma, V = deformation
+    G = np.empty((COUNT, 3, 3))
+    for k, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))):
+        G[:, i, j] = G[:, j, i] = g_s[:, k] * (1.0 if i == j else 0.5)
+    t = np.einsum("nai,nab,nbi->ni", V, G, V)
+    total = np.zeros((COUNT, 9, 9))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        tau = np.maximum((t[:, i] + t[:, j]) / np.maximum(sigma[:, i] + sigma[:, j], SMALLEST_SUM), 0.0)
+        turn = np.zeros((3, 3))
+        turn[i, j], turn[j, i] = 1.0, -1.0
+        q = np.einsum("nai,ij,nbj->nab", U, turn, V).reshape(COUNT, 9) / np.sqrt(2.0)
+        total += tau[:, None, None] * q[:, :, None] * q[:, None, :]
+    return total
+
+
+@ENERGY
+@pytest.mark.parametrize("geometric", [True, False])
+def test_condense(energy, geometric, tets):
+    """``J^T H_s J``, ``J^T (g_s + H_s c)`` and ``c . H_s c`` with the dense J and H_s."""
+    deformation, stretch, N, parameters = tets
+    tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
+    g_s, H_s = energy.stretch_gradient(stretch, parameters), energy.stretch_hessian(stretch, parameters)
+    polar, J = deformation.stretch(), derivatives(deformation)
+    c = polar - stretch.s
+    H = np.einsum("nak,nab,nbl->nkl", J, H_s, J)
+    if geometric:
+        H += tension_twists(deformation, g_s)
+    wanted = dense(H, N)
+    blocks = np.empty_like(wanted)
+    mixed = (*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+    P, disagreement = condense(*mixed, geometric, N, WEIGHTS, MASSES, blocks)
+    np.testing.assert_allclose(blocks, wanted, atol=1e-11 * np.abs(wanted).max())
+    stresses = np.einsum("nak,na->nk", J, g_s + np.einsum("nab,nb->na", H_s, c)).reshape(-1, 3, 3)
+    np.testing.assert_allclose(P, stresses, atol=1e-11 * np.abs(stresses).max())
+    wanted = np.einsum("na,nab,nb->n", c, H_s, c)
+    np.testing.assert_allclose(disagreement, wanted, atol=1e-11 * np.abs(wanted).max())
+
+
+@ENERGY
+def test_local_update(energy, tets):
+    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``ds . H_s ds``."""
+    deformation, stretch, _N, parameters = tets
+    tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
+    g_s, H_s = energy.stretch_gradient(stretch, parameters), energy.stretch_hessian(stretch, parameters)
+    polar, J = deformation.stretch(), derivatives(deformation)
+    dF = np.random.default_rng(9).normal(size=(COUNT, 3, 3))
+    ds = polar - stretch.s + np.einsum("nak,nk->na", J, dF.reshape(-1, 9))
+    multiplier = g_s + np.einsum("nab,nb->na", H_s, ds)
+    mixed = (*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+    wanted = ds, multiplier, np.einsum("na,nab,nb->n", ds, H_s, ds)
+    for value, expected in zip(local_update(*mixed, dF), wanted, strict=True):
+        np.testing.assert_allclose(value, expected, atol=1e-11 * np.abs(expected).max())
