@@ -41,7 +41,13 @@ class BoundingTree(NamedTuple):
 def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
     """Tree over elements with boxes from ``low`` (m,3) to ``high`` (m,3), m >= 1."""
     order = np.argsort(_morton_codes(0.5 * (low + high)), kind="stable").astype(np.int32)
-    return BoundingTree(order, *_split(order, low, high))
+    start, end, child = _split(order)
+    return BoundingTree(order, start, end, child, *_fit(order, start, end, child, low, high))
+
+
+def refit(tree: BoundingTree, low: np.ndarray, high: np.ndarray) -> BoundingTree:
+    """The same tree over elements that have moved: right wherever they are, fast while neighbours stay neighbours."""
+    return tree._replace(**dict(zip(("low", "high"), _fit(*tree[:4], low, high))))
 
 
 def _morton_codes(points: np.ndarray) -> np.ndarray:
@@ -58,8 +64,8 @@ def _morton_codes(points: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _split(order, low, high):
-    """Halve the sorted range down to leaves, then fit the boxes from the leaves up."""
+def _split(order):
+    """Halve the sorted range down to leaves."""
     m = len(order)
     capacity = 2 * m + 1
     start = np.zeros(capacity, dtype=np.int32)
@@ -76,6 +82,13 @@ def _split(order, low, high):
             start[count + 1], end[count + 1] = middle, end[node]
             count += 2
         node += 1
+    return start[:count].copy(), end[:count].copy(), child[:count].copy()
+
+
+@kernel
+def _fit(order, start, end, child, low, high):
+    """Boxes of the nodes, from the leaves up."""
+    count = len(start)
     box_low = np.full((count, 3), np.inf)
     box_high = np.full((count, 3), -np.inf)
     for node in range(count - 1, -1, -1):
@@ -89,7 +102,7 @@ def _split(order, low, high):
                 for i in range(3):
                     box_low[node, i] = min(box_low[node, i], box_low[kid, i])
                     box_high[node, i] = max(box_high[node, i], box_high[kid, i])
-    return start[:count].copy(), end[:count].copy(), child[:count].copy(), box_low, box_high
+    return box_low, box_high
 
 
 @kernel

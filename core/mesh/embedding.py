@@ -15,6 +15,7 @@ from numba import prange
 from ..errors import MeshError
 from ..jit import kernel, parallel_kernel
 from .bounding_tree import STACK_SIZE, box_distance_squared, build_tree
+from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
 
 
@@ -106,46 +107,6 @@ def _barycentric(t, p, b):
 
 
 @kernel
-def _triangle_distance_squared(a, b, c, p):
-    """Squared distance of p from triangle abc: to the foot of the perpendicular inside it, else to the nearest side."""
-    d11, d12, d22, e1, e2 = 0.0, 0.0, 0.0, 0.0, 0.0
-    for i in range(3):
-        ab, ac, ap = b[i] - a[i], c[i] - a[i], p[i] - a[i]
-        d11 += ab * ab
-        d12 += ab * ac
-        d22 += ac * ac
-        e1 += ab * ap
-        e2 += ac * ap
-    gram = d11 * d22 - d12 * d12
-    if gram > 0.0:
-        v = (d22 * e1 - d12 * e2) / gram
-        w = (d11 * e2 - d12 * e1) / gram
-        if v >= 0.0 and w >= 0.0 and v + w <= 1.0:
-            total = 0.0
-            for i in range(3):
-                r = p[i] - a[i] - v * (b[i] - a[i]) - w * (c[i] - a[i])
-                total += r * r
-            return total
-    side = _segment_distance_squared(a, b, p)
-    return min(side, min(_segment_distance_squared(b, c, p), _segment_distance_squared(c, a, p)))
-
-
-@kernel
-def _segment_distance_squared(a, b, p):
-    """Squared distance of p from segment ab."""
-    length2, along = 0.0, 0.0
-    for i in range(3):
-        length2 += (b[i] - a[i]) * (b[i] - a[i])
-        along += (b[i] - a[i]) * (p[i] - a[i])
-    s = min(max(along / length2, 0.0), 1.0) if length2 > 0.0 else 0.0
-    total = 0.0
-    for i in range(3):
-        r = p[i] - a[i] - s * (b[i] - a[i])
-        total += r * r
-    return total
-
-
-@kernel
 def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
     """Lowest index of the tets that contain p, or -1; its coordinates are left in b."""
     best = -1
@@ -180,7 +141,7 @@ def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
 def _nearest_tet(p, corners, order, start, end, child, low, high):
     """The tet nearest to a point outside all of them; flat tets do not count."""
     best, best2 = -1, np.inf
-    trial = np.empty(4)
+    trial, w = np.empty(4), np.empty(3)
     stack = np.empty(STACK_SIZE, dtype=np.int32)
     stack[0] = 0
     depth = 1
@@ -199,8 +160,8 @@ def _nearest_tet(p, corners, order, start, end, child, low, high):
         for k in range(start[node], end[node]):
             t = corners[order[k]]
             d2 = min(
-                min(_triangle_distance_squared(t[1], t[2], t[3], p), _triangle_distance_squared(t[0], t[2], t[3], p)),
-                min(_triangle_distance_squared(t[0], t[1], t[3], p), _triangle_distance_squared(t[0], t[1], t[2], p)),
+                min(closest_on_triangle(t[1], t[2], t[3], p, w), closest_on_triangle(t[0], t[2], t[3], p, w)),
+                min(closest_on_triangle(t[0], t[1], t[3], p, w), closest_on_triangle(t[0], t[1], t[2], p, w)),
             )
             if (d2 < best2 or (d2 == best2 and order[k] < best)) and _barycentric(t, p, trial) > 0.0:
                 best, best2 = order[k], d2

@@ -1,0 +1,68 @@
+"""A collider at one moment: corners, normals, and the tree that is searched.
+
+Which side of a solid a point is on is told by the normal of the closest feature: a face's own, an edge's sum of two, a
+corner's sum weighted by angles [Baerentzen, Aanaes 2005]. It costs nothing beside the search for the closest point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel
+from ..mesh.bounding_tree import BoundingTree, refit
+from .collider_surface import ColliderSurface
+
+
+class ColliderPose:
+    """Positions (k,3) of a collider's vertices, ready to be searched.
+
+    Attributes
+    ----------
+    corners : (t,3,3) m
+    normals : (t,3) unit, 0 for a face without area
+    edge_normals, corner_normals : (t,3,3)
+        Of the side from corner k, and of corner k; of any length.
+    tree : BoundingTree
+    """
+
+    def __init__(self, surface: ColliderSurface, positions: np.ndarray) -> None:
+        corners = np.ascontiguousarray(positions[surface.triangles], dtype=np.float64)
+        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        length = np.linalg.norm(cross, axis=1, keepdims=True)
+        self.corners = corners
+        self.normals = cross / np.where(length > 0.0, length, 1.0)
+        self.edge_normals = _summed(surface.edges, np.repeat(self.normals[:, None], 3, axis=1))
+        self.corner_normals = _summed(surface.triangles, _angles(corners)[..., None] * self.normals[:, None])
+        self.tree: BoundingTree = refit(surface.tree, corners.min(axis=1), corners.max(axis=1))
+
+
+def _angles(corners: np.ndarray) -> np.ndarray:
+    """Angle at each corner, (t,3), radians."""
+    out = np.empty(corners.shape[:2])
+    for k in range(3):
+        a = corners[:, (k + 1) % 3] - corners[:, k]
+        b = corners[:, (k + 2) % 3] - corners[:, k]
+        out[:, k] = np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ti,ti->t", a, b))
+    return out
+
+
+def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sum values (t,3,3) over equal numbers (t,3) of their slots, and give each slot its sum."""
+    flat = number.ravel()
+    return np.stack([np.bincount(flat, values[..., i].ravel())[number] for i in range(3)], axis=-1)
+
+
+@kernel
+def feature_normal(normals, edge_normals, corner_normals, triangle, w):
+    """Normal of the feature that the closest point with weights w lies on: face, side or corner."""
+    zeros = 0
+    for k in range(3):
+        zeros += 1 if w[k] == 0.0 else 0
+    if zeros == 0:
+        return normals[triangle]
+    for k in range(3):
+        if zeros == 1 and w[(k + 2) % 3] == 0.0:
+            return edge_normals[triangle, k]
+        if zeros == 2 and w[k] != 0.0:
+            return corner_normals[triangle, k]
+    return normals[triangle]

@@ -1,0 +1,173 @@
+"""What a collider's triangles enclose: solid parts with an inside, and sheets that have two sides.
+
+Connected parts whose every edge has two faces, and that can be oriented, are solid: their faces are turned outwards
+whichever way they came, so flipped faces do no harm; a solid inside another is its cavity. All else is a sheet (open,
+non-manifold, or enclosing no volume): it keeps a point on the side where it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import ColliderError
+from ..jit import kernel
+from ..mesh.bounding_tree import BoundingTree, build_tree
+from ..mesh.winding_number import WindingNumber
+
+FLAT = 1e-9
+"""Volume over area to the power 3/2 under which a closed part encloses nothing."""
+
+
+class ColliderSurface:
+    """Connectivity of a collider, once for all its frames.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    triangles : (t0,3) over k vertices
+    positions : (frames,k,3) m
+        Vertices that coincide in every frame are one.
+
+    Attributes
+    ----------
+    triangles : (t,3) int32
+        Those with three distinct vertices, consistently oriented, solids outwards.
+    solid : (t,) bool
+    edges : (t,3) int32
+        Number of the undirected edge from corner k to corner k + 1.
+    tree : BoundingTree over the triangles in the first frame
+
+    Raises
+    ------
+    ColliderError
+        There are no such triangles, they name vertices that are not there, or a position is not a number.
+    """
+
+    def __init__(self, name: str, triangles: np.ndarray, positions: np.ndarray) -> None:
+        triangles = np.asarray(triangles, dtype=np.int32).reshape(-1, 3)
+        if len(triangles) and (triangles.min() < 0 or triangles.max() >= positions.shape[1]):
+            raise ColliderError(f"A face of the collider “{name}” names a vertex that is not there.", "Check its mesh.")
+        bad = np.argwhere(~np.isfinite(positions))
+        if len(bad):
+            raise ColliderError(
+                f"Vertex {bad[0][1]} of the collider “{name}” has a position that is not a number.",
+                "Check its modifiers and its animation.",
+            )
+        triangles = _welded(positions)[triangles]
+        a, b, c = triangles.T
+        self.triangles = np.ascontiguousarray(triangles[(a != b) & (b != c) & (c != a)])
+        if len(self.triangles) == 0:
+            raise ColliderError(f"The collider “{name}” has no faces.", "Add faces, or remove it.")
+        self.solid = np.zeros(len(self.triangles), dtype=bool)
+        self._orient(positions[0])
+        self.edges = _edges(self.triangles)[0]
+        corners = positions[0][self.triangles]
+        self.tree: BoundingTree = build_tree(corners.min(axis=1), corners.max(axis=1))
+
+    def _orient(self, positions: np.ndarray) -> None:
+        neighbours, turned, whole = _neighbours(self.triangles)
+        part, flip, sound = _flood(neighbours, turned, whole)
+        self._flip(flip)
+        corners = positions[self.triangles]
+        corners = corners - corners.mean(axis=(0, 1))
+        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        area = np.bincount(part, 0.5 * np.linalg.norm(cross, axis=1))
+        # The volume of a closed part does not depend on the origin.
+        volume = np.bincount(part, np.einsum("ti,ti->t", corners[:, 0], cross) / 6.0)
+        closed = sound & (np.abs(volume) > FLAT * area**1.5)
+        inward = closed & ((volume < 0.0) ^ _is_cavity(corners, part, np.flatnonzero(closed)))
+        self._flip(inward[part])
+        self.solid = closed[part]
+
+    def _flip(self, which: np.ndarray) -> None:
+        self.triangles[which] = self.triangles[which][:, [0, 2, 1]]
+
+
+def _welded(positions: np.ndarray) -> np.ndarray:
+    """The first of the vertices that share a vertex's place in every frame, (k,) int32."""
+    _, first, group = np.unique(positions[0], axis=0, return_index=True, return_inverse=True)
+    candidate = first[group.ravel()]
+    always = (positions[:, candidate] == positions).all(axis=(0, 2))
+    return np.where(always, candidate, np.arange(len(candidate))).astype(np.int32)
+
+
+def _edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number of each side's undirected edge (t,3) int32, and whether the side runs from the lower vertex, (t,3)."""
+    tail, head = triangles, np.roll(triangles, -1, axis=1)
+    low, high = np.minimum(tail, head).astype(np.int64), np.maximum(tail, head)
+    _, edge = np.unique(low * (int(triangles.max()) + 1) + high, return_inverse=True)
+    return edge.reshape(triangles.shape).astype(np.int32), tail < head
+
+
+def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Across each side: the other triangle (t,3), -1 where the edge has not two faces; whether both run along it the
+    same way, so that one of them is flipped (t,3); and per triangle whether all its edges have two faces.
+    """
+    edge, forward = _edges(triangles)
+    flat = edge.ravel()
+    order = np.argsort(flat, kind="stable")
+    count = np.bincount(flat)
+    first = np.concatenate([[0], np.cumsum(count)[:-1]])[count == 2]
+    one, two = order[first], order[first + 1]
+    other = np.full(len(flat), -1, dtype=np.int64)
+    other[one], other[two] = two // 3, one // 3
+    turned = np.zeros(len(flat), dtype=bool)
+    turned[one] = turned[two] = forward.ravel()[one] == forward.ravel()[two]
+    other = other.reshape(edge.shape)
+    return other, turned.reshape(edge.shape), (other >= 0).all(axis=1)
+
+
+@kernel
+def _flood(neighbours, turned, whole):
+    """Part of each triangle (t,), whether to flip it (t,), and per part whether it is closed and orientable."""
+    count = len(neighbours)
+    part = np.full(count, -1, dtype=np.int64)
+    flip = np.zeros(count, dtype=np.bool_)
+    sound = np.ones(count, dtype=np.bool_)
+    queue = np.empty(count, dtype=np.int64)
+    parts = 0
+    for seed in range(count):
+        if part[seed] >= 0:
+            continue
+        part[seed] = parts
+        queue[0] = seed
+        at, end = 0, 1
+        while at < end:
+            t = queue[at]
+            at += 1
+            if not whole[t]:
+                sound[parts] = False
+            for k in range(3):
+                other = neighbours[t, k]
+                if other < 0:
+                    continue
+                wanted = flip[t] != turned[t, k]
+                if part[other] < 0:
+                    part[other] = parts
+                    flip[other] = wanted
+                    queue[end] = other
+                    end += 1
+                elif flip[other] != wanted:
+                    sound[parts] = False
+        parts += 1
+    return part, flip, sound[:parts].copy()
+
+
+def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:
+    """Per part whether it lies inside an odd number of the closed parts: then it is the wall of a cavity."""
+    cavity = np.zeros(int(part.max()) + 1, dtype=bool)
+    if len(closed) < 2:
+        return cavity
+    members = {p: corners[part == p] for p in closed}
+    low = {p: c.min(axis=(0, 1)) for p, c in members.items()}
+    high = {p: c.max(axis=(0, 1)) for p, c in members.items()}
+    for outer in closed:
+        inside = [p for p in closed if p != outer and (low[p] > low[outer]).all() and (high[p] < high[outer]).all()]
+        if not inside:
+            continue
+        winding = WindingNumber(members[outer].reshape(-1, 3), np.arange(3 * len(members[outer])).reshape(-1, 3))
+        for p in inside:
+            if winding.contains(members[p].reshape(-1, 3)).all():
+                cavity[p] = not cavity[p]
+    return cavity

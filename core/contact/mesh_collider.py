@@ -1,0 +1,280 @@
+"""A mesh as obstacle: signed distance to the closest point, and a second look at points that passed through.
+
+A point that begins a step outside and whose way crosses the surface has passed through, whatever the closest point
+says: the face that it crossed first holds it back then. That keeps fast bodies from leaving thin plates by the far
+side, and tells the sides of a sheet apart without any orientation. The way is taken in the frame of the closest face,
+so that fast colliders are seen as well as fast bodies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from ..jit import kernel, parallel_kernel
+from ..mesh.closest_point import first_hit, nearest_triangle
+from .collider_pose import ColliderPose, feature_normal
+from .collider_surface import ColliderSurface
+from .obstacle import Contacts
+
+SAME_WAY = -0.5
+"""Cosine between the entered face's normal and the nearest way out, under which that way leads to the far side."""
+
+ROUND_OFF = 1e-12
+"""Part of the distances under which a point lies on the surface, and the nearest way has no direction."""
+
+
+class MeshCollider:
+    """A collider that moves from one pose to another during a step.
+
+    Parameters
+    ----------
+    surface : ColliderSurface
+    before, after : ColliderPose
+        At the step's beginning and end; one and the same where it stands still.
+    thickness, sheet_thickness : float
+        Distance at which solids, and at which sheets, begin to push, m. A sheet's must be larger than points sink in
+        rest: a point that began a step beyond it would be kept there.
+    """
+
+    def __init__(
+        self,
+        surface: ColliderSurface,
+        before: ColliderPose,
+        after: ColliderPose,
+        thickness: float,
+        sheet_thickness: float,
+    ) -> None:
+        self.surface, self.before, self.after = surface, before, after
+        self.thickness = np.where(surface.solid, thickness, max(thickness, sheet_thickness))
+
+    def begin(self, points: np.ndarray) -> MeshApproach:
+        """The step of points that start at (p,3)."""
+        return MeshApproach(self, np.ascontiguousarray(points))
+
+
+class MeshApproach:
+    """A mesh collider during one step."""
+
+    def __init__(self, collider: MeshCollider, points: np.ndarray) -> None:
+        self._collider = collider
+        after, before = collider.after, collider.before
+        gaps, normals, distance, self._start = _approach(
+            points,
+            after.corners,
+            before.corners,
+            before.normals,
+            after.normals,
+            before.edge_normals,
+            before.corner_normals,
+            *before.tree,
+            collider.surface.solid,
+            collider.thickness,
+        )
+        # Points outside cannot touch before they have moved by their distance from where the collider ends.
+        self._clear = distance
+        if after is not before:
+            outside = distance >= 0.0
+            self._clear[outside] = _distances(self._start[outside], after.corners, *after.tree)
+        self.first = Contacts(gaps, normals, np.zeros_like(points))
+
+    def contacts(self, points: np.ndarray) -> Contacts:
+        """How points (p,3) stand to the collider at the end of the step."""
+        collider, after = self._collider, self._collider.after
+        return Contacts(
+            *_contacts(
+                np.ascontiguousarray(points),
+                self._start,
+                self._clear,
+                after.corners,
+                collider.before.corners,
+                after.normals,
+                after.edge_normals,
+                after.corner_normals,
+                *after.tree,
+                collider.surface.solid,
+                collider.thickness,
+                float(collider.thickness.max()),
+            )
+        )
+
+
+@kernel
+def _point_of(t, w, i):
+    return w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
+
+
+@kernel
+def _frame(t, n, out):
+    """An orthonormal frame of a triangle with unit normal n, in the columns of out; False when it has no area."""
+    length = 0.0
+    for i in range(3):
+        out[i, 0] = t[1, i] - t[0, i]
+        length += out[i, 0] * out[i, 0]
+    length = np.sqrt(length)
+    if length == 0.0 or n[0] * n[0] + n[1] * n[1] + n[2] * n[2] < 0.5:
+        return False
+    for i in range(3):
+        out[i, 0] /= length
+        out[i, 2] = n[i]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        out[i, 1] = n[j] * out[k, 0] - n[k] * out[j, 0]
+    return True
+
+
+@parallel_kernel
+def _approach(
+    points,
+    after_corners,
+    corners,
+    normals,
+    after_normals,
+    edge_normals,
+    corner_normals,
+    order,
+    begin,
+    end,
+    child,
+    low,
+    high,
+    solid,
+    thickness,
+):
+    """At the pose before: gaps, normals, signed distances; and the points carried along to the pose after."""
+    count = len(points)
+    gaps = np.empty(count)
+    out_normals = np.zeros((count, 3))
+    distance = np.empty(count)
+    start = np.empty((count, 3))
+    for p in prange(count):
+        w = np.zeros(3)
+        tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
+        side = 0.0
+        away = np.empty(3)
+        n = feature_normal(normals, edge_normals, corner_normals, tri, w)
+        for i in range(3):
+            away[i] = points[p, i] - _point_of(corners[tri], w, i)
+            side += n[i] * away[i]
+        sign = -1.0 if solid[tri] and side < 0.0 else 1.0
+        length = np.sqrt(d2)
+        distance[p] = sign * length
+        gaps[p] = sign * length - thickness[tri]
+        A, B = np.empty((3, 3)), np.empty((3, 3))
+        turns = _frame(corners[tri], normals[tri], A) and _frame(after_corners[tri], after_normals[tri], B)
+        for i in range(3):
+            carried = away[i]
+            if turns:
+                carried = 0.0
+                for k in range(3):
+                    carried += B[i, k] * (A[0, k] * away[0] + A[1, k] * away[1] + A[2, k] * away[2])
+            start[p, i] = _point_of(after_corners[tri], w, i) + carried
+            if length > 0.0:
+                out_normals[p, i] = sign * carried / length
+            else:
+                out_normals[p, i] = after_normals[tri, i]
+    return gaps, out_normals, distance, start
+
+
+@parallel_kernel
+def _distances(points, corners, order, begin, end, child, low, high):
+    """Unsigned distances of points from triangles."""
+    out = np.empty(len(points))
+    for p in prange(len(points)):
+        w = np.zeros(3)
+        _tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
+        out[p] = np.sqrt(d2)
+    return out
+
+
+@parallel_kernel
+def _contacts(
+    points,
+    start,
+    clear,
+    corners,
+    before_corners,
+    normals,
+    edge_normals,
+    corner_normals,
+    order,
+    begin,
+    end,
+    child,
+    low,
+    high,
+    solid,
+    thickness,
+    reach,
+):
+    """Gaps, directions of the push, and the collider's own movement at the closest points."""
+    count = len(points)
+    gaps = np.full(count, np.inf)
+    out_normals = np.zeros((count, 3))
+    shifts = np.zeros((count, 3))
+    for p in prange(count):
+        y = points[p]
+        moved = 0.0
+        for i in range(3):
+            moved += (y[i] - start[p, i]) ** 2
+        moved = np.sqrt(moved)
+        if clear[p] - moved > reach or not np.isfinite(moved):
+            continue
+        w, n = np.zeros(3), np.empty(3)
+        bound = (abs(clear[p]) + moved) * (1.0 + 1e-9) + 1e-300
+        tri, d2 = nearest_triangle(y, bound * bound, corners, order, begin, end, child, low, high, w)
+        if tri < 0:
+            tri, d2 = nearest_triangle(y, np.inf, corners, order, begin, end, child, low, high, w)
+        away = np.empty(3)
+        feature = feature_normal(normals, edge_normals, corner_normals, tri, w)
+        side = 0.0
+        for i in range(3):
+            away[i] = y[i] - _point_of(corners[tri], w, i)
+            side += feature[i] * away[i]
+        length = np.sqrt(d2)
+        sign = -1.0 if solid[tri] and side < 0.0 else 1.0
+        hit = -1
+        if clear[p] >= 0.0 and moved >= (clear[p] + length) * (1.0 - 1e-9):
+            hit = first_hit(start[p], y, corners, order, begin, end, child, low, high)
+        gap = _gap(y, start[p], corners, normals, tri, away, length, sign, hit, solid[tri], n)
+        gaps[p] = gap - thickness[tri]
+        for i in range(3):
+            out_normals[p, i] = n[i]
+            shifts[p, i] = _point_of(corners[tri], w, i) - _point_of(before_corners[tri], w, i)
+    return gaps, out_normals, shifts
+
+
+@kernel
+def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
+    """Signed distance of y, its gradient in n (3,). ``away`` is y less its closest point, ``hit`` the face that the
+    way from ``start`` crossed first, or -1.
+    """
+    size = 0.0
+    for i in range(3):
+        size = max(size, abs(y[i]))
+    if length <= ROUND_OFF * size:
+        # On the surface: push outwards, and off a sheet to where the point came from.
+        facing = 0.0
+        for i in range(3):
+            facing += normals[tri, i] * (start[i] - y[i])
+        turn = 1.0 if solid or facing >= 0.0 else -1.0
+        for i in range(3):
+            n[i] = turn * normals[tri, i]
+        return 0.0
+    if hit >= 0:
+        facing, back, below = 0.0, 0.0, 0.0
+        for i in range(3):
+            facing += normals[hit, i] * (start[i] - y[i])
+            back -= normals[hit, i] * away[i]
+            below += normals[hit, i] * (y[i] - corners[hit, 0, i])
+        turn = 1.0 if facing >= 0.0 else -1.0
+        returns = turn * back >= SAME_WAY * length
+        if returns and (sign < 0.0 or not solid):
+            sign = -1.0
+        else:
+            for i in range(3):
+                n[i] = turn * normals[hit, i]
+            return turn * below
+    for i in range(3):
+        n[i] = sign * away[i] / length
+    return sign * length

@@ -1,0 +1,148 @@
+"""Contact by penalty springs: ``1/2 k A d²`` at every point that is closer than an obstacle allows, and friction.
+
+A is the area that a point stands for, k a pressure per depth, d the depth. The closest point is searched anew at every
+evaluation; the Hessian keeps ``k A n n^T`` alone, which is semi-definite and exact on flat obstacles.
+
+A point that is deep inside at the beginning of a step is not thrown out at once: it need only come nearer to the
+surface by what the push-out speed allows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..forces.step_potential import Motion
+from .contact_points import ContactPoints
+from .friction import CREEP, LaggedFriction
+from .obstacle import Contacts, Obstacle
+
+SINKING = 1e-3
+"""Depth that the stiffness is made for, in sizes of the body."""
+
+DROP = 10.0
+"""Height of the fall that it is made for, in sizes of the body."""
+
+SHEET_SKIN = 5.0
+"""Thickness of sheets in depths that the stiffness is made for: what lies on a sheet must not get to its other side."""
+
+PUSH_OUT = 0.5
+"""Speed at which points are pushed out of an obstacle that they start in, in sizes of the body a second."""
+
+EARTH = 9.81
+
+
+@dataclass(frozen=True)
+class ContactNumbers:
+    """Numbers of contact that nobody has to set.
+
+    Attributes
+    ----------
+    stiffness : Pa/m
+        Pressure per depth.
+    sheet_thickness : m
+    push_out_speed, creep : m/s
+        Creep is the slip velocity at which friction is full.
+    """
+
+    stiffness: float
+    sheet_thickness: float
+    push_out_speed: float
+    creep: float
+
+    @classmethod
+    def fitting(cls, density: float, size: float, gravity: float, time_step: float) -> ContactNumbers:
+        """Numbers for a body of mean density (kg/m³) and size (m) under gravity (m/s²) in steps of ``time_step`` (s).
+
+        A column of the body's size that arrives from a fall of ``DROP`` sizes is stopped within one step at a depth
+        of ``SINKING`` sizes: ``k depth h = rho size v``. At rest it sinks far less, for ``rho g size / k`` is
+        ``depth g h / v``.
+        """
+        depth = SINKING * size
+        arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP * size)
+        return cls(density * size * arrival / (time_step * depth), SHEET_SKIN * depth, PUSH_OUT * size, CREEP * size)
+
+
+class Contact:
+    """A body and an obstacle during one step.
+
+    Parameters
+    ----------
+    points : ContactPoints of the body
+    obstacle : Obstacle
+    friction : Coulomb's coefficient
+    numbers : ContactNumbers
+    time_step : s
+        How long the obstacle moves.
+    """
+
+    def __init__(
+        self, points: ContactPoints, obstacle: Obstacle, friction: float, numbers: ContactNumbers, time_step: float
+    ) -> None:
+        self.points, self.obstacle, self.friction = points, obstacle, friction
+        self.numbers, self.time_step = numbers, time_step
+
+    def begin(self, motion: Motion) -> ContactPotential:
+        """The contact of a step that moves so."""
+        return ContactPotential(self, motion)
+
+
+class ContactPotential:
+    """Contact during one step."""
+
+    def __init__(self, contact: Contact, motion: Motion) -> None:
+        self._contact, self._motion = contact, motion
+        self._points = contact.points.points
+        self._stiffness = contact.numbers.stiffness * contact.points.areas
+        self._base = self._points.positions(motion.base)
+        self._approach = contact.obstacle.begin(self._points.positions(motion.start))
+        first = self._approach.first
+        self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
+        self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
+        self._friction = self._lagged(first)
+
+    def value(self, positions: np.ndarray) -> float:
+        """J."""
+        y, contacts = self._contacts_at(positions)
+        depth = self._depth(contacts)
+        return 0.5 * float(np.sum(self._stiffness * depth * depth)) + self._friction.value(y)
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """(n,3), N."""
+        y, contacts = self._contacts_at(positions)
+        normal_forces = self._stiffness * self._depth(contacts)
+        return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """``k A n n^T`` where points touch, and friction's."""
+        y, contacts = self._contacts_at(positions)
+        k = np.where(self._depth(contacts) > 0.0, self._stiffness, 0.0)
+        n = contacts.normals
+        K = self._friction.stiffness(y) + k[:, None, None] * (n[:, :, None] * n[:, None, :])
+        self._points.add_stiffness(K, scale, blocks)
+
+    def update(self, positions: np.ndarray) -> bool:
+        """Renew the normal forces and tangent planes of friction; True when they have changed noticeably."""
+        if self._contact.friction == 0.0:
+            return False
+        before, self._friction = self._friction, self._lagged(self._contacts_at(positions)[1])
+        return self._friction.changed_from(before)
+
+    def _lagged(self, contacts: Contacts) -> LaggedFriction:
+        forces = self._contact.friction * self._stiffness * self._depth(contacts)
+        carried = contacts.shifts * (self._motion.step / self._contact.time_step)
+        return LaggedFriction(
+            forces, contacts.normals, self._base + carried, self._motion.step, self._contact.numbers.creep
+        )
+
+    def _depth(self, contacts: Contacts) -> np.ndarray:
+        return np.maximum(-contacts.gaps - self._allowed, 0.0)
+
+    def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
+        """Points and their contacts; value, gradient and stiffness are asked for at the same positions in turn."""
+        if self._at is None or not np.array_equal(self._at[0], positions):
+            y = self._points.positions(positions)
+            self._at = positions.copy(), y, self._approach.contacts(y)
+        return self._at[1], self._at[2]
