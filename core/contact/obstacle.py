@@ -41,7 +41,7 @@ class Obstacle(Protocol):
         """The step of points that start at (p,3)."""
 
 
-class Ground:
+class GroundPlane:
     """All below a height (along z); it stands still.
 
     Parameters

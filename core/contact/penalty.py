@@ -19,14 +19,14 @@ from .contact_points import ContactPoints
 from .friction import CREEP, LaggedFriction
 from .obstacle import Contacts, Obstacle
 
-SINKING = 1e-3
+SINKING = 3e-4
 """Depth that the stiffness is made for, in sizes of the body."""
 
 DROP = 10.0
 """Height of the fall that it is made for, in sizes of the body."""
 
-SHEET_SKIN = 5.0
-"""Thickness of sheets in depths that the stiffness is made for: what lies on a sheet must not get to its other side."""
+SHEET_SKIN = 5e-3
+"""Least thickness of sheets in sizes of the body: what lies on a sheet must not sink through to its other side."""
 
 PUSH_OUT = 0.5
 """Speed at which points are pushed out of an obstacle that they start in, in sizes of the body a second."""
@@ -62,7 +62,7 @@ class ContactNumbers:
         """
         depth = SINKING * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP * size)
-        return cls(density * size * arrival / (time_step * depth), SHEET_SKIN * depth, PUSH_OUT * size, CREEP * size)
+        return cls(density * size * arrival / (time_step * depth), SHEET_SKIN * size, PUSH_OUT * size, CREEP * size)
 
 
 class Contact:

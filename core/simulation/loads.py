@@ -1,0 +1,134 @@
+"""What acts on a job's body in each substep: its springs, ground, colliders and accelerations as loads of a step.
+
+Targets, strengths, positions of colliders and accelerations go linearly from frame to frame. What acts is a function of
+frame and substep alone, so a bake that is resumed goes on with the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Protocol
+
+import numpy as np
+
+from ..contact.collider_pose import ColliderPose
+from ..contact.collider_surface import ColliderSurface
+from ..contact.contact_points import ContactPoints
+from ..contact.mesh_collider import MeshCollider
+from ..contact.obstacle import GroundPlane, Obstacle
+from ..contact.penalty import Contact, ContactNumbers
+from ..forces.acceleration_field import AccelerationField, SurfaceToBody
+from ..forces.embedded_points import EmbeddedPoints
+from ..forces.springs import Springs, shared_stiffness
+from ..forces.step_potential import Load
+from ..mesh.embedding import Embedding
+from ..model.model import Model
+from .job import Job
+from ..model.settings import Ground
+from .surroundings import Collider, Spring
+
+
+class Loads:
+    """Loads of a prepared job.
+
+    Parameters
+    ----------
+    job : Job
+    model : Model
+    embedding : of the job's surface in the model's mesh
+
+    Raises
+    ------
+    ColliderError, SpringError
+        One of them cannot act.
+    """
+
+    def __init__(self, job: Job, model: Model, embedding: Embedding) -> None:
+        self._substeps = job.solver.substeps
+        self._movers: list[_Mover] = [_MovingSpring(spring, model, embedding) for spring in job.springs]
+        if job.accelerations is not None:
+            self._movers.append(_MovingField(job.accelerations, model, embedding))
+        if job.ground is not None or job.colliders:
+            self._movers += _contacts(job, model)
+
+    def at(self, frame: int, substep: int) -> tuple[Load, ...]:
+        """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""
+        begin, end = (substep - 1) / self._substeps, substep / self._substeps
+        return tuple(mover.at(frame, begin, end) for mover in self._movers)
+
+
+class _Mover(Protocol):
+    def at(self, frame: int, begin: float, end: float) -> Load:
+        """The load from one to another fraction of the way to a frame from the one before."""
+
+
+def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
+    """Values (frames, ...) at a fraction of the way to a frame."""
+    before, after = values[frame - 1], values[frame]
+    return after if fraction == 1.0 else before + fraction * (after - before)
+
+
+class _MovingSpring:
+    def __init__(self, spring: Spring, model: Model, embedding: Embedding) -> None:
+        held = Embedding(*(getattr(embedding, item.name)[spring.vertices] for item in fields(embedding)))
+        self._points = EmbeddedPoints(held, model.mesh.tets, len(model.mesh.rest_positions))
+        self._shares = shared_stiffness(1.0, spring.weights)
+        self._spring = spring
+
+    def at(self, frame: int, _begin: float, end: float) -> Springs:
+        stiffness = self._shares * _between(self._spring.stiffness, frame, end)
+        return Springs(self._points, stiffness, _between(self._spring.targets, frame, end))
+
+
+class _MovingField:
+    def __init__(self, samples: np.ndarray, model: Model, embedding: Embedding) -> None:
+        self._samples, self._mass = samples, model.mass
+        self._extension = SurfaceToBody(model.mesh, embedding)
+
+    def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
+        return AccelerationField(self._mass, self._extension.extend(_between(self._samples, frame, end)))
+
+
+class _StandingGround:
+    def __init__(self, ground: Ground, contact: Callable[[Obstacle, float], Contact]) -> None:
+        self._contact = contact(GroundPlane(ground.height, ground.thickness), ground.friction)
+
+    def at(self, _frame: int, _begin: float, _end: float) -> Contact:
+        return self._contact
+
+
+class _MovingCollider:
+    def __init__(
+        self, collider: Collider, sheet_thickness: float, contact: Callable[[Obstacle, float], Contact]
+    ) -> None:
+        self._collider, self._contact, self._sheet_thickness = collider, contact, sheet_thickness
+        self._surface = ColliderSurface(collider.name, collider.triangles, collider.positions)
+        self._last: tuple[np.ndarray, ColliderPose] | None = None
+
+    def at(self, frame: int, begin: float, end: float) -> Contact:
+        before, after = self._pose(frame, begin), self._pose(frame, end)
+        collider = self._collider
+        mesh = MeshCollider(self._surface, before, after, collider.thickness, self._sheet_thickness)
+        return self._contact(mesh, collider.friction)
+
+    def _pose(self, frame: int, fraction: float) -> ColliderPose:
+        """The end of one substep is the beginning of the next; what stands still has one pose."""
+        positions = self._collider.positions
+        now = positions[0] if len(positions) == 1 else _between(positions, frame, fraction)
+        if self._last is None or not np.array_equal(self._last[0], now):
+            self._last = now, ColliderPose(self._surface, now)
+        return self._last[1]
+
+
+def _contacts(job: Job, model: Model) -> list[_Mover]:
+    points = ContactPoints.of(job.surface, model.mesh)
+    density = float(model.masses.sum() / model.elastic.weights.sum())
+    gravity = float(np.linalg.norm(job.solver.gravity))
+    numbers = ContactNumbers.fitting(density, model.mesh.size, gravity, job.time_step)
+
+    def contact(obstacle: Obstacle, friction: float) -> Contact:
+        return Contact(points, obstacle, friction, numbers, job.time_step)
+
+    movers: list[_Mover] = [_MovingCollider(each, numbers.sheet_thickness, contact) for each in job.colliders]
+    return movers if job.ground is None else [_StandingGround(job.ground, contact), *movers]
