@@ -56,16 +56,15 @@ class LaggedFriction:
         return (self._forces * _f1_over_slip(np.linalg.norm(slip, axis=1), self._eps))[:, None] * slip
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Second derivatives by the points, (p,3,3), N/m; semi-definite, for f0 is convex."""
-        slip = self._slip(y)
-        length = np.linalg.norm(slip, axis=1)
-        eps = self._eps
-        across = _f1_over_slip(length, eps)
-        along = np.where(length < eps, 2.0 * (1.0 - length / eps) / eps, 0.0)
-        unit = slip / np.maximum(length, 1e-300)[:, None]
-        plane = np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :]
-        K = across[:, None, None] * plane + (along - across)[:, None, None] * (unit[:, :, None] * unit[:, None, :])
-        return (self._forces / self._step)[:, None, None] * K
+        """A bound of the second derivatives by the points, (p,3,3), N/m.
+
+        f0 is a concave function of the slip's square, so ``mu lambda f1(|u|) / |u|`` in the whole tangent plane bounds
+        it from above where the slip is u. Steps with it lower the energy without a line search; the true derivative,
+        0 along a full slip, sends a body that is about to stick far beyond the place.
+        """
+        slip = np.linalg.norm(self._slip(y), axis=1)
+        k = self._forces * _f1_over_slip(slip, self._eps) / self._step
+        return k[:, None, None] * (np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :])
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""

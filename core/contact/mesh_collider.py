@@ -21,7 +21,7 @@ SAME_WAY = -0.5
 """Cosine between the entered face's normal and the nearest way out, under which that way leads to the far side."""
 
 ROUND_OFF = 1e-12
-"""Part of the distances under which a point lies on the surface, and the nearest way has no direction."""
+"""Part of the coordinates under which a point lies on the surface, and the nearest way has no direction."""
 
 
 class MeshCollider:
@@ -59,7 +59,7 @@ class MeshApproach:
     def __init__(self, collider: MeshCollider, points: np.ndarray) -> None:
         self._collider = collider
         after, before = collider.after, collider.before
-        gaps, normals, distance, self._start = _approach(
+        gaps, normals, shifts, distance, self._start = _approach(
             points,
             after.corners,
             before.corners,
@@ -76,7 +76,7 @@ class MeshApproach:
         if after is not before:
             outside = distance >= 0.0
             self._clear[outside] = _distances(self._start[outside], after.corners, *after.tree)
-        self.first = Contacts(gaps, normals, np.zeros_like(points))
+        self.first = Contacts(gaps, normals, shifts)
 
     def contacts(self, points: np.ndarray) -> Contacts:
         """How points (p,3) stand to the collider at the end of the step."""
@@ -141,10 +141,11 @@ def _approach(
     solid,
     thickness,
 ):
-    """At the pose before: gaps, normals, signed distances; and the points carried along to the pose after."""
+    """At the pose before: gaps, signed distances. At the pose after: normals, shifts, the points carried along."""
     count = len(points)
     gaps = np.empty(count)
     out_normals = np.zeros((count, 3))
+    shifts = np.empty((count, 3))
     distance = np.empty(count)
     start = np.empty((count, 3))
     for p in prange(count):
@@ -169,11 +170,12 @@ def _approach(
                 for k in range(3):
                     carried += B[i, k] * (A[0, k] * away[0] + A[1, k] * away[1] + A[2, k] * away[2])
             start[p, i] = _point_of(after_corners[tri], w, i) + carried
+            shifts[p, i] = _point_of(after_corners[tri], w, i) - _point_of(corners[tri], w, i)
             if length > 0.0:
                 out_normals[p, i] = sign * carried / length
             else:
                 out_normals[p, i] = after_normals[tri, i]
-    return gaps, out_normals, distance, start
+    return gaps, out_normals, shifts, distance, start
 
 
 @parallel_kernel
@@ -252,6 +254,8 @@ def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
+        for k in range(3):
+            size = max(size, abs(corners[tri, k, i]))
     if length <= ROUND_OFF * size:
         # On the surface: push outwards, and off a sheet to where the point came from.
         facing = 0.0

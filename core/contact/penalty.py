@@ -42,12 +42,15 @@ class ContactNumbers:
     ----------
     stiffness : Pa/m
         Pressure per depth.
+    depth : m
+        That the stiffness is made for.
     sheet_thickness : m
     push_out_speed, creep : m/s
         Creep is the slip velocity at which friction is full.
     """
 
     stiffness: float
+    depth: float
     sheet_thickness: float
     push_out_speed: float
     creep: float
@@ -62,7 +65,9 @@ class ContactNumbers:
         """
         depth = SINKING * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP * size)
-        return cls(density * size * arrival / (time_step * depth), SHEET_SKIN * size, PUSH_OUT * size, CREEP * size)
+        return cls(
+            density * size * arrival / (time_step * depth), depth, SHEET_SKIN * size, PUSH_OUT * size, CREEP * size
+        )
 
 
 class Contact:
@@ -101,7 +106,9 @@ class ContactPotential:
         first = self._approach.first
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
-        self._friction = self._lagged(first)
+        # What is deeper than the stiffness is made for is being pushed out: no measure of what will press.
+        usual = -(self._allowed + contact.numbers.depth)
+        self._friction = self._lagged(first._replace(gaps=np.maximum(first.gaps, usual)))
 
     def value(self, positions: np.ndarray) -> float:
         """J."""

@@ -24,8 +24,8 @@ from ..forces.springs import Springs, shared_stiffness
 from ..forces.step_potential import Load
 from ..mesh.embedding import Embedding
 from ..model.model import Model
-from .job import Job
 from ..model.settings import Ground
+from .job import Job
 from .surroundings import Collider, Spring
 
 
@@ -125,7 +125,7 @@ def _contacts(job: Job, model: Model) -> list[_Mover]:
     points = ContactPoints.of(job.surface, model.mesh)
     density = float(model.masses.sum() / model.elastic.weights.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
-    numbers = ContactNumbers.fitting(density, model.mesh.size, gravity, job.time_step)
+    numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)
 
     def contact(obstacle: Obstacle, friction: float) -> Contact:
         return Contact(points, obstacle, friction, numbers, job.time_step)

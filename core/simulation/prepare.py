@@ -21,6 +21,7 @@ from ..small_matrix import batch_svd
 from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
+from .loads import Loads
 
 FAR_OUTSIDE = -0.25
 """Barycentric coordinate under which an extrapolated vertex is worth a warning."""
@@ -39,6 +40,7 @@ class Prepared:
     model: Model
     embedding: Embedding
     pins: PinSchedule
+    loads: Loads
 
     def surface(self, positions: np.ndarray) -> np.ndarray:
         """Positions of the render surface for tet positions, (n,3)."""
@@ -117,7 +119,7 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         fields.energy,
         pins.held_corners(min(1, job.frame_count - 1)),
     )
-    return Prepared(model, embedding, pins)
+    return Prepared(model, embedding, pins, Loads(job, model, embedding))
 
 
 def _object_rotations(object_to_world: np.ndarray) -> np.ndarray:

@@ -53,6 +53,7 @@ def simulate(
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped
-            state, report = solver.step(state, prepared.pins.targets_at(at, k / substeps), job.time_step)
+            targets, loads = prepared.pins.targets_at(at, k / substeps), prepared.loads.at(at, k)
+            state, report = solver.step(state, targets, job.time_step, loads)
             reports.append(report)
         yield Frame(frame, state, reports)

@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 from .. import jit
+from ..contact.collider_pose import ColliderPose
+from ..contact.collider_surface import ColliderSurface
+from ..contact.contact_points import ContactPoints
+from ..contact.mesh_collider import MeshCollider
+from ..contact.obstacle import GroundPlane
+from ..contact.penalty import Contact, ContactNumbers
 from ..energies import ENERGIES
 from ..energies.kinematics import Deformation, Stretch
+from ..forces.step_potential import Load
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
 from ..model.model import build_model
 from ..model.settings import ResolutionSettings, SolverSettings
@@ -50,6 +58,24 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
             ),
         )
 
+    loads = _contact_loads(surface, mesh)
+    yield (
+        "contact",
+        lambda: make_solver(model, SolverSettings(max_iterations=1)).step(
+            model.rest_state(), mesh.rest_positions[:1], 0.04, loads
+        ),
+    )
+
+
+def _contact_loads(surface: SurfaceMesh, mesh: TetMesh) -> tuple[Load, ...]:
+    """A body on a ground, in a mesh that moves."""
+    collider = ColliderSurface("", surface.triangles, surface.positions[None])
+    poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
+    obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
+    numbers = ContactNumbers.fitting(1e3, mesh.size, 9.81, 0.04)
+    points = ContactPoints.of(surface, mesh)
+    return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
+
 
 def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
     """Compile what is not compiled yet, saying so by ``phase`` events; returns at once when all of it is on the
@@ -57,7 +83,7 @@ def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
     """
     if jit.is_compiled():
         return
-    total = 1 + len(ENERGIES) + len(SOLVERS)
+    total = 2 + len(ENERGIES) + len(SOLVERS)
     on_event({"event": "phase", "phase": "compile", "done": 0, "total": total})
     for done, (_name, stage) in enumerate(_stages(), start=1):
         stage()

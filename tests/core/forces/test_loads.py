@@ -16,8 +16,6 @@ from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.tetrahedralize import tetrahedralize
 from sinew.core.model.settings import ResolutionSettings
 
-from .differences import dense_stiffness, numeric_gradient, numeric_hessian
-
 CUBE = SurfaceMesh(
     np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]),
     np.array(
@@ -47,15 +45,15 @@ def motion(x):
     return Motion(x, x, 0.04)
 
 
-def test_spring_derivatives(mesh, points):
+def test_spring_derivatives(mesh, points, differences):
     springs = Springs(points, np.array([3.0, 0.0, 2.0]), np.zeros((3, 3))).begin(motion(mesh.rest_positions))
     x = moved(mesh)
     g = springs.gradient(x)
-    assert np.abs(g - numeric_gradient(springs, x, 1e-4)).max() <= 1e-7 * np.abs(g).max()
-    K = dense_stiffness(springs, x, mesh.tets)
-    assert np.abs(K - numeric_hessian(springs, x, 1e-3)).max() <= 1e-9 * np.abs(K).max()
+    assert np.abs(g - differences.numeric_gradient(springs, x, 1e-4)).max() <= 1e-7 * np.abs(g).max()
+    K = differences.dense_stiffness(springs, x, mesh.tets)
+    assert np.abs(K - differences.numeric_hessian(springs, x, 1e-3)).max() <= 1e-9 * np.abs(K).max()
     assert np.linalg.eigvalsh(K)[0] >= -1e-12 * np.abs(K).max()
-    assert np.array_equal(dense_stiffness(springs, x, mesh.tets, 0.5), 0.5 * K)
+    assert np.array_equal(differences.dense_stiffness(springs, x, mesh.tets, 0.5), 0.5 * K)
 
 
 def test_spring_forces_add_up_to_hookes_law(mesh, points):
@@ -67,12 +65,12 @@ def test_spring_forces_add_up_to_hookes_law(mesh, points):
     assert not springs.update(mesh.rest_positions)
 
 
-def test_a_released_spring_does_nothing(mesh, points):
+def test_a_released_spring_does_nothing(mesh, points, differences):
     springs = Springs(points, np.zeros(3), np.zeros((3, 3)))
     x = moved(mesh)
     assert springs.value(x) == 0.0
     assert not springs.gradient(x).any()
-    assert not dense_stiffness(springs, x, mesh.tets).any()
+    assert not differences.dense_stiffness(springs, x, mesh.tets).any()
 
 
 @pytest.mark.parametrize("weights", [[], [0.0, 0.0], [1.0, -1.0, 2.0], [1.0, np.nan], [np.inf, 1.0]])
@@ -92,7 +90,7 @@ def test_a_target_that_is_not_a_number(points):
         Springs(points, np.ones(3), np.full((3, 3), np.nan))
 
 
-def test_a_uniform_field_is_gravity(mesh):
+def test_a_uniform_field_is_gravity(mesh, differences):
     embedding = embed(CUBE.positions, mesh)
     mass = mass_matrix(mesh.tets, 1000.0 * mesh.body_volumes, len(mesh.rest_positions))
     g = np.array([1.0, -2.0, 3.0])
@@ -101,8 +99,8 @@ def test_a_uniform_field_is_gravity(mesh):
     field = AccelerationField(mass, a).begin(motion(mesh.rest_positions))
     x = moved(mesh)
     assert np.abs(field.gradient(x) - GravityPotential(mass, g).gradient()).max() <= 1e-6
-    assert np.abs(field.gradient(x) - numeric_gradient(field, x, 1e-3)).max() <= 1e-6
-    assert not dense_stiffness(field, x, mesh.tets).any()
+    assert np.abs(field.gradient(x) - differences.numeric_gradient(field, x, 1e-3)).max() <= 1e-6
+    assert not differences.dense_stiffness(field, x, mesh.tets).any()
 
 
 def test_a_field_meets_its_samples_and_stays_between_them_inside(mesh):

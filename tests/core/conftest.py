@@ -1,0 +1,51 @@
+"""Finite differences of potentials of a step, for the tests of everything that is one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+PAIRS = [(a, b) for a in range(4) for b in range(a + 1)]
+
+
+class Differences:
+    """Checks of a potential's derivatives."""
+
+    @staticmethod
+    def numeric_gradient(potential, x: np.ndarray, delta: float) -> np.ndarray:
+        """Central differences of the value, (n,3)."""
+        out = np.empty_like(x)
+        for index in np.ndindex(x.shape):
+            shift = np.zeros_like(x)
+            shift[index] = delta
+            out[index] = (potential.value(x + shift) - potential.value(x - shift)) / (2.0 * delta)
+        return out
+
+    @staticmethod
+    def numeric_hessian(potential, x: np.ndarray, delta: float) -> np.ndarray:
+        """Central differences of the gradient, (3n,3n)."""
+        columns = []
+        for index in np.ndindex(x.shape):
+            shift = np.zeros_like(x)
+            shift[index] = delta
+            columns.append((potential.gradient(x + shift) - potential.gradient(x - shift)).ravel() / (2.0 * delta))
+        return np.array(columns).T
+
+    @staticmethod
+    def dense_stiffness(potential, x: np.ndarray, tets: np.ndarray, scale: float = 1.0) -> np.ndarray:
+        """The element blocks that a potential adds, summed into a dense matrix, (3n,3n)."""
+        blocks = np.zeros((len(tets), 10, 3, 3))
+        potential.add_stiffness(x, scale, blocks)
+        out = np.zeros((len(x), 3, len(x), 3))
+        for tet, element in zip(tets, blocks):
+            for (a, b), K in zip(PAIRS, element):
+                out[tet[a], :, tet[b]] += K
+                if a != b:
+                    out[tet[b], :, tet[a]] += K.T
+        return out.reshape(3 * len(x), -1)
+
+
+@pytest.fixture
+def differences() -> Differences:
+    """Finite differences of a potential, and its stiffness as a dense matrix."""
+    return Differences()

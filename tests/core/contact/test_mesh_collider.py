@@ -1,0 +1,149 @@
+"""Distances, sides and passages of mesh colliders: closed, flipped, open, nested, moving."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.contact.collider_surface import ColliderSurface
+from sinew.core.errors import ColliderError
+
+from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider, rotation, signed, turned
+
+RANDOM = np.random.default_rng(7)
+
+
+def box_distance(points):
+    """Signed distance from the unit cube, written independently."""
+    q = np.abs(points - 0.5) - 0.5
+    return np.linalg.norm(np.maximum(q, 0.0), axis=1) + np.minimum(q.max(axis=1), 0.0)
+
+
+@pytest.mark.parametrize("faces", [CUBE_FACES, turned(CUBE_FACES, slice(None)), turned(CUBE_FACES, [0, 3, 7, 8])])
+def test_signed_distance_from_a_cube_however_its_faces_are_turned(faces):
+    points = RANDOM.uniform(-1.0, 2.0, (4000, 3))
+    contacts = signed(faces, CUBE, points)
+    near = np.isfinite(contacts.gaps)
+    expected = box_distance(points)
+    assert near[expected < 0.0].all()
+    assert (expected[~near] > 0.0).all()
+    assert np.abs(contacts.gaps[near] - expected[near]).max() <= 1e-14
+    # The direction of the push is the distance's gradient.
+    inside = points[near]
+    for i in range(3):
+        shift = 1e-6 * np.eye(3)[i]
+        slope = (box_distance(inside + shift) - box_distance(inside - shift)) / 2e-6
+        apart = np.abs(contacts.normals[near][:, i] - slope)
+        assert np.count_nonzero(apart > 1e-6) <= 2  # where the closest face changes
+
+
+def test_thickness_reaches_out():
+    points = np.array([[0.5, 0.5, 1.05], [0.5, 0.5, 1.2], [1.3, 1.4, 0.5]])
+    gaps = signed(CUBE_FACES, CUBE, points, thickness=0.1).gaps
+    assert gaps[0] == pytest.approx(-0.05)
+    assert gaps[1] == np.inf
+    assert gaps[2] == np.inf
+    assert signed(CUBE_FACES, CUBE, points, thickness=0.6).gaps[2] == pytest.approx(-0.1)
+
+
+def test_a_hollow_has_an_inside_where_bodies_may_be():
+    inner = 0.5 + 0.5 * (CUBE - 0.5)
+    faces = np.concatenate([CUBE_FACES, CUBE_FACES + 8])
+    points = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.9], [0.5, 0.5, 1.1]])
+    approach = collider(faces, np.concatenate([CUBE, inner])).begin(points)
+    assert approach.first.gaps == pytest.approx([0.25, -0.1, 0.1])
+
+
+def test_vertices_that_lie_on_each_other_are_one():
+    """Every face with corners of its own, as importers split them."""
+    gaps = signed(np.arange(36).reshape(-1, 3), CUBE[CUBE_FACES].reshape(-1, 3), [[0.5, 0.5, 0.9]]).gaps
+    assert gaps == pytest.approx([-0.1])
+
+
+def test_faces_without_area_do_no_harm():
+    positions = np.concatenate([CUBE, [[0.5, 0.5, 1.0], [0.5, 0.5, 1.0], [0.2, 0.2, 1.0]]])
+    faces = np.concatenate([CUBE_FACES, [[8, 9, 8], [1, 3, 1]]])
+    assert signed(faces, positions, [[0.5, 0.4, 0.9]]).gaps == pytest.approx([-0.1])
+    flat = signed([[0, 1, 2]], np.array([[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]]), [[1.0, 0.0, 0.0], [0.5, 0.3, 0.0]])
+    assert not np.isnan(flat.gaps).any()
+    assert not np.isnan(flat.normals).any()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_sheet_keeps_a_point_on_its_side(side):
+    plate = collider(SQUARE_FACES, SQUARE, sheet_thickness=0.01)
+    # Straight through the diagonal that the two triangles share, and beside it.
+    start = np.array([[0.0, 0.0, 0.3 * side], [0.3, -0.4, 0.3 * side]])
+    approach = plate.begin(start)
+    end = start - [0.0, 0.0, 0.5 * side]
+    contacts = approach.contacts(end)
+    assert contacts.gaps == pytest.approx([-0.21, -0.21])
+    assert contacts.normals == pytest.approx(np.tile([0.0, 0.0, side], (2, 1)))
+    assert (approach.contacts(start + [0.0, 0.0, side]).gaps > 1.0).all()
+
+
+def test_a_point_passes_beside_a_sheet():
+    approach = collider(SQUARE_FACES, SQUARE).begin(np.array([[1.2, 0.0, 0.1]]))
+    gaps = approach.contacts(np.array([[1.1, 0.0, -0.3]])).gaps
+    assert gaps[0] > 0.0
+
+
+def test_a_thin_plate_is_left_by_the_side_it_was_entered():
+    plate = 0.5 + (CUBE - 0.5) * [4.0, 4.0, 0.02]  # from z = 0.49 to 0.51
+    start = np.array([[0.5, 0.4, 0.8]] * 3)
+    end = np.array([[0.5, 0.4, 0.505], [0.5, 0.4, 0.492], [0.5, 0.4, 0.1]])
+    contacts = collider(CUBE_FACES, plate).begin(start).contacts(end)
+    assert contacts.gaps == pytest.approx([-0.005, -0.018, -0.41])
+    assert contacts.normals == pytest.approx(np.tile([0.0, 0.0, 1.0], (3, 1)))
+
+
+def test_a_fast_collider_takes_a_still_point_along():
+    up = np.array([0.0, 0.0, 0.7])
+    point = np.array([[0.1, 0.2, 0.3]])
+    contacts = collider(SQUARE_FACES, SQUARE, SQUARE + up).begin(point).contacts(point)
+    assert contacts.gaps == pytest.approx([-0.4])
+    assert contacts.normals == pytest.approx(np.array([[0.0, 0.0, 1.0]]))
+    assert contacts.shifts == pytest.approx(up[None])
+
+
+def test_a_point_that_turns_with_a_collider_has_not_moved_in_its_eyes():
+    R = rotation([1.0, 2.0, 3.0], 1.2)
+    points = RANDOM.uniform(-0.5, 1.5, (200, 3))
+    approach = collider(CUBE_FACES, CUBE, CUBE @ R.T + [3.0, 0.0, 0.0], thickness=0.1).begin(points)
+    contacts = approach.contacts(points @ R.T + [3.0, 0.0, 0.0])
+    near = np.isfinite(contacts.gaps)
+    assert np.abs(contacts.gaps - approach.first.gaps)[near].max() <= 1e-13
+    assert np.abs(contacts.normals - approach.first.normals)[near].max() <= 1e-11
+    assert (approach.first.gaps[~near] > 0.0).all()
+
+
+def test_gaps_are_continuous_along_a_path_through_a_sheet_and_a_cube():
+    for faces, positions in ((SQUARE_FACES, SQUARE), (CUBE_FACES, CUBE)):
+        start = np.array([0.31, 0.42, 1.2])
+        t = np.linspace(0.0, 1.0, 2001)[:, None]
+        path = start + t * np.array([0.05, 0.02, -1.6 if faces is SQUARE_FACES else -0.6])
+        approach = collider(faces, positions, thickness=0.05).begin(np.tile(start, (len(path), 1)))
+        gaps = np.minimum(approach.contacts(path).gaps, 0.0)
+        assert gaps.min() < -0.2
+        assert np.abs(np.diff(gaps)).max() <= 1.001 * np.linalg.norm(path[1] - path[0])
+
+
+@pytest.mark.parametrize(
+    ("faces", "positions", "word"),
+    [
+        (np.zeros((0, 3), dtype=int), CUBE, "no faces"),
+        ([[0, 0, 1]], CUBE, "no faces"),
+        ([[0, 1, 8]], CUBE, "not there"),
+        ([[0, 1, 2]], np.full((3, 3), np.nan), "not a number"),
+    ],
+)
+def test_impossible_colliders(faces, positions, word):
+    with pytest.raises(ColliderError, match=word):
+        ColliderSurface("Thing", np.array(faces), np.asarray(positions)[None])
+
+
+def test_open_and_crossed_surfaces_are_sheets():
+    assert ColliderSurface("Thing", CUBE_FACES, CUBE[None]).solid.all()
+    assert not ColliderSurface("Thing", CUBE_FACES[1:], CUBE[None]).solid.any()
+    # A face on both sides, welded: it encloses nothing.
+    both = np.concatenate([SQUARE_FACES, SQUARE_FACES[:, ::-1]])
+    assert not ColliderSurface("Thing", both, SQUARE[None]).solid.any()
