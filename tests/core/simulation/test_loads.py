@@ -65,7 +65,7 @@ def test_everything_that_acts_is_interpolated_within_a_frame():
 
 
 def test_a_dropped_box_rests_on_the_ground():
-    frames = baked(free_box(30, ground=Ground(height=-0.1, friction=0.5, thickness=0.0)))
+    frames = baked(free_box(30, ground=Ground(height=-0.1, friction=0.5, thickness=1e-4)))
     heights = np.array([frame[:, 2].min() for frame in frames])
     assert heights.min() > -0.1 - 1e-3
     assert heights[-1] == pytest.approx(-0.1, abs=1e-3)
