@@ -213,7 +213,7 @@ class SinewObject(bpy.types.PropertyGroup):
         options=set(),
     )
     integrator: EnumProperty(
-        name="Time Integration",
+        name="Integration",
         description=field_of(SolverSettings, "integrator").metadata["help"],
         items=choices.integrator_items,
         default=choices.number_of(field_of(SolverSettings, "integrator").default),

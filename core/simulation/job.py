@@ -130,9 +130,12 @@ class Job:
                 f"The material weights have shape {self.material_weights.shape}, not {(n, len(self.materials))}.",
                 "Give one column a material and one row a vertex.",
             )
-        if not np.isfinite(self.material_weights).all():
+        bad = np.argwhere(~np.isfinite(self.material_weights))
+        if len(bad):
+            name = self.materials[bad[0][1]].name
             raise SettingsError(
-                "A material weight is not a number.", "Paint the map again at the vertices without a value."
+                f"The weight of the material “{name}” at vertex {bad[0][0]} is not a number.",
+                "Paint its map there again.",
             )
         if self.object_to_world.shape != (self.frame_count, 4, 4):
             raise SettingsError(

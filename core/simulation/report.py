@@ -78,8 +78,9 @@ class BakeReport:
         steps = sum(frame.steps for frame in self.frames)
         mean = sum(frame.iterations for frame in self.frames) / max(steps, 1)
         busiest = max(self.frames, key=lambda f: f.most_iterations)
+        range_words = frame_words([frame.frame for frame in self.frames])
         lines = [
-            f"{self.solver}, {len(self.frames)} frames, {steps} steps, {_time(self.seconds)}",
+            f"{self.solver}, frames {range_words}, {steps} steps, {_time(self.seconds)}",
             f"Iterations a step: {mean:.1f} on average, {busiest.most_iterations} at most (frame {busiest.frame})",
             unsettled_words(self.unsettled) or "Every step settled.",
         ]
@@ -90,7 +91,7 @@ class BakeReport:
         parts = self.parts()
         total = sum(parts.values())
         if total > 0.0:
-            shares = (f"{part_words(part)} {100.0 * seconds / total:.0f} %" for part, seconds in parts.items())
+            shares = (f"{part_words(part)} {100.0 * seconds / total:.0f}%" for part, seconds in parts.items())
             lines.append(f"Time: {', '.join(shares)}")
         if self.linear_solver:
             lines.append(f"Linear solver: {self.linear_solver}")
