@@ -67,8 +67,8 @@ class StepProblem:
         g = self.gradient(x)
         if self._system is None:
             self._system = self.linear_system()
-        H = self.model.elastic.hessian(self.model.elastic.deformation(x))
-        self._system.assemble(H, self.time_step**2, x)
+        tangent = self.model.elastic.tangent(self.model.elastic.deformation(x))
+        self._system.assemble_tangent(tangent, self.time_step**2, x)
         self._system.factorize()
         return float(np.sqrt(max(np.sum(g * self._system.solve(g)), 0.0)))
 

@@ -20,6 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.energies.kinematics import Deformation, Stretch
+from ..core.energies.tangent import Tangent
 from ..core.forces.elastic import ElasticPotential
 from ..core.small_matrix import SMALLEST_SUM
 from .measures import StepProblem
@@ -41,7 +42,10 @@ class RotationAwareADMM:
         if others:
             raise ValueError("This comparison is written for bodies of one energy.")
         self._system = problem.linear_system()
-        self._system.assemble(self._k[:, None, None] * np.eye(9), problem.time_step**2, problem.predicted)
+        axes = np.broadcast_to(np.eye(3), (len(self._k), 3, 3)).copy()
+        alike = np.repeat(self._k[:, None], 3, axis=1)
+        springs = Tangent(axes, axes, self._k[:, None, None] * axes, alike, alike)  # k |dF|²
+        self._system.assemble_tangent(springs, problem.time_step**2, problem.predicted)
         self._system.factorize()
 
     def iterate(self, iterations: int, observe: Callable[[np.ndarray], None]) -> np.ndarray:

@@ -9,7 +9,8 @@ import types
 import numpy as np
 import pytest
 from PIL import Image
-from sinew.benchmarks import bodies, pictures, registry
+from sinew.benchmarks import bodies, measures, pictures, registry
+from sinew.benchmarks.rotation_aware_admm import RotationAwareADMM
 
 
 @pytest.fixture
@@ -94,3 +95,41 @@ def test_blocks_fill_their_box_and_slabs_alternate():
     E = bodies.stiff_slabs(mesh, 1e9, 1e6)
     assert (E == 1e9).sum() == len(E) // 2
     assert len(bodies.held_end(mesh)) == 12
+
+
+@pytest.fixture
+def problem():
+    return measures.StepProblem(*bodies.bent_beam((6, 2, 2), 1e5))
+
+
+def test_the_measured_gradient_is_that_of_the_measured_value(problem):
+    rng = np.random.default_rng(0)
+    x = problem.start.positions + 0.01 * rng.standard_normal(problem.start.positions.shape)
+    dx = 1e-6 * rng.standard_normal(x.shape)
+    dx[problem.model.pinned] = 0.0
+    slope = (problem.value(x + dx) - problem.value(x - dx)) / 2
+    assert np.isclose(slope, np.sum(problem.gradient(x) * dx), rtol=1e-6)
+
+
+def test_decrement_and_gradients_vanish_at_the_solvers_minimiser(problem):
+    end, report = problem.step("newton", 100)
+    assert problem.decrement(end.positions) < 1e-9 * problem.decrement(problem.start.positions)
+    norms = measures.gradient_norms(report, 100)
+    assert len(norms) == 101 and np.isclose(norms[-1], np.linalg.norm(problem.gradient(end.positions)), rtol=0.5)
+    noise = problem.gradient_noise(end.positions)
+    assert 0.0 < noise < 1e-9 * norms[0]
+
+
+def test_admm_comes_to_the_same_minimiser(problem):
+    minimiser = problem.step("newton", 100)[0].positions
+    seen = []
+    RotationAwareADMM(problem).iterate(150, seen.append)
+    apart = [np.abs(x - minimiser).max() for x in seen]
+    assert apart[-1] < 1e-3 * apart[0]
+
+
+def test_costs_have_all_parts(problem):
+    costs = measures.iteration_cost(problem.model, problem.start, ("mixed_fem", "newton"), 1)
+    for cost in costs:
+        assert set(cost.parts) == set(measures.PARTS)
+        assert cost.parts["factorization"] > 0.0 and 0.0 < cost.trial < cost.whole
