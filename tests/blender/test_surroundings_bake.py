@@ -99,3 +99,38 @@ def test_a_field_accelerates_the_body(loose):
     y = bake(loose, 8)[:, :, 1]
     # From rest, the first step of implicit Euler has the whole acceleration.
     assert np.diff(y, 2, axis=0) * RATE**2 == pytest.approx(np.full((6, 12), 2.0), rel=1e-4)
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton", "linearly_implicit"])
+def test_a_step_of_ten_seconds_ends_in_numbers_or_in_words(loose, solver):
+    render, sinew = bpy.context.scene.render, loose.sinew
+    render.fps, render.fps_base = 1, 10.0
+    bpy.context.scene.use_gravity = True
+    sinew.solver, sinew.pin_group, sinew.frame_end = solver, "Pins", 4
+    outcome = bpy.ops.sinew.bake()
+    assert outcome == {"FINISHED"} and baking.open_store(loose).job().frame_rate == 0.1
+    positions = baking.open_store(loose).read(4)
+    assert np.isfinite(positions).all() and np.abs(positions).max() < 2.0, "held at one end, it sags"
+
+
+def test_a_collider_inside_the_body_at_first_is_pushed_out_of(loose, add_mesh):
+    corners = np.array([(x, y, z) for x in (0.4, 0.6) for y in (0.1, 0.2) for z in (-0.4, 0.1)])
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    block = add_mesh(corners, faces, "Block")
+    obstacles = bpy.data.collections.new("Obstacles")
+    obstacles.objects.link(block)
+    loose.sinew.collisions.collection = obstacles
+    bpy.context.view_layer.objects.active = loose
+    moved = bake(loose, 12)
+    assert np.isfinite(moved).all() and np.abs(moved[-1] - moved[0]).max() < 1.0
+
+
+@pytest.mark.parametrize("strength", [0.0, 1e8])
+def test_springs_of_extreme_strength(loose, strength):
+    loose.vertex_groups.new(name="One").add([8], 1.0, "REPLACE")
+    bpy.ops.sinew.add_spring()
+    loose.sinew.springs[0].vertex_group, loose.sinew.springs[0].strength = "One", strength
+    bpy.context.scene.use_gravity = True
+    moved = bake(loose, 4)
+    fallen = moved[0, 8, 2] - moved[-1, 8, 2]
+    assert fallen < 1e-3 if strength else fallen > 0.05
