@@ -6,6 +6,8 @@ blocks that add to it is fixed, so refilling writes each value once, in parallel
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numba import prange
 
@@ -16,61 +18,97 @@ _PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
 _PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
 
 
+def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every element block between two unknowns: row, column, and its place 10 e + pair, (k,) int64 each.
+
+    ``number`` (n,) is the index of each vertex among the unknowns, -1 for those left out.
+    """
+    rows = number[tets[:, _PAIR_ROWS]].ravel()
+    columns = number[tets[:, _PAIR_COLUMNS]].ravel()
+    slots = np.arange(len(rows), dtype=np.int64)
+    keep = (rows >= 0) & (columns >= 0)
+    return rows[keep], columns[keep], slots[keep]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Lower triangle in compressed columns, rows ascending, with ``width`` scalar unknowns a free vertex.
+
+    Attributes
+    ----------
+    free : (f,) vertices that the unknowns belong to
+    column_starts (width f + 1,), row_indices (nnz,) : int64
+        By scalar unknowns.
+    block_starts (f+1,), block_rows (b,) : int64
+        The same by vertices: what an ordering of them needs.
+    """
+
+    free: np.ndarray
+    column_starts: np.ndarray
+    row_indices: np.ndarray
+    block_starts: np.ndarray
+    block_rows: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Scalar unknowns."""
+        return len(self.column_starts) - 1
+
+    @property
+    def width(self) -> int:
+        """Scalar unknowns a vertex."""
+        return self.size // max(len(self.free), 1)
+
+
 class BlockSparsity:
     """Lower-triangular pattern over free vertices.
 
     Attributes
     ----------
     free : (f,) vertices that are not pinned, in order
-    size : int
-        3 f
-    column_starts (3f+1,), row_indices (nnz,) : int64
-        Scalar compressed columns, rows ascending.
-    block_starts (f+1,), block_rows (b,) : int64
-        The same by blocks: what an ordering of vertices needs.
+    number : (n,) int64
+        Index of each vertex among them, -1 where it is pinned.
+    pattern : Pattern
+        Of the three scalar unknowns a vertex.
     """
 
     def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray) -> None:
         free = np.ones(vertex_count, dtype=bool)
         free[pinned] = False
         self.free = np.flatnonzero(free)
-        number = np.full(vertex_count, -1, dtype=np.int64)
+        self.number = number = np.full(vertex_count, -1, dtype=np.int64)
         number[self.free] = np.arange(len(self.free))
-        self.size = 3 * len(self.free)
 
-        rows = number[tets[:, _PAIR_ROWS]].ravel()
-        columns = number[tets[:, _PAIR_COLUMNS]].ravel()
-        slots = np.arange(len(rows), dtype=np.int64)
-        keep = (rows >= 0) & (columns >= 0)
-        rows, columns, slots = rows[keep], columns[keep], slots[keep]
+        rows, columns, slots = corner_pairs(tets, number)
         transposed = rows < columns
         low = np.where(transposed, columns, rows)
         key = np.where(transposed, rows, columns) * len(self.free) + low
         order = np.argsort(key, kind="stable")
         key, first = np.unique(key[order], return_index=True)
 
-        self.block_rows = key % max(len(self.free), 1)
+        block_rows = key % max(len(self.free), 1)
         block_columns = key // max(len(self.free), 1)
-        self.block_starts = np.searchsorted(block_columns, np.arange(len(self.free) + 1)).astype(np.int64)
+        block_starts = np.searchsorted(block_columns, np.arange(len(self.free) + 1)).astype(np.int64)
         self._gather_starts = np.append(first, len(order)).astype(np.int64)
         self._gather_slots = slots[order]
         self._gather_transposed = transposed[order]
-        self._scalar_pattern()
-
-    def _scalar_pattern(self) -> None:
-        blocks = np.diff(self.block_starts)
         # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
-        lengths = (3 * blocks[:, None] - np.arange(3)[None, :]).ravel()
-        self.column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self.row_indices = _fill_rows(
-            self.block_starts, self.block_rows, self.column_starts, int(self.column_starts[-1])
-        )
+        lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
+        column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        row_indices = _fill_rows(block_starts, block_rows, column_starts, int(column_starts[-1]))
+        self.pattern = Pattern(self.free, column_starts, row_indices, block_starts, block_rows)
+
+    @property
+    def vertex_pattern(self) -> Pattern:
+        """The pattern of one unknown a vertex."""
+        p = self.pattern
+        return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""
         _fill_values(
-            self.block_starts,
-            self.column_starts,
+            self.pattern.block_starts,
+            self.pattern.column_starts,
             self._gather_starts,
             self._gather_slots,
             self._gather_transposed,

@@ -9,46 +9,51 @@ import numpy as np
 from ..assembly.sparsity import BlockSparsity
 from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.tangent import Tangent
-from ..errors import FactorizationError
 from ..forces.step_potential import StepPotential
-from .cholesky import choose_direct_solver, not_definite
+from .body import Body
+from .conjugate_gradient import ConjugateGradients
+from .direct import Direct
+from .protocol import Shortfall, SystemSolver, not_definite
+from .registry import AUTOMATIC, ITERATIVE, choose
 
 
 class ElasticSystem:
-    """Assembles element matrices into the fixed sparsity, factorises, solves.
+    """Assembles element matrices, factorises, solves.
 
     ``blocks`` (m,10,3,3): element matrices, pairs of corners (a, b), a >= b, row by row; whoever assembles fills them.
 
     Parameters
     ----------
-    tets : (m,4), N : (m,4,3), weights : (m,), masses : (m,) kg
-    pinned : (p,) vertices that are left out
+    body : Body
+    linear_solver : a key of ``registry.LINEAR_SOLVERS``; SettingsError when it is not installed
+    inner_iterations : of conjugate gradients, at most
     """
 
-    def __init__(
-        self,
-        tets: np.ndarray,
-        N: np.ndarray,
-        weights: np.ndarray,
-        masses: np.ndarray,
-        vertex_count: int,
-        pinned: np.ndarray,
-    ) -> None:
-        self._N, self._weights, self._masses = N, weights, masses
-        self._sparsity = BlockSparsity(tets, vertex_count, pinned)
-        choice = choose_direct_solver()
-        self.solver_choice = choice
-        self._solver = choice.solver(self._sparsity)
-        self.blocks = np.empty((len(tets), 10, 3, 3))
-        self._values = np.empty(len(self._sparsity.row_indices))
-        self._vertex_count = vertex_count
+    def __init__(self, body: Body, linear_solver: str = AUTOMATIC, inner_iterations: int = 5) -> None:
+        self._body = body
+        sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
+        self._choice = choose(linear_solver, sparsity.pattern)
+        self._solver: SystemSolver
+        if self._choice.name == ITERATIVE:
+            self._solver = ConjugateGradients(body, sparsity.vertex_pattern, inner_iterations, self._choice.solver)
+        else:
+            self._solver = Direct(sparsity, self._choice.solver)
+        self.blocks = np.empty((len(body.tets), 10, 3, 3))
         self.residual_work = 0.0
         """Of the last solve of ``A dx = b``: ``dx . (A dx - b)``, kg m²; 0 from a direct solver."""
 
     @property
     def free(self) -> np.ndarray:
         """Vertices that are not pinned."""
-        return self._sparsity.free
+        return self._solver.free
+
+    @property
+    def choice(self) -> str:
+        """The linear solver and why it was taken, for reports."""
+        solver = self._solver
+        entries = solver.factor_entries
+        size = "" if entries is None else f" (factor {8e-6 * entries:.3g} MB)"
+        return f"{solver.label}, {solver.ordering}{size}: {self._choice.reason}"
 
     def assemble(self, scale: float, positions: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
         """Gather the matrix from ``blocks``, which hold the tets' stiffness and mass, and from the step's other
@@ -56,7 +61,7 @@ class ElasticSystem:
         """
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
-        self._sparsity.fill(self.blocks, self._values)
+        self._solver.fill(self.blocks, scale)
 
     def assemble_tangent(
         self,
@@ -66,24 +71,28 @@ class ElasticSystem:
         potentials: tuple[StepPotential, ...] = (),
     ) -> None:
         """The same from a tangent of all tets, Pa."""
-        tangent_blocks(tangent, self._N, scale * self._weights, self._masses, self.blocks)
+        body = self._body
+        tangent_blocks(tangent, body.N, scale * body.weights, body.masses, self.blocks)
         self.assemble(scale, positions, potentials)
 
     def try_factorize(self) -> bool:
-        """Numeric factorisation of what was assembled last; False when it is not positive definite."""
-        try:
-            self._solver.factorize(self._values)
-        except FactorizationError:
-            return False
-        return True
+        """Factorise what was assembled last; False when it is not positive definite. Conjugate gradients factorise a
+        coarse part alone.
+        """
+        return self._solver.try_factorize()
 
     def factorize(self) -> None:
         """The same; FactorizationError names the vertex where it is not positive definite."""
         if not self.try_factorize():
-            raise not_definite(self._solver.weak_vertex(self._values))
+            raise not_definite(self._solver.weak_vertex())
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
-        out = np.zeros((self._vertex_count, 3))
-        out[self.free] = self._solver.solve(right_hand_side[self.free].ravel()).reshape(-1, 3)
+        out = np.zeros((len(self._body.rest_positions), 3))
+        out[self.free] = self._solver.solve(right_hand_side[self.free])
+        self.residual_work = self._solver.residual_work
         return out
+
+    def shortfall(self) -> Shortfall:
+        """By how much the last solution may miss the exact one: zeros from a direct solver."""
+        return self._solver.shortfall()

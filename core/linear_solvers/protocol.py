@@ -1,20 +1,30 @@
-"""What a direct solver offers: analyse a pattern once, factorise values often, solve."""
+"""What solvers of linear systems offer: those of sparse matrices, and those of a body's system that use them."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..assembly.sparsity import BlockSparsity
+from ..assembly.sparsity import Pattern
+from ..errors import FactorizationError
 
 
 class DirectSolver(Protocol):
-    """Sparse symmetric positive-definite systems over the lower triangle of a :class:`BlockSparsity`."""
+    """Sparse symmetric positive-definite systems over the lower triangle of a :class:`Pattern`.
+
+    ``name`` is the setting's word, ``label`` what an artist reads, ``package`` the module that it needs; ``ordering``
+    says how the unknowns are ordered; ``factor_entries`` how many non-zeros its factor has, None when that is not known
+    yet.
+    """
 
     name: str
+    label: str
+    package: str
+    ordering: str
+    factor_entries: int | None
 
-    def __init__(self, sparsity: BlockSparsity) -> None:
+    def __init__(self, pattern: Pattern) -> None:
         """The symbolic step."""
 
     def factorize(self, values: np.ndarray) -> None:
@@ -24,4 +34,55 @@ class DirectSolver(Protocol):
         """The vertex where the numeric step breaks down; slow, for error messages."""
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Solution for a right-hand side (3f,), a new array."""
+        """Solution for right-hand sides (size,) or (size, k), a new array."""
+
+
+class Shortfall(NamedTuple):
+    """What an exact solution would add to one that is not: ``decrement`` kg m² and ``movement`` of one vertex, m."""
+
+    decrement: float
+    movement: float
+
+
+class SystemSolver(Protocol):
+    """Solves the system of a body, given by element blocks.
+
+    ``free`` (f,) are the vertices that are not pinned; ``residual_work`` is ``x . (A x - b)`` of the last solution;
+    ``label`` and ``ordering`` say what it is.
+    """
+
+    label: str
+    free: np.ndarray
+    residual_work: float
+
+    @property
+    def ordering(self) -> str:
+        """How it is ordered or made up, for the report."""
+
+    @property
+    def factor_entries(self) -> int | None:
+        """Non-zeros of its factor, None when that is not known yet."""
+
+    def fill(self, blocks: np.ndarray, scale: float) -> None:
+        """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step)."""
+
+    def try_factorize(self) -> bool:
+        """Factorise; False when the matrix is not positive definite."""
+
+    def weak_vertex(self) -> int:
+        """A vertex where it is not positive definite; slow, for error messages."""
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Solution (f,3) for a right-hand side (f,3)."""
+
+    def shortfall(self) -> Shortfall:
+        """By how much the last solution may miss the exact one."""
+
+
+def not_definite(vertex: int | None = None) -> FactorizationError:
+    """The error of a system without a Cholesky factor, with the vertex where that shows when it is known."""
+    where = "" if vertex is None else f" (near vertex {vertex})"
+    return FactorizationError(
+        f"The system matrix is not positive definite{where}.",
+        "Look for collapsed elements there; use more substeps, or a smaller ratio of stiffnesses.",
+    )

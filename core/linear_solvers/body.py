@@ -1,0 +1,27 @@
+"""What the linear systems of a body are made from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Body(NamedTuple):
+    """Rest positions (n,3) m, tets (m,4), their shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,) kg and
+    Lame parameters (m,2) Pa; and the vertices (p,) that are pinned.
+    """
+
+    rest_positions: np.ndarray
+    tets: np.ndarray
+    N: np.ndarray
+    weights: np.ndarray
+    masses: np.ndarray
+    parameters: np.ndarray
+    pinned: np.ndarray
+
+    def free_numbers(self) -> np.ndarray:
+        """Index of each vertex among those that are not pinned, -1 for pinned ones, (n,) int64."""
+        free = np.ones(len(self.rest_positions), dtype=bool)
+        free[self.pinned] = False
+        return np.where(free, np.cumsum(free) - 1, -1)

@@ -1,0 +1,76 @@
+"""CHOLMOD through cvxopt: the fastest direct solver that may be shipped.
+
+Its supernodal factorisation runs in a nested-dissection order of the vertices (METIS, where pymetis is installed); the
+symbolic step is made once per sparsity.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.sparsity import Pattern
+from .blas_kernels import load_cvxopt
+from .ordering import METIS_FROM, expand, factor_entries, nested_dissection
+from .protocol import not_definite
+
+
+class CholmodSolver:
+    """CHOLMOD, supernodal. Holds the interpreter's lock while it factorises: run it in a process of its own."""
+
+    name = "cholmod"
+    label = "CHOLMOD"
+    package = "cvxopt"
+
+    def __init__(self, pattern: Pattern) -> None:
+        cvxopt = load_cvxopt()
+        self._cholmod, self._matrix, self._amd = cvxopt.cholmod, cvxopt.matrix, cvxopt.amd
+        self._pattern = pattern
+        self._A = self._placeholder(cvxopt, pattern.column_starts, pattern.row_indices)
+        order = nested_dissection(pattern) if len(pattern.free) >= METIS_FROM else None
+        self.ordering = "minimum degree" if order is None else "METIS"
+        if order is None:
+            graph = self._placeholder(cvxopt, pattern.block_starts, pattern.block_rows)
+            order = np.array(self._amd.order(graph), dtype=np.intp).ravel()
+        self.factor_entries = factor_entries(pattern, order)
+        self._factor = self._cholmod.symbolic(self._A, p=self._matrix(expand(order, pattern.width)))
+
+    @staticmethod
+    def _placeholder(cvxopt, starts: np.ndarray, rows: np.ndarray):
+        """Lower triangle of a pattern by columns with ones in it."""
+        n = len(starts) - 1
+        columns = np.repeat(np.arange(n), np.diff(starts))
+        matrix = cvxopt.matrix
+        return cvxopt.spmatrix(matrix(1.0, (len(columns), 1)), matrix(rows), matrix(columns), (n, n))
+
+    def factorize(self, values: np.ndarray) -> None:
+        """Refill the values in place and factorise."""
+        self._A.V = self._matrix(values)
+        try:
+            self._cholmod.numeric(self._A, self._factor)
+        except ArithmeticError as error:
+            raise not_definite() from error
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """Where the factorisation breaks down.
+
+        CHOLMOD names a column in an order that it has improved on ours and does not tell: it is asked again without.
+        """
+        free, width = self._pattern.free, self._pattern.width
+        self._A.V = self._matrix(values)
+        options = dict(self._cholmod.options)
+        self._cholmod.options.update(postorder=False, supernodal=2)
+        try:
+            order = self._amd.order(self._A)
+            self._cholmod.numeric(self._A, self._cholmod.symbolic(self._A, p=order))
+        except ArithmeticError as error:
+            return int(free[int(order[int(error.args[0])]) // width])
+        finally:
+            self._cholmod.options.clear()
+            self._cholmod.options.update(options)
+        return int(free[0])
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Solve with the last factorisation."""
+        b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
+        self._cholmod.solve(self._factor, b)
+        return np.array(b).reshape(right_hand_side.shape)

@@ -1,0 +1,164 @@
+"""A coarse space of affine movements, one for each group of vertices, and the exact solution in it.
+
+Deflation takes from conjugate gradients what the coarse space can do: with ``E = W^T A W``, preconditioned residuals y
+are corrected to ``y + W E^-1 W^T (r - A y)``, and the iteration starts at ``W E^-1 W^T b``. That is the method A-DEF2
+of Tang, Nabben, Vuik and Erlangga ("Comparison of Two-Level Preconditioners Derived from Deflation, Domain
+Decomposition and Multigrid Methods", 2009); plain deflation gives the same in exact arithmetic, but loses its
+orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affine space of the whole body (Lan et al.,
+"Affine Body Dynamics", 2022) without correcting afterwards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.block_rows import BlockRows
+from ..jit import kernel
+
+DEGENERATE = 1e-6
+"""Part of a function's length, after the ones before it are taken out, under which a group is too flat to have it."""
+
+
+class AffineDeflation:
+    """Affine movements of groups of free vertices.
+
+    Parameters
+    ----------
+    groups : (f,) from 0
+    positions : (f,3) rest positions
+    """
+
+    def __init__(self, groups: np.ndarray, positions: np.ndarray) -> None:
+        self.groups = groups
+        self.count = int(groups.max(initial=-1)) + 1
+        self._basis = affine_basis(groups, positions, self.count)
+        self._missing = np.ones((self.count, 4, 3), dtype=bool)
+        for j in range(4):
+            used = np.bincount(groups, weights=self._basis[:, j] != 0.0, minlength=self.count)
+            self._missing[used > 0, j] = False
+        self._factor = np.eye(12 * self.count)
+
+    def factorize(self, A: BlockRows) -> int | None:
+        """Factorise ``W^T A W``; None, or a group in whose movements A is not positive definite."""
+        E = np.zeros_like(self._factor)
+        _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
+        # A group that lies in a plane has fewer affine functions: its empty places stand for themselves.
+        E[np.diag_indices(len(E))] += self._missing.ravel()
+        weak = _cholesky(E)
+        self._factor = E
+        return None if weak < 0 else weak // 12
+
+    def correction(self, residual: np.ndarray) -> np.ndarray:
+        """``W E^-1 W^T`` applied to a residual (f,3)."""
+        return _correct(self._factor, self.groups, self._basis, residual)
+
+
+def affine_basis(groups: np.ndarray, positions: np.ndarray, count: int) -> np.ndarray:
+    """Four affine functions a group, orthonormal over its vertices, (f,4); zeros where a group is too flat."""
+    basis = np.zeros((len(groups), 4))
+    for g in range(count):
+        at = np.flatnonzero(groups == g)
+        X = positions[at] - positions[at].mean(axis=0)
+        X /= max(float(np.abs(X).max()), np.finfo(float).tiny)
+        found: list[np.ndarray] = []
+        for j, function in enumerate((np.ones(len(at)), X[:, 0], X[:, 1], X[:, 2])):
+            length = np.sqrt(len(at))
+            rest = function
+            for _ in range(2):  # twice is enough (Giraud et al., "The loss of orthogonality in Gram-Schmidt", 2005)
+                for q in found:
+                    rest = rest - np.sum(q * rest) * q
+            size = np.sqrt(np.sum(rest**2))
+            if size > DEGENERATE * length:
+                found.append(rest / size)
+                basis[at, j] = found[-1]
+    return basis
+
+
+@kernel
+def _coarse_matrix(starts, columns, values, groups, basis, E):
+    """Lower triangle of ``W^T A W`` into E, whose unknowns are numbered 12 group + 3 function + axis."""
+    G = E.shape[0] // 12
+    place = np.full(G, -1, dtype=np.int64)
+    near = np.empty(G, dtype=np.int64)
+    Y = np.empty((G, 3, 12))
+    for v in range(starts.shape[0] - 1):
+        g = groups[v]
+        count = 0
+        for b in range(starts[v], starts[v + 1]):
+            u = columns[b]
+            h = groups[u]
+            if h > g:
+                continue
+            if place[h] < 0:
+                place[h] = count
+                near[count] = h
+                Y[count, :, :] = 0.0
+                count += 1
+            s = place[h]
+            for r in range(3):
+                for j in range(4):
+                    for c in range(3):
+                        Y[s, r, 3 * j + c] += values[b, r, c] * basis[u, j]
+        for s in range(count):
+            h = near[s]
+            place[h] = -1
+            for j in range(4):
+                for r in range(3):
+                    row = 12 * g + 3 * j + r
+                    for k in range(12):
+                        E[row, 12 * h + k] += basis[v, j] * Y[s, r, k]
+
+
+@kernel
+def _cholesky(E):
+    """Replace the lower triangle of E by its factor's; the first column that has no positive pivot, or -1."""
+    n = E.shape[0]
+    for i in range(n):
+        for j in range(i):
+            E[j, i] = E[i, j]
+    # By rows of the upper triangle, so that inner loops run along memory.
+    for k in range(n):
+        pivot = E[k, k]
+        if not pivot > 0.0:
+            return k
+        root = np.sqrt(pivot)
+        for j in range(k, n):
+            E[k, j] /= root
+        for i in range(k + 1, n):
+            factor = E[k, i]
+            if factor != 0.0:
+                for j in range(i, n):
+                    E[i, j] -= factor * E[k, j]
+    return -1
+
+
+@kernel
+def _correct(U, groups, basis, residual):
+    """``W (U^T U)^-1 W^T residual`` for the upper factor U."""
+    n = U.shape[0]
+    c = np.zeros(n)
+    for v in range(residual.shape[0]):
+        at = 12 * groups[v]
+        for j in range(4):
+            for i in range(3):
+                c[at + 3 * j + i] += basis[v, j] * residual[v, i]
+    for k in range(n):
+        c[k] /= U[k, k]
+        for j in range(k + 1, n):
+            c[j] -= U[k, j] * c[k]
+    for k in range(n - 1, -1, -1):
+        total = c[k]
+        for j in range(k + 1, n):
+            total -= U[k, j] * c[j]
+        c[k] = total / U[k, k]
+    out = np.empty_like(residual)
+    for v in range(residual.shape[0]):
+        at = 12 * groups[v]
+        for i in range(3):
+            out[v, i] = (
+                basis[v, 0] * c[at + i]
+                + basis[v, 1] * c[at + 3 + i]
+                + basis[v, 2] * c[at + 6 + i]
+                + basis[v, 3] * c[at + 9 + i]
+            )
+    return out

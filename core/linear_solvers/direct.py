@@ -1,0 +1,56 @@
+"""The direct route: a sparse Cholesky factorisation of the whole matrix, anew in each iteration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.sparsity import BlockSparsity
+from ..errors import FactorizationError
+from .protocol import DirectSolver, Shortfall
+
+
+class Direct:
+    """Solves a body's system by one of the direct solvers."""
+
+    residual_work = 0.0
+
+    def __init__(self, sparsity: BlockSparsity, solver: type[DirectSolver]) -> None:
+        self._sparsity = sparsity
+        self.free = sparsity.free
+        self._solver = solver(sparsity.pattern)
+        self.label = self._solver.label
+        self._values = np.empty(len(sparsity.pattern.row_indices))
+
+    @property
+    def factor_entries(self) -> int | None:
+        """Non-zeros of the factor."""
+        return self._solver.factor_entries
+
+    @property
+    def ordering(self) -> str:
+        """How the unknowns are ordered, for the report."""
+        return f"{self._solver.ordering} order"
+
+    def fill(self, blocks: np.ndarray, scale: float) -> None:
+        """Sum element blocks (m,10,3,3)."""
+        self._sparsity.fill(blocks, self._values)
+
+    def try_factorize(self) -> bool:
+        """Numeric factorisation; False when the matrix is not positive definite."""
+        try:
+            self._solver.factorize(self._values)
+        except FactorizationError:
+            return False
+        return True
+
+    def weak_vertex(self) -> int:
+        """The vertex where the factorisation breaks down."""
+        return self._solver.weak_vertex(self._values)
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Solution (f,3) for a right-hand side (f,3)."""
+        return self._solver.solve(b.ravel()).reshape(-1, 3)
+
+    def shortfall(self) -> Shortfall:
+        """Nothing: the solution is exact but for round-off."""
+        return Shortfall(0.0, 0.0)

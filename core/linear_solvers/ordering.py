@@ -1,0 +1,82 @@
+"""Fill-reducing orders of vertices, and how large the Cholesky factor will be in them."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..assembly.sparsity import Pattern
+from ..jit import kernel
+
+METIS_FROM = 2000
+"""Vertices from which nested dissection pays for itself; below, minimum degree is used."""
+
+
+def nested_dissection(pattern: Pattern) -> np.ndarray | None:
+    """Fill-reducing order of vertices, (f,), by METIS on the vertex graph; None where pymetis is missing."""
+    if importlib.util.find_spec("pymetis") is None:
+        return None
+    import pymetis
+
+    f = len(pattern.free)
+    columns = np.repeat(np.arange(f), np.diff(pattern.block_starts))
+    lower = sp.coo_matrix((np.ones(len(columns), dtype=np.int8), (pattern.block_rows, columns)), shape=(f, f))
+    graph = (lower + lower.T).tocsr()
+    graph.setdiag(0)
+    graph.eliminate_zeros()
+    adjacency = pymetis.CSRAdjacency(graph.indptr, graph.indices)
+    order, _inverse = pymetis.nested_dissection(adjacency)
+    return np.array(order, dtype=np.intp)
+
+
+def expand(order: np.ndarray, width: int) -> np.ndarray:
+    """The order of ``width`` scalar unknowns a vertex that follows an order of vertices, (width f,) intp."""
+    # Through intp: an array of C long long, as METIS hands back, is refused by cvxopt.
+    return (width * order[:, None] + np.arange(width)).ravel().astype(np.intp)
+
+
+def factor_entries(pattern: Pattern, order: np.ndarray) -> int:
+    """Scalar non-zeros of the Cholesky factor in an order of the vertices (f,), without numerical work.
+
+    Rows of the factor are the paths in the elimination tree that the matrix' own entries start (Davis, "Direct Methods
+    for Sparse Linear Systems", Sec. 4.1).
+    """
+    blocks = _factor_blocks(*_upper(pattern, order))
+    width = pattern.width
+    return width * width * blocks + len(order) * width * (width + 1) // 2
+
+
+def _upper(pattern: Pattern, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours that come earlier in the order, by vertices in that order: starts (f+1,), and places (k,)."""
+    f = len(order)
+    place = np.empty(f, dtype=np.int64)
+    place[order] = np.arange(f)
+    columns = np.repeat(np.arange(f), np.diff(pattern.block_starts))
+    a, b = place[pattern.block_rows], place[columns]
+    later, earlier = np.maximum(a, b), np.minimum(a, b)
+    proper = later != earlier
+    later, earlier = later[proper], earlier[proper]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(later, minlength=f))]).astype(np.int64)
+    return starts, earlier[np.argsort(later, kind="stable")]
+
+
+@kernel
+def _factor_blocks(starts, earlier):
+    """Entries of the factor below its diagonal."""
+    n = starts.shape[0] - 1
+    parent = np.full(n, -1, dtype=np.int64)
+    seen = np.full(n, -1, dtype=np.int64)
+    total = 0
+    for k in range(n):
+        seen[k] = k
+        for q in range(starts[k], starts[k + 1]):
+            i = earlier[q]
+            while seen[i] != k:
+                if parent[i] == -1:
+                    parent[i] = k
+                seen[i] = k
+                total += 1
+                i = parent[i]
+    return total

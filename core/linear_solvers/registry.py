@@ -1,0 +1,84 @@
+"""Which solver of linear systems is taken, and why: in words that an artist reads."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+
+from ..assembly.sparsity import Pattern
+from ..errors import SettingsError
+from .available_memory import available_memory
+from .cholmod import CholmodSolver
+from .factor_size import direct_bytes
+from .pardiso import PardisoSolver
+from .protocol import DirectSolver
+from .superlu import SuperLUSolver
+
+DIRECT_SOLVERS: tuple[type[DirectSolver], ...] = (PardisoSolver, CholmodSolver, SuperLUSolver)
+"""Fastest first."""
+
+ITERATIVE = "pcg"
+AUTOMATIC = "automatic"
+
+LINEAR_SOLVERS: dict[str, tuple[str, str]] = {
+    AUTOMATIC: ("Automatic", "The fastest that is installed; conjugate gradients where its memory does not suffice"),
+    **{
+        solver.name: (f"{solver.label}, direct", f"Exact solutions; needs the Python package {solver.package}")
+        for solver in DIRECT_SOLVERS
+    },
+    ITERATIVE: ("Conjugate Gradients", "Approximate solutions: little memory and quick iterations, but more of them"),
+}
+"""Label and description by the name that the setting ``linear_solver`` has."""
+
+MEMORY_SHARE = 0.6
+"""Part of the free memory that a factor may take before ``automatic`` turns to conjugate gradients."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A linear solver: ``name`` of the setting, the direct solver that is used (by conjugate gradients for their
+    preconditioner), and why.
+    """
+
+    name: str
+    solver: type[DirectSolver]
+    reason: str
+
+
+def installed(solver: type[DirectSolver]) -> bool:
+    """Whether the package that it needs is there."""
+    return importlib.util.find_spec(solver.package) is not None
+
+
+def choose(name: str, pattern: Pattern, available: int | None = None) -> Choice:
+    """The linear solver for a setting.
+
+    Parameters
+    ----------
+    name : a key of ``LINEAR_SOLVERS``
+    pattern : of the matrix
+    available : bytes of free memory; by default asked of the system
+
+    Raises
+    ------
+    SettingsError : the name is unknown, or its solver is not installed.
+    """
+    fastest = next(solver for solver in DIRECT_SOLVERS if installed(solver))
+    if name == AUTOMATIC:
+        available = available_memory() if available is None else available
+        needed = 0.0 if available is None else direct_bytes(pattern, MEMORY_SHARE * available)
+        if available is not None and needed > MEMORY_SHARE * available:
+            short = f"a direct solver would need {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are free"
+            return Choice(ITERATIVE, fastest, short)
+        return Choice(fastest.name, fastest, "the fastest that is installed")
+    if name == ITERATIVE:
+        return Choice(ITERATIVE, fastest, "as chosen")
+    for solver in DIRECT_SOLVERS:
+        if solver.name == name:
+            if not installed(solver):
+                raise SettingsError(
+                    f"The linear solver {solver.label} is not installed.",
+                    f"Install the Python package {solver.package}, or set Linear Solver to Automatic.",
+                )
+            return Choice(name, solver, "as chosen")
+    raise SettingsError(f"Unknown linear solver “{name}”.", f"Choose one of {', '.join(LINEAR_SOLVERS)}.")

@@ -1,0 +1,53 @@
+"""SciPy's SuperLU: always there, several times slower than the others, so the last resort."""
+
+from __future__ import annotations
+
+import contextlib
+
+import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg as spla
+
+from ..assembly.sparsity import Pattern
+from ..errors import FactorizationError
+from .protocol import not_definite
+
+
+class SuperLUSolver:
+    """SuperLU without pivoting; it knows no definiteness, so the diagonal's sign stands for it."""
+
+    name = "superlu"
+    label = "SuperLU"
+    package = "scipy"
+    ordering = "minimum degree"
+
+    def __init__(self, pattern: Pattern) -> None:
+        self._pattern = pattern
+        self.factor_entries: int | None = None
+        """Known after the first factorisation."""
+
+    def factorize(self, values: np.ndarray) -> None:
+        """Expand the lower triangle and factorise."""
+        p = self._pattern
+        lower = sp.csc_matrix((values, p.row_indices, p.column_starts), shape=(p.size, p.size))
+        full = (lower + sp.tril(lower, -1).T).tocsc()
+        options = {"SymmetricMode": True}
+        try:
+            self._factor = spla.splu(full, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        except RuntimeError as error:
+            raise not_definite() from error
+        self.factor_entries = int(self._factor.nnz)
+        if (self._factor.U.diagonal() <= 0.0).any():
+            raise not_definite()
+
+    def weak_vertex(self, values: np.ndarray) -> int:
+        """The first unknown, in the order of elimination, whose pivot is not positive."""
+        with contextlib.suppress(FactorizationError):
+            self.factorize(values)
+        negative = np.flatnonzero(self._factor.U.diagonal() <= 0.0)
+        column = int(self._factor.perm_c.argsort()[negative[0]]) if len(negative) else 0
+        return int(self._pattern.free[column // self._pattern.width])
+
+    def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Solve with the last factorisation."""
+        return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))

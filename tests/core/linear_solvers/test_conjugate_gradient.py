@@ -1,0 +1,149 @@
+"""Deflated conjugate gradients against a dense solution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.assembly.sparsity import BlockSparsity
+from sinew.core.linear_solvers.cholmod import CholmodSolver
+from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
+
+from .bars import bar, blocks_of, dense
+
+STIFF = 1e4
+"""As stiff as round-off in the dense solution allows to tell."""
+
+
+class Problem:
+    """A bar with a very stiff middle, its matrix, a load and the exact solution."""
+
+    def __init__(self, stiff: float = STIFF) -> None:
+        self.body = bar(stiff)
+        self.pattern = BlockSparsity(self.body.tets, len(self.body.rest_positions), self.body.pinned).vertex_pattern
+        self.blocks = blocks_of(self.body)
+        self.A = dense(self.body, self.blocks)
+        self.b = np.random.default_rng(0).normal(size=(len(self.A) // 3, 3))
+        self.exact = np.linalg.solve(self.A, self.b.ravel())
+
+    def solver(self, iterations: int, **options) -> ConjugateGradients:
+        solver = ConjugateGradients(self.body, self.pattern, iterations, CholmodSolver, **options)
+        solver.fill(self.blocks, 1.0)
+        assert solver.try_factorize()
+        return solver
+
+    def energy(self, error: np.ndarray) -> float:
+        return float(error @ self.A @ error)
+
+    def error(self, x: np.ndarray) -> float:
+        return float(np.sqrt(self.energy(x.ravel() - self.exact) / self.energy(self.exact)))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return Problem()
+
+
+def test_many_iterations_give_the_exact_solution(problem):
+    solver = problem.solver(500)
+    assert problem.error(solver.solve(problem.b)) < 1e-7
+    assert solver.iterations < 100
+
+
+def test_deflation_by_stiff_parts_beats_that_by_the_whole_body(problem):
+    whole = np.zeros(len(problem.b), dtype=np.int64)
+    assert problem.error(problem.solver(20).solve(problem.b)) < 1e-2 * problem.error(
+        problem.solver(20, groups=whole).solve(problem.b)
+    )
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 5, 10])
+def test_every_iterate_is_a_minimiser_over_what_was_tried(problem, iterations):
+    """So its residual does no work on it, it descends, and more iterations are never worse."""
+    solver = problem.solver(iterations)
+    x = solver.solve(problem.b)
+    descent = np.sum(problem.b * x)
+    assert descent > 0
+    residual = problem.A @ x.ravel() - problem.b.ravel()
+    assert abs(x.ravel() @ residual) < 1e-8 * descent
+    assert solver.residual_work == pytest.approx(x.ravel() @ residual, abs=1e-9 * descent)
+    assert problem.error(x) < problem.error(problem.solver(iterations - 1).solve(problem.b))
+
+
+@pytest.mark.parametrize("iterations", [2, 5, 10, 20])
+def test_the_shortfall_tells_how_much_is_missing(problem, iterations):
+    solver = problem.solver(iterations)
+    x = solver.solve(problem.b)
+    missing = problem.exact - x.ravel()
+    shortfall = solver.shortfall()
+    movement = np.linalg.norm(missing.reshape(-1, 3), axis=1).max()
+    assert 0.5 * problem.energy(missing) < shortfall.decrement < 100 * problem.energy(missing)
+    assert 0.5 * movement < shortfall.movement < 100 * movement
+
+
+def test_the_shortfall_of_a_rigid_part_in_a_soft_body():
+    """Far beyond what a dense solution can tell, the estimate falls with the iterations and never grows stale."""
+    problem = Problem(1e12)
+    shortfalls = []
+    for iterations in (2, 10, 30):
+        solver = problem.solver(iterations)
+        solver.solve(problem.b)
+        shortfalls.append(solver.shortfall())
+    assert shortfalls[0].movement > 10 * shortfalls[1].movement > 100 * shortfalls[2].movement
+
+
+def test_the_tolerance_ends_the_iteration(problem):
+    loose, tight = problem.solver(500, relative_residual=1e-2), problem.solver(500)
+    loose.solve(problem.b)
+    tight.solve(problem.b)
+    assert loose.iterations < tight.iterations
+
+
+def test_no_load_no_movement(problem):
+    solver = problem.solver(5)
+    assert not solver.solve(np.zeros_like(problem.b)).any()
+    assert solver.shortfall() == (0.0, 0.0)
+
+
+def test_another_step_length_renews_the_preconditioner(problem):
+    solver = problem.solver(500)
+    for scale in (1e-2, 1e2):
+        blocks = blocks_of(problem.body, scale)
+        solver.fill(blocks, scale)
+        assert solver.try_factorize()
+        A = dense(problem.body, blocks)
+        x = solver.solve(problem.b).ravel()
+        np.testing.assert_allclose(x, np.linalg.solve(A, problem.b.ravel()), atol=1e-6 * np.abs(x).max())
+        assert solver.iterations < 150
+
+
+def test_a_matrix_that_is_not_definite_is_refused_or_ends_in_a_descent(problem):
+    """A negative eigenvalue that neither diagonal blocks nor affine movements show."""
+    solver = problem.solver(50)
+    negative = problem.blocks.copy()
+    K = np.random.default_rng(5).normal(size=(len(negative), 3, 3))
+    for pair, sign in zip(range(10), (0, 1, 0, 1, 1, 0, 1, 1, 1, 0), strict=True):
+        negative[:, pair] += sign * 0.02 * (K + K.transpose(0, 2, 1))
+    A = dense(problem.body, negative)
+    assert np.linalg.eigvalsh(A)[0] < 0
+    solver.fill(negative, 1.0)
+    if solver.try_factorize():
+        x = solver.solve(problem.b)
+        assert np.isfinite(x).all()
+        assert np.sum(x * problem.b) > 0
+    else:
+        assert solver.weak_vertex() in solver.free
+
+
+def test_an_inverted_diagonal_names_its_vertex(problem):
+    solver = problem.solver(5)
+    broken = problem.blocks.copy()
+    tet = len(broken) // 2
+    broken[tet, 0] -= 1e12 * np.eye(3)
+    solver.fill(broken, 1.0)
+    assert not solver.try_factorize()
+    assert solver.weak_vertex() == problem.body.tets[tet, 0]
+
+
+def test_the_same_input_gives_the_same_bits(problem):
+    first, second = (problem.solver(10).solve(problem.b) for _ in range(2))
+    np.testing.assert_array_equal(first, second)

@@ -1,0 +1,123 @@
+"""Block rows, groups of vertices, and the coarse space of their affine movements."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.assembly.block_rows import BlockRows
+from sinew.core.linear_solvers.deflation import AffineDeflation
+from sinew.core.linear_solvers.stiff_parts import BAND, MOST_PARTS, PIECES, stiffness_bands, vertex_groups
+
+from .bars import bar, blocks_of, dense, grid
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """A bar's matrix by block rows, and the whole of it."""
+    body = bar(1e3)
+    A = BlockRows(body.tets, body.free_numbers())
+    blocks = blocks_of(body)
+    A.fill(blocks)
+    return body, A, dense(body, blocks)
+
+
+def test_product_equals_the_dense_one(rows):
+    body, A, full = rows
+    x = np.random.default_rng(0).normal(size=(len(full) // 3, 3))
+    np.testing.assert_allclose(A.times(x).ravel(), full @ x.ravel(), atol=1e-12 * np.abs(full).max())
+
+
+def test_a_diagonal_block_that_is_not_definite_is_found(rows):
+    body, A, _full = rows
+    assert A.indefinite_row() is None
+    kept = A.values.copy()
+    A.values[A.diagonal[17], 2, 2] = 0.0
+    assert A.indefinite_row() == 17
+    A.values[:] = kept
+
+
+def subspace(deflation: AffineDeflation, free_positions: np.ndarray) -> np.ndarray:
+    """A dense basis of what the deflation should span, from the definition."""
+    columns = []
+    for g in range(deflation.count):
+        inside = (deflation.groups == g)[:, None]
+        for function in np.column_stack([np.ones(len(free_positions)), free_positions]).T:
+            for axis in np.eye(3):
+                columns.append((inside * function[:, None] * axis).ravel())
+    U, s, _ = np.linalg.svd(np.array(columns).T, full_matrices=False)
+    return U[:, s > 1e-9 * s[0]]
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_correction_is_exact_in_the_affine_space(rows, flat):
+    body, A, full = rows
+    X = body.rest_positions[body.rest_positions[:, 0] > 0]
+    groups = (X[:, 0] > 6).astype(int)
+    if flat:
+        groups[X[:, 0] == 12] = 2  # a plane: three affine functions only
+    deflation = AffineDeflation(groups, X)
+    assert deflation.factorize(A) is None
+    W = subspace(deflation, X)
+    b = np.random.default_rng(1).normal(size=X.shape)
+    expected = W @ np.linalg.solve(W.T @ full @ W, W.T @ b.ravel())
+    np.testing.assert_allclose(deflation.correction(b).ravel(), expected, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_matrix_that_is_not_definite_in_a_group_names_it(rows):
+    body, A, _full = rows
+    X = body.rest_positions[body.rest_positions[:, 0] > 0]
+    deflation = AffineDeflation((X[:, 0] > 6).astype(int), X)
+    kept = A.values.copy()
+    A.values[A.diagonal[X[:, 0] == 12]] -= 1e4 * np.eye(3)
+    assert deflation.factorize(A) == 1
+    A.values[:] = kept
+    assert deflation.factorize(A) is None
+
+
+def test_bands_split_at_jumps_and_keep_noise_together():
+    noise = np.random.default_rng(0).uniform(0.8, 1.2, 100)
+    bands = stiffness_bands(np.concatenate([1e5 * noise, 1e9 * noise]))
+    assert len(np.unique(bands)) == 2
+    assert (bands[:100] < bands[100:]).all()
+
+
+def test_bands_of_a_gradient_are_narrow():
+    stiffness = np.logspace(3, 9, 601)
+    bands = stiffness_bands(stiffness)
+    spans = [np.ptp(np.log10(stiffness[bands == b])) for b in np.unique(bands)]
+    assert len(spans) == 4
+    assert max(spans) <= BAND
+    assert (np.diff(bands) >= 0).all()
+
+
+def test_stiff_parts_are_groups_of_their_own():
+    """Two stiff cubes in a soft block, and an island: each vertex of a stiff tet is in its part's groups."""
+    X, tets = grid(9, 3, 3)
+    centres = X[tets].mean(axis=1)
+    left, right = centres[:, 0] < 2, centres[:, 0] > 7
+    stiffness = np.where(left | right, 1e8, 1e3)
+    island, island_tets = grid(2, 2, 2)
+    X = np.concatenate([X, island + 100.0])
+    tets = np.concatenate([tets, island_tets + tets.max() + 1])
+    stiffness = np.concatenate([stiffness, np.full(len(island_tets), 1e3)])
+    groups = vertex_groups(X, tets, stiffness, np.arange(len(X)))
+    sets = [X[:, 0] <= 2, (X[:, 0] > 2) & (X[:, 0] < 7), (X[:, 0] >= 7) & (X[:, 0] < 50), X[:, 0] > 50]
+    for a, first in enumerate(sets):
+        for second in sets[:a]:
+            assert not np.intersect1d(groups[first], groups[second]).size
+    assert np.array_equal(np.unique(groups), np.arange(groups.max() + 1))
+    assert np.bincount(groups).max() <= max(len(X) // PIECES, 8)
+
+
+def test_many_parts_share_a_group():
+    """More stiff pebbles than may have a group: the smallest are put together, the soft body keeps its own."""
+    tets = np.arange(4 * 100).reshape(-1, 4)
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    groups = vertex_groups(X, tets, np.ones(100), np.arange(400))
+    assert groups.max() + 1 <= MOST_PARTS + 2 * PIECES
+
+
+def test_pinned_vertices_are_left_out():
+    X, tets = grid(3, 3, 3)
+    free = np.arange(5, len(X))
+    assert vertex_groups(X, tets, np.ones(len(tets)), free).shape == (len(X) - 5,)

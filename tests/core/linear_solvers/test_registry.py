@@ -1,0 +1,92 @@
+"""Which linear solver is taken, and what is said of it."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+from sinew.core.assembly.sparsity import BlockSparsity
+from sinew.core.errors import SettingsError
+from sinew.core.linear_solvers import registry
+from sinew.core.linear_solvers.elastic_system import ElasticSystem
+from sinew.core.linear_solvers.factor_size import entries_of, entries_of_compact, factor_bytes
+from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, LINEAR_SOLVERS, choose, installed
+from sinew.core.mesh.lattice import lattice_tets
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+
+from .bars import bar
+
+PLENTY = 10**12
+
+
+@pytest.fixture(scope="module")
+def pattern():
+    body = bar(1.0, cells=(30, 6, 6))
+    return BlockSparsity(body.tets, len(body.rest_positions), body.pinned).pattern
+
+
+def without(*packages: str):
+    """A stand-in for ``find_spec`` that does not see some packages."""
+    real = importlib.util.find_spec
+
+    return lambda name, *rest: None if name in packages else real(name, *rest)
+
+
+def test_the_fastest_is_taken(monkeypatch, pattern):
+    monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso"))
+    assert choose("automatic", pattern, PLENTY).name == "cholmod"
+    monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso", "cvxopt"))
+    choice = choose("automatic", pattern, PLENTY)
+    assert choice.name == "superlu"
+    assert "installed" in choice.reason
+
+
+def test_conjugate_gradients_where_the_factor_does_not_fit(pattern):
+    needed = factor_bytes(entries_of(pattern))
+    choice = choose("automatic", pattern, int(needed))
+    assert choice.name == "pcg"
+    assert "free" in choice.reason
+    # Counted where the cheap estimate, of a compact body, would refuse.
+    assert factor_bytes(entries_of_compact(len(pattern.free))) > 2 * needed
+    assert choose("automatic", pattern, int(2 * needed)).name in {solver.name for solver in DIRECT_SOLVERS}
+
+
+def test_the_estimate_is_for_a_compact_body():
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    surface = SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+    mesh = lattice_tets(surface, 30)
+    n = len(mesh.rest_positions)
+    counted = entries_of(BlockSparsity(mesh.tets, n, np.array([], dtype=int)).pattern)
+    assert counted < entries_of_compact(n) < 4 * counted
+
+
+def test_a_missing_one_is_told_with_the_remedy(monkeypatch, pattern):
+    monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso"))
+    with pytest.raises(SettingsError) as error:
+        choose("pardiso", pattern)
+    assert "PARDISO" in error.value.message
+    assert "pypardiso" in error.value.remedy
+
+
+def test_an_unknown_one_is_told(pattern):
+    with pytest.raises(SettingsError, match="magic"):
+        choose("magic", pattern)
+
+
+def test_every_name_has_a_label_and_a_choice(pattern):
+    for name, (label, description) in LINEAR_SOLVERS.items():
+        assert label and description
+        needs = next((solver for solver in DIRECT_SOLVERS if solver.name == name), None)
+        if needs is None or installed(needs):
+            assert choose(name, pattern, PLENTY).reason
+    assert registry.AUTOMATIC in LINEAR_SOLVERS
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("cholmod", ("CHOLMOD", "minimum degree")), ("pcg", ("conjugate gradients", "groups"))]
+)
+def test_the_system_says_what_solves_it(name, words):
+    text = ElasticSystem(bar(1e3), name).choice
+    for word in (*words, "as chosen", "MB"):
+        assert word in text

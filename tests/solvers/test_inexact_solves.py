@@ -1,0 +1,53 @@
+"""Conjugate gradients inside the solvers: the same minimiser, and no false convergence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.model.settings import SolverSettings
+from sinew.core.solvers import make_solver
+
+from .bodies import bar
+
+H = 1 / 30
+
+
+@pytest.fixture(scope="module")
+def thrown():
+    """A bar with a stiff middle, bent and moving, and where one exactly solved step takes it."""
+    model = bar(1e9, 1e5)
+    X = model.mesh.rest_positions
+    bent = X + np.column_stack([0 * X[:, 0], 0.3 * X[:, 0] ** 2, 0 * X[:, 0]])
+    state = model.state_at(bent, np.column_stack([0 * X[:, 0], 0 * X[:, 0], 3.0 * X[:, 0]]))
+    settings = SolverSettings(tolerance=1e-12, linear_solver="cholmod")
+    exact, report = make_solver(model, settings).step(state, bent[model.pinned], H)
+    assert report.converged
+    return model, state, exact.positions
+
+
+@pytest.mark.parametrize("inner", [1, 3, 10])
+@pytest.mark.parametrize("tolerance", [1e-3, 1e-6])
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+def test_a_step_that_says_converged_is_near_the_minimiser(thrown, solver, inner, tolerance):
+    model, state, exact = thrown
+    distances = {}
+    for linear in ("cholmod", "pcg"):
+        settings = SolverSettings(
+            solver=solver, linear_solver=linear, inner_iterations=inner, tolerance=tolerance, max_iterations=400
+        )
+        end, report = make_solver(model, settings).step(state, state.positions[model.pinned], H)
+        assert report.converged
+        distances[linear] = np.linalg.norm(end.positions - exact, axis=1).max()
+    # Newton's movements in stiff bodies are small far from the minimum, solved exactly or not.
+    assert distances["pcg"] < 2 * max(tolerance * model.mesh.size, distances["cholmod"])
+
+
+def test_few_inner_iterations_cost_outer_ones_not_truth(thrown):
+    model, state, exact = thrown
+    counts = []
+    for inner in (2, 200):
+        settings = SolverSettings(linear_solver="pcg", inner_iterations=inner, tolerance=1e-8, max_iterations=400)
+        end, report = make_solver(model, settings).step(state, state.positions[model.pinned], H)
+        assert np.abs(end.positions - exact).max() < 1e-7 * model.mesh.size
+        counts.append(report.iterations)
+    assert counts[0] > counts[1]
