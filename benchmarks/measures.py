@@ -45,9 +45,7 @@ class StepProblem:
 
     def linear_system(self) -> ElasticSystem:
         """A new linear system of the body."""
-        m = self.model
-        n = len(m.mesh.rest_positions)
-        return ElasticSystem(m.mesh.tets, m.elastic.N, m.elastic.weights, m.masses, n, m.pinned)
+        return ElasticSystem(self.model.body)
 
     def value(self, x: np.ndarray) -> float:
         """kg m²."""

@@ -11,6 +11,7 @@ from ..assembly.mass import mass_matrix
 from ..energies import energy
 from ..errors import MaterialError, MeshError, PinError
 from ..forces.elastic import ElasticPotential
+from ..linear_solvers.body import Body
 from ..materials.lame import lame_parameters
 from ..mesh.tet_mesh import TetMesh
 from ..small_matrix import UNSTRETCHED
@@ -35,6 +36,20 @@ class Model:
     masses: np.ndarray
     mass: sp.csr_matrix
     pinned: np.ndarray
+
+    @property
+    def body(self) -> Body:
+        """What its linear systems are made from."""
+        elastic = self.elastic
+        return Body(
+            self.mesh.rest_positions,
+            self.mesh.tets,
+            elastic.N,
+            elastic.weights,
+            self.masses,
+            elastic.parameters,
+            self.pinned,
+        )
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """A state to start from.

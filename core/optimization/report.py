@@ -28,7 +28,8 @@ class StepReport:
     """What a solver says of one step.
 
     ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m (times 1/h² it is a force in
-    N). ``seconds``: by part (assembly, factorization, solve, local, line_search).
+    N). ``linear_solver``: what solved the linear systems, and why it was taken. ``seconds``: by part (assembly,
+    factorization, solve, local, line_search).
     """
 
     solver: str
@@ -36,6 +37,7 @@ class StepReport:
     converged: bool = False
     reason: str = ""
     gradient_norm: float = float("nan")
+    linear_solver: str = ""
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

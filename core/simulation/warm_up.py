@@ -49,10 +49,11 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
             ),
         )
     model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))
-    for name, cls in SOLVERS.items():
-        settings = SolverSettings(solver=name, max_iterations=1)
+    labels = {cls.label: SolverSettings(solver=name, max_iterations=1) for name, cls in SOLVERS.items()}
+    iterative = SolverSettings(linear_solver="pcg", max_iterations=1)
+    for label, settings in {**labels, "Conjugate Gradients": iterative}.items():
         yield (
-            cls.label,
+            label,
             lambda settings=settings: make_solver(model, settings).step(
                 model.rest_state(), mesh.rest_positions[:1], 0.04
             ),

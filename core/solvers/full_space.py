@@ -16,7 +16,6 @@ from ..forces.rayleigh import RayleighDamping
 from ..forces.step_potential import Load, Motion
 from ..integrators.registry import integrator
 from ..integrators.time_step import History
-from ..linear_solvers.body import Body
 from ..linear_solvers.elastic_system import ElasticSystem
 from ..model.model import Model
 from ..model.settings import SolverSettings
@@ -58,16 +57,7 @@ class FullSpaceSolver:
         if settings.mass_damping > 0.0 or settings.stiffness_damping > 0.0:
             factors = settings.mass_damping, settings.stiffness_damping
             self.damping = (RayleighDamping(model.elastic, model.mass, model.masses, *factors),)
-        body = Body(
-            model.mesh.rest_positions,
-            model.mesh.tets,
-            model.elastic.N,
-            model.elastic.weights,
-            model.masses,
-            model.elastic.parameters,
-            model.pinned,
-        )
-        self.system = ElasticSystem(body, settings.linear_solver, settings.inner_iterations)
+        self.system = ElasticSystem(model.body, settings.linear_solver, settings.inner_iterations)
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
 
@@ -97,6 +87,7 @@ class FullSpaceSolver:
         """The new state; DivergenceError names a vertex that is not a number or has flown away."""
         check_finite(x, "position")
         self._check_flight(state, x, step)
+        report.linear_solver = self.system.choice
         if not report.reason:
             report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
         history = None
