@@ -60,6 +60,10 @@ class FactorizationError(SinewError):
     """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
 
 
+class NotEnoughMemoryError(SinewError):
+    """A job would not fit into the memory; proposes a resolution that would."""
+
+
 class DivergenceError(SinewError):
     """A step produced NaN or infinite positions; names the first vertex."""
 

@@ -22,6 +22,7 @@ from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
 from .loads import Loads
+from .memory import check_before_solving, check_before_tetrahedra
 
 FAR_OUTSIDE = -0.25
 """Barycentric coordinate under which an extrapolated vertex is worth a warning."""
@@ -55,6 +56,7 @@ def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[T
     kept = store.read_mesh() if store is not None else None
     if kept is not None and kept[1].get("key") == key and (whole := unpack(kept[0], len(job.surface.positions))):
         return whole
+    check_before_tetrahedra(job)
     mesh = tetrahedralize(job.surface, job.resolution)
     embedding = embed(job.surface.positions, mesh)
     if store is not None:
@@ -110,6 +112,8 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         job.pin_held,
         _object_rotations(job.object_to_world),
     )
+    held = pins.held_corners(min(1, job.frame_count - 1))
+    check_before_solving(job, mesh, held)
     model = build_model(
         mesh,
         fields.youngs_modulus,
@@ -117,7 +121,7 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         fields.density,
         fields.energies,
         fields.energy,
-        pins.held_corners(min(1, job.frame_count - 1)),
+        held,
     )
     return Prepared(model, embedding, pins, Loads(job, model, embedding))
 
