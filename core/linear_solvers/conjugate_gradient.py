@@ -32,6 +32,7 @@ class ConjugateGradients:
     solver : the direct solver for the preconditioner
     relative_residual : where the iteration ends before
     groups : (f,) the deflation's; by default :func:`vertex_groups`
+    deflated : whether residuals are corrected in the affine space too; [MFEM22] only starts in it
     """
 
     label = "conjugate gradients"
@@ -44,6 +45,7 @@ class ConjugateGradients:
         solver: type[DirectSolver],
         relative_residual: float = RELATIVE_RESIDUAL,
         groups: np.ndarray | None = None,
+        deflated: bool = True,
     ) -> None:
         number = body.free_numbers()
         self.free = np.flatnonzero(number >= 0)
@@ -52,7 +54,7 @@ class ConjugateGradients:
         if groups is None:
             groups = vertex_groups(body.rest_positions, body.tets, body.parameters[:, 0], self.free)
         self._deflation = AffineDeflation(groups, body.rest_positions[self.free])
-        self._cap, self._tolerance = iterations, relative_residual
+        self._cap, self._tolerance, self._deflated = iterations, relative_residual, deflated
         self._weak = 0
         self._lengths: list[float] = []
         self._ratios: list[float] = []
@@ -123,8 +125,9 @@ class ConjugateGradients:
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
         """The residual preconditioned and deflated, and its product with the residual."""
-        y = self._preconditioner.solve(r)
-        z = y + self._deflation.correction(r - self._A.times(y))
+        z = self._preconditioner.solve(r)
+        if self._deflated:
+            z = z + self._deflation.correction(r - self._A.times(z))
         return z, float(np.sum(r * z))
 
     def shortfall(self) -> Shortfall:

@@ -1,0 +1,139 @@
+"""Conjugate gradients beside the direct route: an iteration's cost, what deflation gives, and error against time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.assembly.sparsity import BlockSparsity
+from ...core.linear_solvers.cholmod import CholmodSolver
+from ...core.linear_solvers.conjugate_gradient import ConjugateGradients
+from ...core.model.model import Model
+from ...core.model.settings import SolverSettings
+from ...core.model.state import State
+from ...core.simulation.prepare import ignore
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ..bodies import bent_beam, has, recorded
+from ..measures import EARTH, PARTS, STEP
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+
+CELLS = (66, 16, 16)
+"""19,363 vertices and 101,376 tets."""
+INNER = 5
+REPEATS = 3
+SOFT, STIFF = 6e4, 1e10
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """The beam built in code; the gummy bear where it is."""
+    yield Case("pcg_iteration", _iteration)
+    if has(data, "gummy_bear"):
+        yield Case("pcg_deflation", lambda: _deflation(data))
+        yield Case("pcg_time", lambda: _time(data))
+
+
+def _solver(model: Model, iterations: int, **settings: Any) -> Any:
+    return make_solver(model, SolverSettings(max_iterations=iterations, tolerance=0.0, gravity=EARTH, **settings))
+
+
+def _costs(model: Model, state: State, iterations: int) -> list[dict[str, float]]:
+    """Seconds an iteration by part, of the direct route and of conjugate gradients by turns: the shortest of several
+    runs.
+    """
+    routes = [
+        _solver(model, iterations, linear_solver="cholmod"),
+        _solver(model, iterations, linear_solver="pcg", inner_iterations=INNER),
+    ]
+    runs: list[list[dict[str, float]]] = [[], []]
+    for repeat in range(REPEATS + 1):
+        for solver, seen in zip(routes, runs):
+            _end, report = solver.step(state, state.positions[model.pinned], STEP)
+            if repeat:
+                seen.append({part: report.seconds.get(part, 0.0) / report.iterations for part in PARTS})
+    return [{part: min(run[part] for run in seen) for part in PARTS} for seen in runs]
+
+
+def _iteration() -> Iterable[Row]:
+    """An iteration of Mixed FEM by either route at 100,000 tets."""
+    warm_up(ignore)
+    model, state = bent_beam(CELLS)
+    direct, iterative = _costs(model, state, 3)
+    for part in PARTS:
+        yield row("pcg_iteration", f"{part}, direct", 1e3 * direct[part], "ms")
+        yield row("pcg_iteration", f"{part}, {INNER} inner", 1e3 * iterative[part], "ms")
+    ratio = sum(iterative.values()) / sum(direct.values())
+    yield row("pcg_iteration", f"{INNER} inner / direct", ratio, "", at_most=0.5)
+
+
+def _deflation(data: Path) -> Iterable[Row]:
+    """The linear system of the bear's third iteration: error of conjugate gradients against their iterations.
+
+    The first two iterations take the rotation out; what they leave is what an affine start cannot do.
+    """
+    warm_up(ignore)
+    model, state = recorded(data, "gummy_bear", SOFT, STIFF)
+    blocks, b, exact = _third_system(model, state)
+    body = model.body
+    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).vertex_pattern
+    whole = np.zeros(len(pattern.free), dtype=np.int64)
+    ways: dict[str, dict[str, Any]] = {
+        "stiff parts, deflated": {},
+        "whole body, deflated": {"groups": whole},
+        "whole body, start alone (paper)": {"groups": whole, "deflated": False},
+    }
+    counts, curves = (0, 5, 10, 20, 40, 80), []
+    for name, options in ways.items():
+        errors = []
+        for count in counts:
+            solver = ConjugateGradients(body, pattern, count, CholmodSolver, relative_residual=0.0, **options)
+            solver.fill(blocks, STEP**2)
+            solver.try_factorize()
+            errors.append(float(np.abs(solver.solve(b) - exact).max() / np.abs(exact).max()))
+        curves.append(Curve(name, counts, errors, "o-"))
+        bar = 1e-4 if name == "stiff parts, deflated" else None
+        yield row("pcg_deflation", f"error after 40, {name}", errors[counts.index(40)], "", at_most=bar)
+    plot = Plot("gummy bear, stiff part 1e10 Pa", "inner iterations", "error of dx", curves, log_y=True)
+    draw("full-space", "pcg_deflation", [plot])
+
+
+def _third_system(model: Model, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Element blocks (m,10,3,3), right-hand side and exact solution (f,3) of the third iteration of a step."""
+    solver = _solver(model, 3, linear_solver="cholmod")
+    exact_solve, seen = solver.system.solve, []
+
+    def watched(b: np.ndarray) -> np.ndarray:
+        seen.append((b, exact_solve(b)))
+        return seen[-1][1]
+
+    solver.system.solve = watched
+    solver.step(state, state.positions[model.pinned], STEP)
+    free = solver.system.free
+    return solver.system.blocks, seen[-1][0][free], seen[-1][1][free]
+
+
+def _time(data: Path) -> Iterable[Row]:
+    """How far from the minimiser the bear is after the time that the direct route takes for an iteration, or more."""
+    warm_up(ignore)
+    model, state = recorded(data, "gummy_bear", SOFT, STIFF)
+    exact = _solver(model, 60, linear_solver="cholmod").step(state, state.positions[model.pinned], STEP)[0].positions
+    direct, iterative = (sum(cost.values()) for cost in _costs(model, state, 3))
+    yield row("pcg_time", "iteration, direct", 1e3 * direct, "ms")
+    yield row("pcg_time", f"iteration, {INNER} inner", 1e3 * iterative, "ms")
+    for iterations in (1, 2, 3):
+        fitting = max(int(iterations * direct / iterative), 1)
+        after_direct = _distance(model, state, exact, iterations, linear_solver="cholmod")
+        after = _distance(model, state, exact, fitting, linear_solver="pcg", inner_iterations=INNER)
+        what = f"{fitting} with {INNER} inner / {iterations} direct"
+        yield row("pcg_time", f"distance, {iterations} direct", after_direct)
+        yield row("pcg_time", f"distance, {what}", after / after_direct, "", at_most=1.0)
+
+
+def _distance(model: Model, state: State, exact: np.ndarray, iterations: int, **settings: Any) -> float:
+    """Root mean square distance from the minimiser, in sizes of the body."""
+    end = _solver(model, iterations, **settings).step(state, state.positions[model.pinned], STEP)[0]
+    return float(np.sqrt(np.mean(np.sum((end.positions - exact) ** 2, axis=1))) / model.mesh.size)
