@@ -26,8 +26,9 @@ class PardisoSolver:
 
     def __init__(self, pattern: Pattern) -> None:
         import pypardiso
+        from pypardiso.pardiso_wrapper import PyPardisoError
 
-        self._pattern, self._error = pattern, pypardiso.PyPardisoError
+        self._pattern, self._error = pattern, PyPardisoError
         self._solver = pypardiso.PyPardisoSolver(mtype=POSITIVE_DEFINITE)
         # Own parameters (1), nested dissection (2), no refinement (8), and the same bits on any number of threads (34).
         for place, value in ((1, 1), (2, 2), (8, 0), (34, 1)):
