@@ -17,6 +17,9 @@ CREEP = 1e-3
 NOTICEABLE = 0.01
 """Part of the friction force by which renewing the lag has to change it to matter."""
 
+SETTLED = 0.1
+"""Change of a slip from one stiffness to the next, as a part of it, under which it has settled."""
+
 
 def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
     """Integral of f1 with ``f0(eps) = eps``, m/s."""
@@ -44,6 +47,7 @@ class LaggedFriction:
 
     def __init__(self, forces: np.ndarray, normals: np.ndarray, base: np.ndarray, step: float, eps: float) -> None:
         self._forces, self._normals, self._base, self._step, self._eps = forces, normals, base, step, eps
+        self._before = np.full_like(base, np.inf)  # the slip at the last stiffness
 
     def value(self, y: np.ndarray) -> float:
         """J."""
@@ -56,15 +60,23 @@ class LaggedFriction:
         return (self._forces * _f1_over_slip(np.linalg.norm(slip, axis=1), self._eps))[:, None] * slip
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """A bound of the second derivatives by the points, (p,3,3), N/m.
+        """Second derivatives by the points where their slip has settled, else a bound of them; (p,3,3), N/m.
 
         f0 is a concave function of the slip's square, so ``mu lambda f1(|u|) / |u|`` in the whole tangent plane bounds
-        it from above where the slip is u. Steps with it lower the energy without a line search; the true derivative,
-        0 along a full slip, sends a body that is about to stick far beyond the place.
+        it from above where the slip is u: steps with it lower the energy without a line search. The true derivative, 0
+        along a full slip, sends a body that is about to stick far beyond the place, but once the slip changes little
+        it ends the search at once.
         """
-        slip = np.linalg.norm(self._slip(y), axis=1)
-        k = self._forces * _f1_over_slip(slip, self._eps) / self._step
-        return k[:, None, None] * (np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :])
+        slip = self._slip(y)
+        length = np.linalg.norm(slip, axis=1)
+        settled = np.linalg.norm(slip - self._before, axis=1) < SETTLED * length
+        self._before = slip
+        across, eps = _f1_over_slip(length, self._eps), self._eps
+        along = np.where(length < eps, 2.0 * (1.0 - length / eps) / eps, 0.0)
+        bend = np.where(settled, (along - across) / np.maximum(length * length, 1e-300), 0.0)
+        K = across[:, None, None] * (np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :])
+        K += bend[:, None, None] * (slip[:, :, None] * slip[:, None, :])
+        return (self._forces / self._step)[:, None, None] * K
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""

@@ -1,0 +1,96 @@
+"""Coulomb friction: a block on an incline sticks below the friction angle and slides at g (sin - mu cos) above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...core.contact.collider_pose import ColliderPose
+from ...core.contact.collider_surface import ColliderSurface
+from ...core.contact.contact_points import ContactPoints
+from ...core.contact.mesh_collider import MeshCollider
+from ...core.contact.obstacle import GroundPlane, Obstacle
+from ...core.contact.penalty import Contact, ContactNumbers
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.mesh.topology import boundary_triangles
+from ...core.model.model import build_model
+from ...core.model.settings import SolverSettings
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ..bodies import block
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+
+G, ANGLE, STEP, STEPS = 9.81, np.radians(20.0), 1 / 60, 60
+SIZE = (0.2, 0.2, 0.1)
+TILTS = ("gravity", "collider")
+
+
+def cases(_data: Path | None) -> Iterator[Case]:
+    """The incline by a tilted gravity over the ground, and by a tilted mesh."""
+    for tilt in TILTS:
+        yield Case(f"incline_{tilt}", lambda tilt=tilt: _incline(tilt))
+
+
+def slide(tilt: str, friction: float, solver: str = "mixed_fem", steps: int = STEPS) -> np.ndarray:
+    """Distances down a slope of 20 degrees, (steps+1,) m, of a block of 2 kg/l that starts at rest.
+
+    ``tilt``: "gravity" tilts gravity over the ground, "collider" a square that the block stands on.
+    """
+    mesh = block((2, 2, 1), SIZE)
+    model = build_model(mesh, 1e7, 0.3, 2000.0)
+    points = ContactPoints.of(SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets)), mesh)
+    numbers = ContactNumbers.fitting(2000.0, mesh.size, G, STEP)
+    c, s = np.cos(ANGLE), np.sin(ANGLE)
+    down = np.array([1.0, 0.0, 0.0])
+    gravity = G * np.array([s, 0.0, -c])
+    x = mesh.rest_positions
+    obstacle: Obstacle = GroundPlane(0.0)
+    if tilt == "collider":
+        R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+        square = np.array([[-1.0, -9.0, 0.0], [9.0, -9.0, 0.0], [9.0, 9.0, 0.0], [-1.0, 9.0, 0.0]])
+        surface = ColliderSurface("slope", np.array([[0, 1, 2], [0, 2, 3]]), (square @ R.T)[None])
+        pose = ColliderPose(surface, square @ R.T)
+        obstacle = MeshCollider(surface, pose, pose, 0.0, numbers.sheet_thickness)
+        x = (x + [0.0, 0.0, numbers.sheet_thickness]) @ R.T
+        gravity, down = np.array([0.0, 0.0, -G]), R @ down
+    load = Contact(points, obstacle, friction, numbers, STEP)
+    stepper = make_solver(model, SolverSettings(solver=solver, gravity=tuple(gravity), tolerance=1e-7))
+    state = model.state_at(x)
+    way = [0.0]
+    for _ in range(steps):
+        state, _report = stepper.step(state, np.zeros((0, 3)), STEP, (load,))
+        way.append(float(np.mean((state.positions - x) @ down)))
+    return np.array(way)
+
+
+def acceleration(way: np.ndarray) -> float:
+    """Of a path of equal steps of implicit Euler from rest, m/s²: ``x_n = a h² n (n + 1) / 2``. The first tenth, in
+    which the block sinks in, is left out.
+    """
+    n = np.arange(len(way))[len(way) // 10 :]
+    basis = np.column_stack([0.5 * STEP**2 * n * (n + 1), STEP * n, np.ones(len(n))])
+    return float(np.linalg.lstsq(basis, way[n], rcond=None)[0][0])
+
+
+def _incline(tilt: str) -> Iterable[Row]:
+    warm_up(lambda _event: None)
+    name, critical = f"incline_{tilt}", np.tan(ANGLE)
+    curves = []
+    for part in (0.0, 0.5, 0.9, 0.98, 1.02, 1.5):
+        way = slide(tilt, part * critical)
+        label = f"mu = {part:g} tan"
+        curves.append(Curve(label, STEP * np.arange(len(way)), way))
+        if part < 1.0:
+            expected = G * (np.sin(ANGLE) - part * critical * np.cos(ANGLE))
+            yield row(name, f"acceleration, {label}", acceleration(way), "m/s²")
+            # In units of the driving force: at mu = 0.98 tan the acceleration itself is a small difference.
+            error = abs(acceleration(way) - expected) / (G * np.sin(ANGLE))
+            yield row(name, f"its error / (g sin), {label}", error, "", at_most=0.02)
+        else:
+            yield row(name, f"way in a second / size, {label}", way[-1] / SIZE[0], "", at_most=2e-3)
+    slides = slide(tilt, 0.98 * critical)[-1] / SIZE[0]
+    yield row(name, "way in a second / size, mu = 0.98 tan", slides, "", at_least=0.1)
+    draw("mixed_fem", name, [Plot("A block on a slope of 20 degrees", "t (s)", "way (m)", curves)])
