@@ -105,6 +105,17 @@ def _point_of(t, w, i):
 
 
 @kernel
+def _is_on_surface(length, y, t):
+    """Whether the distance of y from a triangle is round-off, and its direction noise."""
+    size = 0.0
+    for i in range(3):
+        size = max(size, abs(y[i]))
+        for k in range(3):
+            size = max(size, abs(t[k, i]))
+    return length <= ROUND_OFF * size
+
+
+@kernel
 def _frame(t, n, out):
     """An orthonormal frame of a triangle with unit normal n, in the columns of out; False when it has no area."""
     length = 0.0
@@ -161,6 +172,7 @@ def _approach(
         length = np.sqrt(d2)
         distance[p] = sign * length
         gaps[p] = sign * length - thickness[tri]
+        on_surface = _is_on_surface(length, points[p], corners[tri])
         A, B = np.empty((3, 3)), np.empty((3, 3))
         turns = _frame(corners[tri], normals[tri], A) and _frame(after_corners[tri], after_normals[tri], B)
         for i in range(3):
@@ -171,10 +183,10 @@ def _approach(
                     carried += B[i, k] * (A[0, k] * away[0] + A[1, k] * away[1] + A[2, k] * away[2])
             start[p, i] = _point_of(after_corners[tri], w, i) + carried
             shifts[p, i] = _point_of(after_corners[tri], w, i) - _point_of(corners[tri], w, i)
-            if length > 0.0:
-                out_normals[p, i] = sign * carried / length
-            else:
+            if on_surface:
                 out_normals[p, i] = after_normals[tri, i]
+            else:
+                out_normals[p, i] = sign * carried / length
     return gaps, out_normals, shifts, distance, start
 
 
@@ -251,12 +263,7 @@ def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
     """Signed distance of y, its gradient in n (3,). ``away`` is y less its closest point, ``hit`` the face that the
     way from ``start`` crossed first, or -1.
     """
-    size = 0.0
-    for i in range(3):
-        size = max(size, abs(y[i]))
-        for k in range(3):
-            size = max(size, abs(corners[tri, k, i]))
-    if length <= ROUND_OFF * size:
+    if _is_on_surface(length, y, corners[tri]):
         # On the surface: push outwards, and off a sheet to where the point came from.
         facing = 0.0
         for i in range(3):

@@ -45,6 +45,18 @@ def test_thickness_reaches_out():
     assert signed(CUBE_FACES, CUBE, points, thickness=0.6).gaps[2] == pytest.approx(-0.1)
 
 
+def test_points_on_the_surface_but_for_round_off_are_pushed_by_unit_vectors():
+    rng = np.random.default_rng(5)
+    on_faces = rng.random((300, 3))
+    on_faces[np.arange(300), rng.integers(0, 3, 300)] = rng.integers(0, 2, 300)
+    points = np.concatenate([CUBE, on_faces]) + 1e-17 * rng.standard_normal((308, 3))
+    approach = collider(CUBE_FACES, CUBE).begin(points)
+    for contacts in (approach.first, approach.contacts(points)):
+        near = np.isfinite(contacts.gaps)
+        assert near.sum() > 100
+        assert np.abs(np.linalg.norm(contacts.normals[near], axis=1) - 1.0).max() < 1e-12
+
+
 def test_a_hollow_has_an_inside_where_bodies_may_be():
     inner = 0.5 + 0.5 * (CUBE - 0.5)
     faces = np.concatenate([CUBE_FACES, CUBE_FACES + 8])
