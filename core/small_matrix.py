@@ -236,35 +236,3 @@ def batch_stretch(sigma, V):
                 + V[e, i, 2] * sigma[e, 2] * V[e, j, 2]
             )
     return s
-
-
-@kernel
-def stretch_derivative(U, sigma, V, J):
-    """Derivative of the polar stretch by the deformation gradient, J (6,9), rows as six numbers, columns ``F.ravel()``.
-
-    From ``dF = d(R S)``: in the frame of the singular vectors, with ``D = U^T dF V``,
-    ``(V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)`` off the diagonal and ``D_ii`` on it.
-    """
-    T = np.empty((3, 3))
-    for a in range(3):
-        for b in range(3):
-            for i in range(3):
-                T[i, i] = U[a, i] * V[b, i]
-                for j in range(i):
-                    total = sigma[i] + sigma[j]
-                    if abs(total) < SMALLEST_SUM:
-                        total = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
-                    t = (sigma[i] * U[a, i] * V[b, j] + sigma[j] * U[a, j] * V[b, i]) / total
-                    T[i, j] = t
-                    T[j, i] = t
-            column = 3 * a + b
-            for k in range(6):
-                i = k if k < 3 else (1 if k == 3 else 0)
-                j = k if k < 3 else (1 if k == 5 else 2)
-                total = 0.0
-                for p in range(3):
-                    inner = 0.0
-                    for q in range(3):
-                        inner += T[p, q] * V[j, q]
-                    total += V[i, p] * inner
-                J[k, column] = total

@@ -150,32 +150,3 @@ def _fill_values(block_starts, column_starts, gather_starts, slots, transposed, 
                 for r in range(c if local == 0 else 0, 3):
                     out[at] = total[r, c]
                     at += 1
-
-
-@parallel_kernel
-def element_blocks(H, N, weights, masses, out):
-    """Element matrices over corners from Hessians by F: ``weights N_a H N_b + mass``, lower pairs only, into out
-    (m,10,3,3).
-
-    H (m,9,9) over ``F.ravel()``; N (m,4,3); weights and masses (m,); the mass is the consistent one.
-    """
-    for e in prange(H.shape[0]):
-        T = np.empty((9, 3))
-        pair = 0
-        for a in range(4):
-            # T[:, j] = H . (e_j N_a^T)
-            for p in range(9):
-                for j in range(3):
-                    T[p, j] = weights[e] * (
-                        H[e, p, 3 * j] * N[e, a, 0] + H[e, p, 3 * j + 1] * N[e, a, 1] + H[e, p, 3 * j + 2] * N[e, a, 2]
-                    )
-            for b in range(a + 1):
-                for i in range(3):
-                    for j in range(3):
-                        out[e, pair, j, i] = (
-                            T[3 * i, j] * N[e, b, 0] + T[3 * i + 1, j] * N[e, b, 1] + T[3 * i + 2, j] * N[e, b, 2]
-                        )
-                inertia = masses[e] * (0.1 if a == b else 0.05)
-                for i in range(3):
-                    out[e, pair, i, i] += inertia
-                pair += 1

@@ -33,7 +33,7 @@ class StepPotential(Protocol):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times a semi-definite Hessian (N/m) to element blocks (m,10,3,3), in the pair order of
-        ``assembly.sparsity.element_blocks``.
+        ``assembly.tangent_blocks``.
         """
 
     def update(self, positions: np.ndarray) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.small_matrix import batch_eigh, batch_stretch, batch_svd, stretch_derivative
+from sinew.core.small_matrix import batch_eigh, batch_svd
 
 RNG = np.random.default_rng(4)
 MATRICES = {
@@ -50,20 +50,3 @@ def test_eigh():
     back = np.einsum("nij,nj,nkj->nik", Q, values, Q)
     for k, (i, j) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
         np.testing.assert_allclose(back[:, i, j], s[:, k], atol=1e-13)
-
-
-@pytest.mark.parametrize("sigma", [(1.3, 0.9, 0.6), (1.0, 1.0, 1.0), (1.2, 0.8, -0.4)])
-def test_stretch_derivative(sigma):
-    """By central differences, inverted too, where no two stretches cancel."""
-    U, _, V = batch_svd(RNG.normal(size=(1, 3, 3)))
-    F = np.ascontiguousarray(U * np.array(sigma) @ V.transpose(0, 2, 1))
-    J = np.empty((6, 9))
-    stretch_derivative(*(a[0] for a in batch_svd(F)), J)
-
-    def stretch(F):
-        _, s, V = batch_svd(np.ascontiguousarray(F))
-        return batch_stretch(s, V)[0]
-
-    steps = 1e-6 * np.eye(9).reshape(9, 1, 3, 3)
-    differences = np.array([(stretch(F + d) - stretch(F - d)) / 2e-6 for d in steps]).T
-    np.testing.assert_allclose(J, differences, atol=1e-8)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.assembly.sparsity import element_blocks
 from sinew.core.assembly.tangent_blocks import tangent_blocks
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Deformation, Stretch
-from sinew.core.small_matrix import SMALLEST_SUM, stretch_derivative
+from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
 from sinew.core.solvers.condensation import condense, local_update
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
@@ -31,9 +30,10 @@ def tets():
 
 
 def dense(H, N):
-    blocks = np.empty((COUNT, 10, 3, 3))
-    element_blocks(np.ascontiguousarray(H), N, WEIGHTS, MASSES, blocks)
-    return blocks
+    """Blocks ``N_a . H . N_b`` of corner pairs a >= b, with the consistent mass."""
+    K = np.einsum("n,naj,nijkl,nbl->nabik", WEIGHTS, N, H.reshape(COUNT, 3, 3, 3, 3), N, optimize=True)
+    inertia = np.einsum("n,ab,ik->nabik", MASSES / 20.0, np.ones((4, 4)) + np.eye(4), np.eye(3))
+    return (K + inertia)[:, *np.tril_indices(4)]
 
 
 @ENERGY
@@ -58,10 +58,34 @@ def test_stress_change(energy, tets):
 
 
 def derivatives(deformation):
+    """Of the polar stretch by the deformation gradient, (n,6,9): the frame's formula, one direction at a time."""
+    _F, U, sigma, V = deformation
+    total = sigma[:, :, None] + sigma[:, None, :]
+    total = np.where(np.abs(total) < SMALLEST_SUM, np.where(total >= 0.0, SMALLEST_SUM, -SMALLEST_SUM), total)
     J = np.empty((COUNT, 6, 9))
-    for U, sigma, V, out in zip(*deformation[1:], J, strict=True):
-        stretch_derivative(U, sigma, V, out)
+    for column, direction in enumerate(np.eye(9).reshape(9, 3, 3)):
+        D = U.transpose(0, 2, 1) @ direction @ V
+        turned = sigma[:, :, None] * D / total
+        S = turned + turned.transpose(0, 2, 1)
+        S[:, range(3), range(3)] = D[:, range(3), range(3)]
+        S = V @ S @ V.transpose(0, 2, 1)
+        J[:, :, column] = S[:, (0, 1, 2, 1, 0, 0), (0, 1, 2, 2, 2, 1)]
     return J
+
+
+def test_derivative_of_the_polar_stretch(tets):
+    """By central differences, inverted too, where no two stretches cancel."""
+    deformation = tets[0]
+    apart = (np.abs(deformation.sigma[:, :2] + deformation.sigma[:, 2:]) > 2 * SMALLEST_SUM).all(axis=1)
+    assert apart.sum() > 100 and (deformation.sigma[apart, 2] < 0).any()
+
+    def stretch(F):
+        _U, sigma, V = batch_svd(np.ascontiguousarray(F))
+        return batch_stretch(sigma, V)
+
+    steps = 1e-6 * np.eye(9).reshape(9, 3, 3)
+    differences = [(stretch(deformation.F + d) - stretch(deformation.F - d)) / 2e-6 for d in steps]
+    np.testing.assert_allclose(derivatives(deformation)[apart], np.stack(differences, -1)[apart], atol=1e-6)
 
 
 def tension_twists(deformation, g_s):

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+from sinew.benchmarks.bodies import block
 from sinew.core.assembly.deformation_gradient import shape_gradients
-from sinew.core.assembly.sparsity import BlockSparsity, element_blocks
+from sinew.core.assembly.sparsity import BlockSparsity
+from sinew.core.assembly.tangent_blocks import tangent_blocks
+from sinew.core.energies import energy
+from sinew.core.energies.kinematics import Deformation
 from sinew.core.linear_solvers.body import Body
-
-# Kuhn's six tets of a cube, corners numbered by bits (x, y, z).
-KUHN = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]])
-
-
-def grid(nx: int, ny: int, nz: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and positively oriented tets of a box of unit cubes."""
-    X = np.stack(np.meshgrid(*(np.arange(c + 1.0) for c in (nx, ny, nz)), indexing="ij"), -1).reshape(-1, 3)
-    x, y, z = np.indices((nx, ny, nz)).reshape(3, -1)
-    offsets = np.array([(k & 1) * (ny + 1) * (nz + 1) + (k >> 1 & 1) * (nz + 1) + (k >> 2 & 1) for k in range(8)])
-    tets = (((x * (ny + 1) + y) * (nz + 1) + z)[:, None] + offsets)[:, KUHN].reshape(-1, 4)
-    flipped = np.linalg.det(X[tets[:, 1:]] - X[tets[:, :1]]) < 0
-    tets[flipped] = tets[flipped][:, [0, 2, 1, 3]]
-    return X, tets
 
 
 def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3)) -> Body:
     """A bar held at x = 0, whose middle third is ``stiff`` (shear modulus; both Lame parameters are alike)."""
-    X, tets = grid(*cells)
+    mesh = block(cells, cells)
+    X, tets = mesh.rest_positions, mesh.tets
     middle = np.abs(X[tets].mean(axis=1)[:, 0] - cells[0] / 2) < cells[0] / 6
     mu = np.where(middle, stiff, soft)
     m = len(tets)
@@ -40,14 +31,11 @@ def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3
 
 
 def blocks_of(body: Body, scale: float = 1.0) -> np.ndarray:
-    """Element blocks (m,10,3,3) of linear elasticity: ``psi = mu |sym F|² + lambda/2 tr(F)²``."""
-    identity = np.eye(3)
-    mu, lam = body.parameters[:, 0], body.parameters[:, 1]
-    symmetric = np.einsum("ik,jl->ijkl", identity, identity) + np.einsum("il,jk->ijkl", identity, identity)
-    trace = np.einsum("ij,kl->ijkl", identity, identity)
-    H = mu[:, None, None] * symmetric.reshape(9, 9) + lam[:, None, None] * trace.reshape(9, 9)
+    """Element blocks (m,10,3,3) of linear elasticity."""
+    rest = Deformation.of(np.tile(np.eye(3), (len(body.tets), 1, 1)))
     blocks = np.empty((len(body.tets), 10, 3, 3))
-    element_blocks(H, body.N, scale * body.weights, body.masses, blocks)
+    tangent = energy("linear").tangent(rest, body.parameters)
+    tangent_blocks(tangent, body.N, scale * body.weights, body.masses, blocks)
     return blocks
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sinew.benchmarks.bodies import block
 from sinew.core.assembly.block_rows import BlockRows
 from sinew.core.linear_solvers.deflation import AffineDeflation
 from sinew.core.linear_solvers.stiff_parts import BAND, MOST_PARTS, PIECES, stiffness_bands, vertex_groups
 
-from .bars import bar, blocks_of, dense, grid
+from .bars import bar, blocks_of, dense
 
 
 @pytest.fixture(scope="module")
@@ -92,14 +93,15 @@ def test_bands_of_a_gradient_are_narrow():
 
 def test_stiff_parts_are_groups_of_their_own():
     """Two stiff cubes in a soft block, and an island: each vertex of a stiff tet is in its part's groups."""
-    X, tets = grid(9, 3, 3)
+    mesh = block((9, 3, 3), (9, 3, 3))
+    X, tets = mesh.rest_positions, mesh.tets
     centres = X[tets].mean(axis=1)
     left, right = centres[:, 0] < 2, centres[:, 0] > 7
     stiffness = np.where(left | right, 1e8, 1e3)
-    island, island_tets = grid(2, 2, 2)
-    X = np.concatenate([X, island + 100.0])
-    tets = np.concatenate([tets, island_tets + tets.max() + 1])
-    stiffness = np.concatenate([stiffness, np.full(len(island_tets), 1e3)])
+    island = block((2, 2, 2), (2, 2, 2))
+    X = np.concatenate([X, island.rest_positions + 100.0])
+    tets = np.concatenate([tets, island.tets + tets.max() + 1])
+    stiffness = np.concatenate([stiffness, np.full(len(island.tets), 1e3)])
     groups = vertex_groups(X, tets, stiffness, np.arange(len(X)))
     sets = [X[:, 0] <= 2, (X[:, 0] > 2) & (X[:, 0] < 7), (X[:, 0] >= 7) & (X[:, 0] < 50), X[:, 0] > 50]
     for a, first in enumerate(sets):
@@ -118,6 +120,7 @@ def test_many_parts_share_a_group():
 
 
 def test_pinned_vertices_are_left_out():
-    X, tets = grid(3, 3, 3)
+    mesh = block((3, 3, 3), (3, 3, 3))
+    X, tets = mesh.rest_positions, mesh.tets
     free = np.arange(5, len(X))
     assert vertex_groups(X, tets, np.ones(len(tets)), free).shape == (len(X) - 5,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sinew.core.assembly.sparsity import BlockSparsity, element_blocks
+from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import FactorizationError
 from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
@@ -37,18 +37,18 @@ def system():
     N = rng.normal(size=(m, 4, 3))
     w, masses = rng.uniform(1, 2, m), rng.uniform(1, 2, m)
     blocks = np.empty((m, 10, 3, 3))
-    element_blocks(H, N, w, masses, blocks)
-    values = np.empty(len(sparsity.pattern.row_indices))
-    sparsity.fill(blocks, values)
     full = np.zeros((3 * n, 3 * n))
     for e, tet in enumerate(mesh.tets):
         B = np.zeros((9, 12))
         for a in range(4):
             for i in range(3):
                 B[3 * i : 3 * i + 3, 3 * a + i] = N[e, a]
-        inertia = masses[e] / 20 * np.kron(np.ones((4, 4)) + np.eye(4), np.eye(3))
+        K = w[e] * B.T @ H[e] @ B + masses[e] / 20 * np.kron(np.ones((4, 4)) + np.eye(4), np.eye(3))
+        blocks[e] = [K[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] for a in range(4) for b in range(a + 1)]
         at = (3 * tet[:, None] + np.arange(3)).ravel()
-        full[np.ix_(at, at)] += w[e] * B.T @ H[e] @ B + inertia
+        full[np.ix_(at, at)] += K
+    values = np.empty(len(sparsity.pattern.row_indices))
+    sparsity.fill(blocks, values)
     free = (3 * sparsity.free[:, None] + np.arange(3)).ravel()
     return sparsity.pattern, values, full[np.ix_(free, free)]
 
