@@ -44,6 +44,13 @@ def _integrators() -> Items:
 
 
 @functools.cache
+def _linear_solvers() -> Items:
+    from ..core.linear_solvers.registry import LINEAR_SOLVERS
+
+    return tuple((name, label, about, number_of(name)) for name, (label, about) in LINEAR_SOLVERS.items())
+
+
+@functools.cache
 def _presets() -> Items:
     from ..core.materials.presets import PRESETS
 
@@ -72,7 +79,7 @@ def integrator_items(owner: Any = None, context: Any = None) -> Items:
 
 def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the solvers of linear systems."""
-    return _LINEAR_SOLVERS
+    return _linear_solvers()
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
@@ -95,15 +102,3 @@ def pascals(stiffness: float) -> str:
     label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
     exact = f"{stiffness:,.0f} Pa"
     return exact if name == "PA" else f"{stiffness / size:.5g} {label} ({exact})"
-
-
-_LINEAR_SOLVERS: Items = tuple(
-    (name, label, about, number_of(name))
-    for name, label, about in (
-        ("automatic", "Automatic", "The fastest that is installed and fits into the memory"),
-        ("cholmod", "CHOLMOD", "Direct: exact, bundled"),
-        ("pardiso", "PARDISO", "Direct: exact, and faster on Intel's processors where pypardiso is installed"),
-        ("superlu", "SuperLU", "Direct: exact, slow; always there"),
-        ("pcg", "Conjugate Gradients", "Iterative: takes little memory, and stops after Inner Iterations"),
-    )
-)

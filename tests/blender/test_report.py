@@ -23,6 +23,27 @@ def test_the_panel_has_a_summary(baked):
     assert not Report.poll(bpy.context) and baked.sinew.bake.report == ""
 
 
+def test_the_linear_solver_and_its_reason_are_told(body, saved):
+    body.sinew.linear_solver, body.sinew.inner_iterations = "pcg", 30
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.status == "DONE"
+    assert body.sinew.bake.linear_solver.startswith("conjugate gradients")
+    assert "as chosen" in body.sinew.bake.linear_solver
+    assert f"Linear solver: {body.sinew.bake.linear_solver}" in body.sinew.bake.report
+    bpy.ops.sinew.delete_bake()
+    assert body.sinew.bake.linear_solver == ""
+
+
+def test_a_linear_solver_that_is_not_installed_is_refused(body, saved, monkeypatch):
+    from sinew.core.linear_solvers import registry
+
+    monkeypatch.setattr(registry, "installed", lambda solver: solver.name != "pardiso")
+    body.sinew.linear_solver = "pardiso"
+    with pytest.raises(RuntimeError, match="PARDISO is not installed"):
+        bpy.ops.sinew.bake()
+    assert "set Linear Solver to Automatic" in body.sinew.bake.message
+
+
 def test_the_report_is_a_text(baked):
     assert bpy.ops.sinew.open_report() == {"FINISHED"} and bpy.ops.sinew.open_report() == {"FINISHED"}
     assert [text.name for text in bpy.data.texts] == ["Sinew Report Body"]

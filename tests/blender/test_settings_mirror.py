@@ -13,6 +13,7 @@ from sinew.blender_addon.outside_properties import SinewCollisions
 from sinew.blender_addon.properties import STOP_LABELS, SinewMaterial, SinewObject
 from sinew.core.energies.registry import ENERGIES
 from sinew.core.integrators.registry import INTEGRATORS
+from sinew.core.linear_solvers.registry import LINEAR_SOLVERS
 from sinew.core.materials.presets import PRESETS
 from sinew.core.model.settings import ContactSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.solvers.registry import SOLVERS
@@ -101,6 +102,7 @@ def test_menus_offer_the_registries():
     assert [item[0] for item in choices.energy_items()] == list(ENERGIES)
     assert [item[0] for item in choices.solver_items()] == list(SOLVERS)
     assert [item[0] for item in choices.integrator_items()] == list(INTEGRATORS)
+    assert [item[0] for item in choices.linear_solver_items()] == list(LINEAR_SOLVERS)
     assert tuple(STOP_LABELS) == SolverSettings.STOP_RULES
     menus = (choices.energy_items, choices.solver_items, choices.integrator_items, choices.linear_solver_items)
     for menu in (*menus, choices.preset_items):
