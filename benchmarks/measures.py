@@ -158,8 +158,8 @@ class Cost:
 def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: int) -> list[Cost]:
     """What an iteration of each solver costs: of every part the shortest of several runs, the solvers by turns.
 
-    It is the second iteration of a step: what two iterations take less what one takes, so that the start of the step
-    is left out, and before Mixed FEM hands over to Newton. The first run of each is not counted.
+    Two iterations are run, before Mixed FEM hands over to Newton. Their line search is that of the second, two less
+    one: the start of the step counts there. The first run of each is not counted.
     """
     made = [[_make(model, solver, iterations, EARTH, {}) for iterations in (1, 2)] for solver in solvers]
     for solver in (solver for pair in made for solver in pair):
@@ -175,7 +175,9 @@ def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: 
                     best.update({part: min(best[part], report.seconds.get(part, 0.0)) for part in PARTS})
             # Steps are halved until one is accepted; where none is, the search gives up at the shortest.
             trials[k] = 1.0 - np.log2(report.history[-1].step_length or SHORTEST)
-    parts = [{part: two[part] - one[part] for part in PARTS} for one, two in shortest_parts]
+    parts = [{part: two[part] / 2 for part in PARTS} for _, two in shortest_parts]
+    for each, (one, two) in zip(parts, shortest_parts):
+        each["line_search"] = two["line_search"] - one["line_search"]
     return [Cost(each, sum(each.values()), each["line_search"] / count) for each, count in zip(parts, trials)]
 
 

@@ -185,7 +185,7 @@ def _mujoco() -> Iterable[Row]:
     E = model.elastic.parameters[:, 0]
     shown = {"converged": exact[-1], **{name: ends[name] for name in ("MuJoCo, 100", "MuJoCo, 1000", "ours, 2")}}
     shots = [Snapshot(f"{name}, 1 s", x, model.mesh.tets, E, (0.3, 0.9, -0.2)) for name, x in shown.items()]
-    draw("full-space", "mujoco_beam", [plot, *shots])
+    draw("full-space", "mujoco_beam", [plot, *shots], columns=5)
 
 
 def _mujoco_rows(name: str, measured: tuple[float, float], positions: np.ndarray) -> Iterator[Row]:
