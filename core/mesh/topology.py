@@ -42,6 +42,15 @@ def boundary_triangles(tets: np.ndarray) -> np.ndarray:
     return tets[:, FACES].reshape(-1, 3)[np.sort(order[single])].astype(np.int32)
 
 
+def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
+    """The tets chosen by a mask (m,), and those that share a vertex with them, ``rings`` times over, as a mask (m,)."""
+    for _ in range(rings):
+        touched = np.zeros(int(tets.max(initial=-1)) + 1, dtype=bool)
+        touched[tets[chosen]] = True
+        chosen = touched[tets].any(axis=1)
+    return chosen
+
+
 def used_vertices(tets: np.ndarray) -> np.ndarray:
     """Sorted indices of the vertices that some tet uses."""
     return np.unique(tets)

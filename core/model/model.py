@@ -14,8 +14,12 @@ from ..forces.elastic import ElasticPotential
 from ..linear_solvers.body import Body
 from ..materials.lame import lame_parameters
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.topology import grow
 from ..small_matrix import UNSTRETCHED
 from .state import State
+
+AROUND_INVERTED = 2
+"""Rings of neighbours of an inverted tet whose stretches are no useful guess either."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,15 @@ class Model:
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """A state to start from.
 
-        The stretches start from ``S(F)``, or from the identity where a tet is inverted: there the polar stretch is no
+        The stretches start from ``S(F)``, or from the identity around inverted tets: there the polar stretch is no
         useful guess, and a scrambled body would not come back.
         """
         positions = np.ascontiguousarray(positions, dtype=np.float64)
         deformation = self.elastic.deformation(positions)
         stretch = deformation.stretch()
-        stretch[deformation.sigma[:, 2] <= 0.0] = UNSTRETCHED
+        inverted = deformation.sigma[:, 2] <= 0.0
+        if inverted.any():
+            stretch[grow(self.mesh.tets, inverted, AROUND_INVERTED)] = UNSTRETCHED
         if velocities is None:
             velocities = np.zeros_like(positions)
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)

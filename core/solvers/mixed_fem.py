@@ -29,6 +29,8 @@ import numpy as np
 from ..assembly.deformation_gradient import deformation_gradients
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
+from ..mesh.topology import grow
+from ..model.model import AROUND_INVERTED
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
@@ -41,6 +43,9 @@ from .protocol import check_direction
 HAND_OVER = 0.01
 """Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
 alone would hand over too early in stiff bodies and kill their motion."""
+
+UNTANGLING = 5
+"""Iterations, in a step that begins with inverted tets, in which stretches around them restart from the identity."""
 
 
 class _Iterate(NamedTuple):
@@ -83,8 +88,12 @@ class MixedFEMSolver(FullSpaceSolver):
         step = self.begin(state, time_step, loads)
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
-            at = self._iterate(self.start(guess, pin_targets), self._useful_stretch(state))
+            at = self._iterate(self.start(guess, pin_targets), state.stretch)
+            inverted = self._inverted(state.positions)
+            tangled = UNTANGLING if inverted.any() else 0
         while report.iterations < self.settings.max_iterations:
+            if report.iterations < tangled:
+                at = self._untangling(at, self._inverted(at.x) if report.iterations else inverted)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
             check_direction(direction.dx, direction.promise)
@@ -94,6 +103,9 @@ class MixedFEMSolver(FullSpaceSolver):
             iteration = Iteration(gradient_norm, direction.decrement, direction.promise, alpha, alpha * size)
             self.judge(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
+            if report.iterations <= tangled and report.converged:
+                # Settled on what the guessed stretches ask for, which is not the step's solution.
+                report.converged, report.reason = False, ""
             if self._hands_over(direction, report):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)
@@ -111,12 +123,15 @@ class MixedFEMSolver(FullSpaceSolver):
         agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.promise
         return agree or bool(report.reason)
 
-    def _useful_stretch(self, state: State) -> np.ndarray:
-        """The state's stretches, from the identity where its tets are inverted: else a scrambled body stays tangled."""
-        inverted = np.linalg.det(deformation_gradients(state.positions, self.model.mesh.tets, self.elastic.N)) <= 0.0
+    def _inverted(self, x: np.ndarray) -> np.ndarray:
+        return np.linalg.det(deformation_gradients(x, self.model.mesh.tets, self.elastic.N)) <= 0.0
+
+    def _untangling(self, at: _Iterate, inverted: np.ndarray) -> _Iterate:
+        """With stretches from the identity around inverted tets, where those that they have lead nowhere."""
         if not inverted.any():
-            return state.stretch
-        return np.where(inverted[:, None], UNSTRETCHED, state.stretch)
+            return at
+        around = grow(self.model.mesh.tets, inverted, AROUND_INVERTED)
+        return at._replace(stretch=Stretch.of(np.where(around[:, None], UNSTRETCHED, at.stretch.s)))
 
     def _iterate(self, x: np.ndarray, s: np.ndarray) -> _Iterate:
         deformation = self.elastic.deformation(x)
