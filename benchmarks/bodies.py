@@ -44,6 +44,16 @@ def held_end(mesh: TetMesh) -> np.ndarray:
     return np.flatnonzero(x < x.min() + 1e-9 * mesh.size)
 
 
+def hard_starts(X: np.ndarray) -> dict[str, np.ndarray]:
+    """Positions that no energy is at ease with: a point, a line, a plane, mirrored, scrambled."""
+    centre = X.mean(axis=0)
+    rng = np.random.default_rng(1)
+    squeezed = {"point": (0, 0, 0), "line": (1, 0, 0), "plane": (1, 1, 0), "mirrored": (1, 1, -1)}
+    starts = {name: centre + (X - centre) * np.array(scales, dtype=float) for name, scales in squeezed.items()}
+    starts["scrambled"] = rng.uniform(X.min(axis=0), X.max(axis=0), X.shape)
+    return starts
+
+
 def has(data: Path | None, name: str) -> bool:
     """Whether the folder has that body."""
     return data is not None and (data / f"{name}.npz").is_file()
