@@ -14,7 +14,8 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh, splu
 
-from ...core.assembly.sparsity import BlockSparsity, element_blocks
+from ...core.assembly.sparsity import BlockSparsity
+from ...core.assembly.tangent_blocks import tangent_blocks
 from ...core.model.model import Model, build_model
 from ..bodies import block, held_end
 from ..measures import step
@@ -55,11 +56,11 @@ def _hang(model: Model, solver: str) -> np.ndarray:
 def _matrices(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
     """Stiffness at rest (N/m) and mass (kg) over the free coordinates."""
     elastic, n = model.elastic, len(model.mesh.rest_positions)
-    H = elastic.hessian(elastic.deformation(model.mesh.rest_positions))
+    tangent = elastic.tangent(elastic.deformation(model.mesh.rest_positions))
     sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
     blocks = np.empty((len(model.mesh.tets), 10, 3, 3))
     values = np.empty(len(sparsity.row_indices))
-    element_blocks(H, elastic.N, elastic.weights, np.zeros(len(H)), blocks)
+    tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros(len(blocks)), blocks)
     sparsity.fill(blocks, values)
     shape = (sparsity.size, sparsity.size)
     lower = sp.csc_matrix((values, sparsity.row_indices, sparsity.column_starts), shape=shape)

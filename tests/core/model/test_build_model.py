@@ -44,7 +44,8 @@ def test_energies_mix_in_one_body():
     for row, name in enumerate(("arap", "fixed_corotated")):
         alone = build_model(TWO, 1e5, 0.3, 1e3, name).elastic
         np.testing.assert_array_equal(mixed.stress(at)[row], alone.stress(at)[row])
-        np.testing.assert_array_equal(mixed.hessian(at)[row], alone.hessian(at)[row])
+        for together, single in zip(mixed.tangent(at), alone.tangent(at)):
+            np.testing.assert_array_equal(together[row], single[row])
     step = 1e-6
     for v, i in ((0, 0), (2, 1), (4, 2)):
         d = np.zeros_like(x)
