@@ -25,7 +25,7 @@ from ..registry import Case, Row, row
 CELLS = (66, 16, 16)
 """19,363 vertices and 101,376 tets."""
 INNER = 5
-REPEATS = 3
+REPEATS = 6
 SOFT, STIFF = 6e4, 1e10
 
 

@@ -84,7 +84,7 @@ def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
     """
     if jit.is_compiled():
         return
-    total = 2 + len(ENERGIES) + len(SOLVERS)
+    total = 3 + len(ENERGIES) + len(SOLVERS)
     on_event({"event": "phase", "phase": "compile", "done": 0, "total": total})
     for done, (_name, stage) in enumerate(_stages(), start=1):
         stage()
