@@ -1,0 +1,132 @@
+"""Bodies that meet obstacles: they rest, slide, stick, come out again, and never turn into NaN."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.benchmarks.bodies import block
+from sinew.benchmarks.mixed_fem.incline import ANGLE, G, acceleration, slide
+from sinew.core.contact.collider_pose import ColliderPose
+from sinew.core.contact.collider_surface import ColliderSurface
+from sinew.core.contact.contact_points import ContactPoints
+from sinew.core.contact.mesh_collider import MeshCollider
+from sinew.core.contact.obstacle import GroundPlane
+from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.mesh.topology import boundary_triangles
+from sinew.core.model.model import build_model
+from sinew.core.model.settings import SolverSettings
+from sinew.core.solvers import make_solver
+
+H = 1 / 24
+SIDE = 0.3
+SQUARE = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+SQUARE_FACES = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+class Scene:
+    """A cube of 0.3 m that can be dropped on things."""
+
+    def __init__(self, stiffness=1e5, solver="mixed_fem", gravity=(0.0, 0.0, -G), **settings):
+        mesh = block((3, 3, 3), (SIDE, SIDE, SIDE))
+        self.model = build_model(mesh, stiffness, 0.3, 1000.0)
+        surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
+        self.points = ContactPoints.of(surface, mesh)
+        self.numbers = ContactNumbers.fitting(1000.0, SIDE, G, H)
+        self.solver = make_solver(self.model, SolverSettings(solver=solver, gravity=gravity, **settings))
+        self.state = self.model.rest_state()
+
+    def collider(self, faces, before, after=None):
+        after = before if after is None else after
+        surface = ColliderSurface("thing", faces, np.array([before, after]))
+        poses = ColliderPose(surface, before), ColliderPose(surface, after)
+        return MeshCollider(surface, *poses, 1e-4, self.numbers.sheet_thickness)
+
+    def run(self, steps, obstacle, friction=0.5):
+        """Positions after each step; ``obstacle`` may be a function of the step."""
+        frames = []
+        for k in range(steps):
+            now = obstacle(k) if callable(obstacle) else obstacle
+            load = Contact(self.points, now, friction, self.numbers, H)
+            self.state, _report = self.solver.step(self.state, np.zeros((0, 3)), H, (load,))
+            frames.append(self.state.positions)
+        assert np.isfinite(frames).all()
+        return np.array(frames)
+
+
+def box(low, high):
+    """Vertices and outward faces of a box."""
+    mesh = block((1, 1, 1), tuple(np.subtract(high, low)))
+    return mesh.rest_positions + np.array(low), boundary_triangles(mesh.tets)
+
+
+@pytest.mark.parametrize("tilt", ["gravity", "collider"])
+def test_a_block_slides_and_sticks_at_the_friction_angle(tilt):
+    critical = np.tan(ANGLE)
+    assert slide(tilt, 1.02 * critical, steps=30)[-1] < 1e-3
+    for part in (0.5, 0.98):
+        expected = (1.0 - part) * G * np.sin(ANGLE)
+        assert acceleration(slide(tilt, part * critical, steps=30)) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton", "linearly_implicit"])
+@pytest.mark.parametrize("stiffness", [1e4, 1e8, 1e12])
+def test_soft_and_stiff_cubes_rest_on_the_ground(solver, stiffness):
+    scene = Scene(stiffness, solver)
+    frames = scene.run(30, GroundPlane(-0.05))
+    assert frames[-10:, :, 2].min() > -0.05 - 1e-3 * SIDE
+    assert frames[-1][:, 2].min() < -0.05 + 1e-3 * SIDE
+    assert np.abs(frames[-1][:, :2].mean(axis=0) - SIDE / 2).max() < 0.01
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_a_cube_lies_on_an_open_sheet_whichever_way_it_faces(flip):
+    faces = SQUARE_FACES[:, ::-1] if flip else SQUARE_FACES
+    scene = Scene()
+    frames = scene.run(25, scene.collider(faces, SQUARE - [0.0, 0.0, 0.3]))
+    assert frames[-1][:, 2].min() == pytest.approx(-0.3 + scene.numbers.sheet_thickness, abs=1e-3)
+
+
+def test_a_fast_cube_does_not_pass_a_thin_plate():
+    scene = Scene(1e6)
+    positions, faces = box((-1.0, -1.0, -0.51), (1.0, 1.0, -0.5))
+    x = scene.state.positions
+    scene.state = scene.model.state_at(x, np.tile([0.0, 0.0, -15.0], (len(x), 1)))  # twice the cube's size a step
+    frames = scene.run(20, scene.collider(faces, positions))
+    assert frames[-1][:, 2].min() > -0.505
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_what_starts_inside_comes_out_by_the_nearest_way_without_a_leap(flip):
+    scene = Scene(gravity=(0.0, 0.0, 0.0))
+    positions, faces = box((-2.0, -2.0, -3.0), (2.0, 2.0, 0.1))  # its lower third
+    frames = scene.run(60, scene.collider(faces[:, ::-1] if flip else faces, positions))
+    assert frames[-1][:, 2].min() > 0.099
+    speeds = np.diff(frames, axis=0)[..., 2] / H
+    assert speeds.max() < 4.0 * scene.numbers.push_out_speed
+    assert np.abs(frames[-1] - frames[-1].mean(0) - frames[0] + frames[0].mean(0)).max() < 0.1 * SIDE
+
+
+def test_a_partly_flipped_collider_is_as_good():
+    positions, faces = box((-1.0, -1.0, -1.0), (1.0, 1.0, -0.1))
+    mixed = faces.copy()
+    mixed[::3] = mixed[::3][:, ::-1]
+    ends = []
+    for triangles in (faces, mixed):
+        scene = Scene(max_iterations=10)
+        ends.append(scene.run(12, scene.collider(triangles, positions))[-1])
+    assert np.abs(ends[0] - ends[1]).max() < 1e-6
+
+
+def test_a_fast_bat_hits_a_cube():
+    scene = Scene(1e6, gravity=(0.0, 0.0, 0.0))
+    positions, faces = box((-0.9, -1.0, -1.0), (-0.8, 1.0, 1.0))
+    swing = np.array([0.5, 0.0, 0.0])  # 12 m/s, ten times its thickness a step... and it stops after four
+    at = [positions + min(k, 4) * swing for k in range(12)]
+    frames = scene.run(11, lambda k: scene.collider(faces, at[k], at[k + 1]))
+    assert frames[-1][:, 0].min() > at[-1][:, 0].max() - 1e-3
+
+
+def test_the_same_bits_twice():
+    runs = [Scene().run(6, GroundPlane(-0.01)) for _ in range(2)]
+    assert np.array_equal(*runs)
