@@ -5,29 +5,16 @@ from typing import Any
 import bpy
 
 from ..blender_addon import choices
-from .places import Subject, panels, properties_layout
+from .places import ItemList, Subject, draw_list, panels, properties_layout
 
 
-class SINEW_UL_materials(bpy.types.UIList):
+class SINEW_UL_materials(ItemList, bpy.types.UIList):
     bl_idname = "SINEW_UL_materials"
+    row_icon = "PHYSICS"
 
-    def draw_item(
-        self,
-        context: Any,
-        layout: Any,
-        data: Any,
-        item: Any,
-        icon: Any,
-        active_data: Any,
-        active_property: Any,
-        index: Any,
-    ) -> None:
-        row = layout.row(align=True)
-        row.prop(item, "name", text="", emboss=False, icon="PHYSICS")
-        right = row.row()
-        right.alignment = "RIGHT"
+    def words(self, item: Any) -> str:
         unit = next(label for name, label, _ in choices.STIFFNESS_UNITS if name == item.stiffness_unit)
-        right.label(text=f"{item.stiffness_value:.4g} {unit}")
+        return f"{item.stiffness_value:.4g} {unit}"
 
 
 class SINEW_MT_presets(bpy.types.Menu):
@@ -44,7 +31,7 @@ class Materials(Subject):
 
     def draw(self, context: Any) -> None:
         settings = context.object.sinew
-        _draw_list(self.layout, settings)
+        draw_list(self.layout, settings, "material", "SINEW_MT_presets")
         if not settings.materials:
             self.layout.label(text="Add a physical material (+)", icon="INFO")
         else:
@@ -52,17 +39,6 @@ class Materials(Subject):
             layout = properties_layout(self)
             _draw_numbers(layout, settings.materials[index])
             _draw_where(layout, context.object, settings.materials[index], is_first=index == 0)
-
-
-def _draw_list(layout, settings):
-    row = layout.row()
-    row.template_list("SINEW_UL_materials", "", settings, "materials", settings, "active_material", rows=3)
-    column = row.column(align=True)
-    column.menu("SINEW_MT_presets", text="", icon="ADD")
-    column.operator("sinew.remove_material", text="", icon="REMOVE")
-    column.separator()
-    column.operator("sinew.move_material", text="", icon="TRIA_UP").direction = "UP"
-    column.operator("sinew.move_material", text="", icon="TRIA_DOWN").direction = "DOWN"
 
 
 def _draw_numbers(layout, material):

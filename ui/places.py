@@ -45,6 +45,51 @@ def properties_layout(panel: Any) -> Any:
     return layout
 
 
+class ItemList:
+    """Base of lists whose rows have a name and a few words at their right end."""
+
+    row_icon = "NONE"
+
+    def draw_item(
+        self,
+        context: Any,
+        layout: Any,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: Any,
+        index: Any,
+    ) -> None:
+        """One row; Blender calls it."""
+        row = layout.row(align=True)
+        row.prop(item, "name", text="", emboss=False, icon=self.row_icon)
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.label(text=self.words(item))
+
+    def words(self, item: Any) -> str:
+        """What stands at the right end."""
+        return ""
+
+
+def draw_list(layout: Any, settings: Any, noun: str, menu: str = "") -> None:
+    """The list of a body's ``noun`` + "s" with the buttons that add (from a menu, where one is named), remove and move
+    an item.
+    """
+    row = layout.row()
+    row.template_list(f"SINEW_UL_{noun}s", "", settings, f"{noun}s", settings, f"active_{noun}", rows=3)
+    column = row.column(align=True)
+    if menu:
+        column.menu(menu, text="", icon="ADD")
+    else:
+        column.operator(f"sinew.add_{noun}", text="", icon="ADD")
+    column.operator(f"sinew.remove_{noun}", text="", icon="REMOVE")
+    column.separator()
+    column.operator(f"sinew.move_{noun}", text="", icon="TRIA_UP").direction = "UP"
+    column.operator(f"sinew.move_{noun}", text="", icon="TRIA_DOWN").direction = "DOWN"
+
+
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
     """A text over as many lines as the region's width asks for."""
     column = layout.column(align=True)

@@ -4,28 +4,15 @@ from typing import Any
 
 import bpy
 
-from .places import Subject, panels, properties_layout, wrapped
+from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
 
 
-class SINEW_UL_springs(bpy.types.UIList):
+class SINEW_UL_springs(ItemList, bpy.types.UIList):
     bl_idname = "SINEW_UL_springs"
+    row_icon = "FORCE_HARMONIC"
 
-    def draw_item(
-        self,
-        context: Any,
-        layout: Any,
-        data: Any,
-        item: Any,
-        icon: Any,
-        active_data: Any,
-        active_property: Any,
-        index: Any,
-    ) -> None:
-        row = layout.row(align=True)
-        row.prop(item, "name", text="", emboss=False, icon="FORCE_HARMONIC")
-        right = row.row()
-        right.alignment = "RIGHT"
-        right.label(text=f"{item.strength:.4g} N/m")
+    def words(self, item: Any) -> str:
+        return f"{item.strength:.4g} N/m"
 
 
 class Springs(Subject):
@@ -34,14 +21,7 @@ class Springs(Subject):
     def draw(self, context: Any) -> None:
         obj = context.object
         settings = obj.sinew
-        row = self.layout.row()
-        row.template_list("SINEW_UL_springs", "", settings, "springs", settings, "active_spring", rows=3)
-        column = row.column(align=True)
-        column.operator("sinew.add_spring", text="", icon="ADD")
-        column.operator("sinew.remove_spring", text="", icon="REMOVE")
-        column.separator()
-        column.operator("sinew.move_spring", text="", icon="TRIA_UP").direction = "UP"
-        column.operator("sinew.move_spring", text="", icon="TRIA_DOWN").direction = "DOWN"
+        draw_list(self.layout, settings, "spring")
         layout = properties_layout(self)
         if settings.springs:
             _draw_spring(layout, obj, settings.springs[min(settings.active_spring, len(settings.springs) - 1)])

@@ -121,7 +121,7 @@ class BakeReport:
             "Iterations",
             "Most",
             "Settled",
-            "Residual",
+            "Residual (kg m)",
             "Seconds",
             *(part_words(part).capitalize() for part in parts),
             "Why the steps ended",
