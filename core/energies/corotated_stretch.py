@@ -8,45 +8,44 @@ Trap: see ``fixed_corotated`` for the pole of the twist.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 
 _POLE = 1e-8
 
 
-@parallel_kernel
+@kernel
 def quadratic_value(sigma, parameters):
     """Energy density, (n,)."""
     n = sigma.shape[0]
     out = np.empty(n)
-    for e in prange(n):
+    for e in range(n):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         trace = x + y + z
         out[e] = parameters[e, 0] * (x * x + y * y + z * z) + 0.5 * parameters[e, 1] * trace * trace
     return out
 
 
-@parallel_kernel
+@kernel
 def quadratic_gradient(sigma, parameters):
     """Principal stresses, (n,3)."""
     n = sigma.shape[0]
     out = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         pressure = parameters[e, 1] * (sigma[e, 0] + sigma[e, 1] + sigma[e, 2] - 3.0)
         for i in range(3):
             out[e, i] = 2.0 * parameters[e, 0] * (sigma[e, i] - 1.0) + pressure
     return out
 
 
-@parallel_kernel
+@kernel
 def quadratic_curvature(sigma, parameters):
     """Second derivatives (n,3,3), flip and twist (n,3)."""
     n = sigma.shape[0]
     H = np.empty((n, 3, 3))
     flip = np.empty((n, 3))
     twist = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         mu, lam = parameters[e, 0], parameters[e, 1]
         trace = sigma[e, 0] + sigma[e, 1] + sigma[e, 2]
         for i in range(3):

@@ -12,30 +12,29 @@ zero.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction
 
 _POLE = 1e-8
 
 
-@parallel_kernel
+@kernel
 def _value(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty(n)
-    for e in prange(n):
+    for e in range(n):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         J1 = sigma[e, 0] * sigma[e, 1] * sigma[e, 2] - 1.0
         out[e] = parameters[e, 0] * (x * x + y * y + z * z) + 0.5 * parameters[e, 1] * J1 * J1
     return out
 
 
-@parallel_kernel
+@kernel
 def _gradient(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu = parameters[e, 0]
         a = parameters[e, 1] * (s[0] * s[1] * s[2] - 1.0)
@@ -45,13 +44,13 @@ def _gradient(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _curvature(sigma, parameters):
     n = sigma.shape[0]
     H = np.empty((n, 3, 3))
     flip = np.empty((n, 3))
     twist = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         a = lam * (s[0] * s[1] * s[2] - 1.0)

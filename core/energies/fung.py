@@ -14,9 +14,8 @@ the length, 22,000 times the stiffness) it goes on as its second-order Taylor po
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
 
 LARGEST_EXPONENT = 10.0
@@ -39,11 +38,11 @@ def _slopes(p):
     return top * (1.0 + p - LARGEST_EXPONENT), top
 
 
-@parallel_kernel
+@kernel
 def _value(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty(n)
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
@@ -61,11 +60,11 @@ def _value(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _gradient(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu = parameters[e, 0]
         slope, _second = _slopes(_exponent(s))
@@ -76,13 +75,13 @@ def _gradient(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _curvature(sigma, parameters):
     n = sigma.shape[0]
     H = np.empty((n, 3, 3))
     flip = np.empty((n, 3))
     twist = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         slope, second = _slopes(_exponent(s))

@@ -31,6 +31,8 @@ from .tangent import Tangent, project
 class PrincipalFunction:
     """The batch kernels of one file, functions of ``sigma`` (n,3) and the Lame parameters ``(mu, lambda)`` (n,2).
 
+    They are serial: a millisecond for 100,000 tets beside the rest of an iteration, and less than half to compile.
+
     Attributes
     ----------
     value : energy density psi, (n,), Pa

@@ -13,9 +13,8 @@ stretches): twice differentiable, falling until far beyond J = 1, so that what i
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from ..jit import kernel, parallel_kernel
+from ..jit import kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
 
 SMALLEST_RATIO = 0.1
@@ -41,11 +40,11 @@ def _slopes(s, mu, lam):
     return first + second * (J - at), second
 
 
-@parallel_kernel
+@kernel
 def _value(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty(n)
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
@@ -64,11 +63,11 @@ def _value(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _gradient(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu = parameters[e, 0]
         slope, _second = _slopes(s, mu, parameters[e, 1])
@@ -78,13 +77,13 @@ def _gradient(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _curvature(sigma, parameters):
     n = sigma.shape[0]
     H = np.empty((n, 3, 3))
     flip = np.empty((n, 3))
     twist = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu = parameters[e, 0]
         slope, second = _slopes(s, mu, parameters[e, 1])

@@ -10,17 +10,16 @@ linearisation at rest that of the Lame parameters (the term -mu (J-1) brings -mu
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
 
 
-@parallel_kernel
+@kernel
 def _value(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty(n)
-    for e in prange(n):
+    for e in range(n):
         a, b, c = sigma[e, 0], sigma[e, 1], sigma[e, 2]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         J1 = a * b * c - 1.0
@@ -31,11 +30,11 @@ def _value(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _gradient(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
@@ -45,13 +44,13 @@ def _gradient(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _curvature(sigma, parameters):
     n = sigma.shape[0]
     H = np.empty((n, 3, 3))
     flip = np.empty((n, 3))
     twist = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu

@@ -12,17 +12,16 @@ squeeze falls again below a stretch of 1/sqrt 3.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
-from ..jit import parallel_kernel
+from ..jit import kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction
 
 
-@parallel_kernel
+@kernel
 def _value(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty(n)
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         # (s - 1) (s + 1), so that nothing cancels at rest.
         x = 0.5 * (s[0] - 1.0) * (s[0] + 1.0)
@@ -33,11 +32,11 @@ def _value(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _gradient(sigma, parameters):
     n = sigma.shape[0]
     out = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         pressure = 0.5 * parameters[e, 1] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2] - 3.0)
         for i in range(3):
@@ -45,13 +44,13 @@ def _gradient(sigma, parameters):
     return out
 
 
-@parallel_kernel
+@kernel
 def _curvature(sigma, parameters):
     n = sigma.shape[0]
     H = np.empty((n, 3, 3))
     flip = np.empty((n, 3))
     twist = np.empty((n, 3))
-    for e in prange(n):
+    for e in range(n):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         pressure = 0.5 * lam * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2] - 3.0)
