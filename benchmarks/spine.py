@@ -1,7 +1,6 @@
-"""The spine: size and cost of a Mixed FEM iteration, and Mixed FEM against Newton at high contrast.
+"""The headline scene: its draft lattice, and size and cost of a Mixed FEM iteration.
 
-``headline`` is the demo's body (a bumpy sphere of her size where Blender is missing); the gummy bear and the bunny are
-the papers' bodies, when the data folder has them.
+It is the demo's body (a bumpy sphere of her size where Blender is missing).
 """
 
 from __future__ import annotations
@@ -14,35 +13,23 @@ import numpy as np
 
 from ..core.mesh.embedding import embed
 from ..core.mesh.surface_mesh import SurfaceMesh
-from ..core.mesh.tet_mesh import TetMesh
 from ..core.mesh.tetrahedralize import tetrahedralize
-from ..core.model.model import Model, build_model
-from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from ..core.model.state import State
+from ..core.model.model import Model
+from ..core.model.settings import MaterialSettings, ResolutionSettings
 from ..core.optimization.report import StepReport
 from ..core.simulation.job import Job
 from ..core.simulation.prepare import ignore, prepare
 from ..core.simulation.warm_up import warm_up
 from ..core.solvers import make_solver
+from .measures import PARTS
+from .pictures import Snapshot, draw
 from .registry import Case, Row, row
-
-PARTS = ("assembly", "factorization", "solve", "local", "line_search")
-EARTH = (0.0, -9.8, 0.0)
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """The headline scene, and the papers' bodies where they are."""
+    """The draft lattice, and half a second of the scene."""
     yield Case("draft", _draft)
     yield Case("headline", _headline)
-    if data is not None and (data / "gummy_bear.npz").is_file():
-        yield Case("gummy_bear", lambda: _gummy_bear(data))
-    if data is not None and (data / "coarse_bunny.npz").is_file():
-        yield Case("coarse_bunny", lambda: _coarse_bunny(data))
-
-
-def _load(data: Path, name: str) -> dict[str, np.ndarray]:
-    with np.load(data / f"{name}.npz", allow_pickle=False) as archive:
-        return {key: archive[key] for key in archive.files}
 
 
 def _iteration_rows(case: str, model: Model, reports: list[StepReport]) -> Iterator[Row]:
@@ -106,6 +93,7 @@ def _draft() -> Iterable[Row]:
     yield row("draft", "lattice", min(filling), "s", at_most=2.0)
     yield row("draft", "embedding", min(embedding), "s")
     yield row("draft", "vertices outside", outside, "", at_most=0)
+    draw("spine", "draft", [Snapshot("the lattice", mesh.rest_positions, mesh.tets)])
 
 
 def _headline() -> Iterable[Row]:
@@ -135,35 +123,5 @@ def _headline() -> Iterable[Row]:
         reports.append(report)
     yield row("headline", "surface vertices", len(X))
     yield from _iteration_rows("headline", prepared.model, reports)
-
-
-def _one_step(model: Model, state: State, solver: str, iterations: int) -> tuple[State, StepReport]:
-    settings = SolverSettings(solver=solver, max_iterations=iterations, tolerance=0.0, gravity=EARTH)
-    return make_solver(model, settings).step(state, state.positions[model.pinned], 1 / 30)
-
-
-def _gummy_bear(data: Path) -> Iterable[Row]:
-    """[MFEM22] Figs. 7-8: soft 6e4 Pa, stiff 1e10 Pa, one step from the recorded state."""
-    warm_up(ignore)
-    body = _load(data, "gummy_bear")
-    E = np.where(body["material_ids"] == 1, 1e10, 6e4)
-    model = build_model(TetMesh(body["vertices"], body["tets"]), E, 0.45, 1e3, pinned=body["pinned"])
-    state = model.state_at(body["deformed_positions"], body["deformed_velocities"])
-    reports = [_one_step(model, state, "mixed_fem", 5)[1] for _ in range(3)]
-    yield from _iteration_rows("gummy_bear", model, reports)
-    newton = _one_step(model, state, "newton", 5)[1]
-    yield row("gummy_bear", "gradient norm, Mixed FEM, 5", reports[-1].gradient_norm, "kg m")
-    yield row("gummy_bear", "gradient norm, Newton, 5", newton.gradient_norm, "kg m")
-    yield row("gummy_bear", "their ratio", newton.gradient_norm / reports[-1].gradient_norm, "", at_least=1e3)
-
-
-def _coarse_bunny(data: Path) -> Iterable[Row]:
-    """The same minimiser from the same start."""
-    warm_up(ignore)
-    body = _load(data, "coarse_bunny")
-    model = build_model(TetMesh(body["vertices"], body["tets"]), 3e4, 0.45, 1e3, pinned=body["pinned"])
-    for name in ("0002", "0027", "0031"):
-        state = model.state_at(body[f"deformed_positions_{name}"], body[f"deformed_velocities_{name}"])
-        mixed, newton = (_one_step(model, state, solver, 200)[0] for solver in ("mixed_fem", "newton"))
-        apart = np.abs(mixed.positions - newton.positions).max() / model.mesh.size
-        yield row("coarse_bunny", f"|x - x_Newton| / size, {name}", apart, "", at_most=1e-8)
+    stiffness = prepared.model.elastic.parameters[:, 0]
+    draw("spine", "headline", [Snapshot("after 12 frames", state.positions, prepared.model.mesh.tets, stiffness)])
