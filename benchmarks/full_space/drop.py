@@ -23,7 +23,7 @@ from ..registry import Case, Row, row
 
 STIFFNESS = {"soft": 2e4, "rubber": 2e8, "rigid": 2e12}
 DENSITY, STEP, STEPS, DROP = 1e3, 1 / 30, 60, 0.5
-CELLS = 24
+CELLS = 16
 
 # Ends and radius of each round-ended rod of a person of 1 m, m.
 _PARTS = [
