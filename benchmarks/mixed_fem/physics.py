@@ -59,11 +59,12 @@ def _matrices(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
     tangent = elastic.tangent(elastic.deformation(model.mesh.rest_positions))
     sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
     blocks = np.empty((len(model.mesh.tets), 10, 3, 3))
-    values = np.empty(len(sparsity.row_indices))
+    pattern = sparsity.pattern
+    values = np.empty(len(pattern.row_indices))
     tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros(len(blocks)), blocks)
     sparsity.fill(blocks, values)
-    shape = (sparsity.size, sparsity.size)
-    lower = sp.csc_matrix((values, sparsity.row_indices, sparsity.column_starts), shape=shape)
+    shape = (pattern.size, pattern.size)
+    lower = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=shape)
     mass = model.mass[sparsity.free][:, sparsity.free]
     return (lower + sp.tril(lower, -1).T).tocsc(), sp.kron(mass, sp.identity(3)).tocsc()
 
