@@ -161,7 +161,8 @@ def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: 
     Two iterations are run, before Mixed FEM hands over to Newton. Their line search is that of the second, two less
     one: the start of the step counts there. The first run of each is not counted.
     """
-    made = [[_make(model, solver, iterations, EARTH, {}) for iterations in (1, 2)] for solver in solvers]
+    direct = {"linear_solver": "cholmod"}
+    made = [[_make(model, solver, iterations, EARTH, direct) for iterations in (1, 2)] for solver in solvers]
     for solver in (solver for pair in made for solver in pair):
         if hasattr(solver, "record_gradients"):
             solver.record_gradients = False
