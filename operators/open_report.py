@@ -44,7 +44,7 @@ def _show(context, text):
         editor.type = "TEXT_EDITOR"
     space = editor.spaces.active
     space.text = text
-    space.show_word_wrap = False
+    space.show_word_wrap = space.show_syntax_highlight = False
 
 
 CLASSES = (SINEW_OT_open_report,)

@@ -37,9 +37,9 @@ class SpringSampler:
         if settings.end == "OBJECT":
             self._check_target(context)
         if settings.vertex_group not in obj.vertex_groups:
-            chosen = f"the vertex group “{settings.vertex_group}”, which is not there any more"
+            gone = f"pulls the vertex group “{settings.vertex_group}”, which is not there any more"
             raise SpringError(
-                f"The spring “{self._name}” pulls {chosen if settings.vertex_group else 'no vertex group'}.",
+                f"The spring “{self._name}” {gone if settings.vertex_group else 'has no vertex group to pull'}.",
                 "Choose its vertex group under Springs, or remove it.",
             )
         self._vertices, self._weights = group_shares(obj, mesh, settings.vertex_group)

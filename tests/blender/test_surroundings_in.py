@@ -159,7 +159,7 @@ def test_a_spring_without_vertices_is_named(body, spring):
     body.vertex_groups.remove(body.vertex_groups["Far"])
     assert "“Far”, which is not there any more" in refused(body, SpringError)
     spring.vertex_group = ""
-    assert "pulls no vertex group" in refused(body, SpringError)
+    assert "has no vertex group to pull" in refused(body, SpringError)
 
 
 def test_springs_are_added_moved_and_removed_with_their_animation(body):

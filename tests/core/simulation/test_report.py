@@ -21,7 +21,7 @@ N = len(box_surface().positions)
 
 
 def step(iterations, converged=True, norm=1e-9, reason="it settled", **seconds) -> StepReport:
-    return StepReport("mixed_fem", iterations, converged, reason, norm, [], seconds)
+    return StepReport("mixed_fem", iterations, converged, reason, norm, "CHOLMOD: the fastest", seconds=seconds)
 
 
 @pytest.fixture
@@ -56,6 +56,7 @@ def test_a_summary_is_for_reading(store):
     assert said[3] == "Worst frame: 4 (the cap was reached)"
     assert said[4] == "Slowest frame: 4 (4 s)"
     assert said[5] == "Time: assembly 92%, line search 8%"
+    assert said[6] == "Linear solver: CHOLMOD: the fastest"
     assert said[-1].startswith("Memory: ") and said[-1].endswith(" GB at most")
 
 

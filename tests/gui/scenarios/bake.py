@@ -36,20 +36,6 @@ def keys():
     return len(mesh_keys.key_blocks) if mesh_keys else 0
 
 
-def read_report(gui):
-    """Open the report in its window, photograph that, close it again."""
-    with gui.context():
-        bpy.ops.sinew.open_report()
-    yield 1.0
-    yield from gui.photograph("5-report")
-    shown = bpy.context.window_manager.windows[-1]
-    gui.record("report", bpy.data.texts["Sinew Report Suzanne"].as_string())
-    gui.record("report window", [len(bpy.context.window_manager.windows), shown.screen.areas[0].type])
-    with bpy.context.temp_override(window=shown, screen=shown.screen):
-        bpy.ops.wm.window_close()
-    yield from gui.redraw()
-
-
 def scenario(gui):
     job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
     make_body(gui)
@@ -82,7 +68,6 @@ def scenario(gui):
     bpy.context.scene.frame_set(30)
     gui.record("done", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
     yield from gui.photograph("5-done")
-    yield from read_report(gui)
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "windowed.blend"), copy=True)
 
