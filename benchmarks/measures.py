@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.linear_solvers.elastic_system import ElasticSystem
+from ..core.linear_solvers.registry import AUTOMATIC, choose
 from ..core.model.model import Model
 from ..core.model.settings import SolverSettings
 from ..core.model.state import State
@@ -45,7 +46,7 @@ class StepProblem:
 
     def linear_system(self) -> ElasticSystem:
         """A new linear system of the body."""
-        return ElasticSystem(self.model.body)
+        return ElasticSystem(self.model.body, choose(AUTOMATIC, self.model.body))
 
     def value(self, x: np.ndarray) -> float:
         """kg m²."""

@@ -14,7 +14,7 @@ from .body import Body
 from .conjugate_gradient import ConjugateGradients
 from .direct import Direct
 from .protocol import Shortfall, SystemSolver, not_definite
-from .registry import AUTOMATIC, ITERATIVE, choose
+from .registry import ITERATIVE, Choice
 
 
 class ElasticSystem:
@@ -25,14 +25,14 @@ class ElasticSystem:
     Parameters
     ----------
     body : Body
-    linear_solver : a key of ``registry.LINEAR_SOLVERS``; SettingsError when it is not installed
+    choice : Choice of the linear solver
     inner_iterations : of conjugate gradients, at most
     """
 
-    def __init__(self, body: Body, linear_solver: str = AUTOMATIC, inner_iterations: int = 5) -> None:
+    def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
         self._body = body
         sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
-        self._choice = choose(linear_solver, sparsity.pattern)
+        self._choice = choice
         self._solver: SystemSolver
         if self._choice.name == ITERATIVE:
             self._solver = ConjugateGradients(body, sparsity.vertex_pattern, inner_iterations, self._choice.solver)

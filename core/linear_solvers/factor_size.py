@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly.sparsity import Pattern
+from ..assembly.sparsity import BlockSparsity, Pattern
+from .body import Body
 from .ordering import factor_entries, nested_dissection
 
 FILL = 10.0
@@ -32,7 +33,10 @@ def factor_bytes(entries: float) -> float:
     return 8.0 * PADDING * entries
 
 
-def direct_bytes(pattern: Pattern, limit: float) -> float:
+def direct_bytes(body: Body, limit: float) -> float:
     """Bytes of a direct solver's factor: the cheap estimate where that stays under ``limit`` bytes, else counted."""
-    estimate = factor_bytes(entries_of_compact(len(pattern.free)))
-    return estimate if estimate <= limit else factor_bytes(entries_of(pattern))
+    vertices = len(body.rest_positions)
+    estimate = factor_bytes(entries_of_compact(vertices - len(body.pinned)))
+    if estimate <= limit:
+        return estimate
+    return factor_bytes(entries_of(BlockSparsity(body.tets, vertices, body.pinned).pattern))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass
 
-from ..assembly.sparsity import Pattern
 from ..errors import SettingsError
 from .available_memory import available_memory
+from .body import Body
 from .cholmod import CholmodSolver
 from .factor_size import direct_bytes
 from .pardiso import PardisoSolver
@@ -50,13 +50,20 @@ def installed(solver: type[DirectSolver]) -> bool:
     return importlib.util.find_spec(solver.package) is not None
 
 
-def choose(name: str, pattern: Pattern, available: int | None = None) -> Choice:
-    """The linear solver for a setting.
+def remembered(name: str, reason: str) -> Choice | None:
+    """A choice that was made before, by its name and reason; None where its solver is not installed here."""
+    if name == ITERATIVE:
+        return Choice(name, next(solver for solver in DIRECT_SOLVERS if installed(solver)), reason)
+    return next((Choice(name, s, reason) for s in DIRECT_SOLVERS if s.name == name and installed(s)), None)
+
+
+def choose(name: str, body: Body, available: int | None = None) -> Choice:
+    """The linear solver for a setting. It is made once for a bake: free memory may be another a moment later.
 
     Parameters
     ----------
     name : a key of ``LINEAR_SOLVERS``
-    pattern : of the matrix
+    body : Body
     available : bytes of free memory; by default asked of the system
 
     Raises
@@ -66,7 +73,7 @@ def choose(name: str, pattern: Pattern, available: int | None = None) -> Choice:
     fastest = next(solver for solver in DIRECT_SOLVERS if installed(solver))
     if name == AUTOMATIC:
         available = available_memory() if available is None else available
-        needed = 0.0 if available is None else direct_bytes(pattern, MEMORY_SHARE * available)
+        needed = 0.0 if available is None else direct_bytes(body, MEMORY_SHARE * available)
         if available is not None and needed > MEMORY_SHARE * available:
             short = f"a direct solver would need {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are free"
             return Choice(ITERATIVE, fastest, short)

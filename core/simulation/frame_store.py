@@ -197,6 +197,18 @@ class FrameStore:
         """Forget frames and states after one (all, with None), and what a kill left half-written."""
         self._delete_frames(from_frame=None if frame is None else frame + 1)
 
+    def linear_solver(self) -> tuple[str, str] | None:
+        """Name and reason of the linear solver that the bake was begun with, or None."""
+        kept = self._about().get("linear_solver")
+        if isinstance(kept, list) and len(kept) == 2 and all(isinstance(text, str) for text in kept):
+            return kept[0], kept[1]
+        return None
+
+    def keep_linear_solver(self, name: str, reason: str) -> None:
+        """Keep them for a bake that is resumed."""
+        if self.linear_solver() != (name, reason):
+            write_arrays(self._path("about"), {}, {**self._about(), "linear_solver": [name, reason]})
+
     # -- tetrahedra ---------------------------------------------------------------------------------------------------
 
     def read_mesh(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..constraints.pins import PinSchedule, pin_schedule
 from ..jit import cache_warning
+from ..linear_solvers.registry import Choice, choose, remembered
 from ..materials.fields import material_fields
 from ..mesh.embedding import Embedding, embed
 from ..mesh.quality import quality
@@ -42,6 +43,7 @@ class Prepared:
     embedding: Embedding
     pins: PinSchedule
     loads: Loads
+    linear_solver: Choice
 
     def surface(self, positions: np.ndarray) -> np.ndarray:
         """Positions of the render surface for tet positions, (n,3)."""
@@ -123,7 +125,19 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         fields.energy,
         held,
     )
-    return Prepared(model, embedding, pins, Loads(job, model, embedding))
+    loads = Loads(job, model, embedding)
+    return Prepared(model, embedding, pins, loads, _linear_solver(job, model, store))
+
+
+def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
+    """The choice that the bake in the store was begun with, else one that is kept there: to be resumed with the same
+    bits, whatever memory is free by then.
+    """
+    kept = store.linear_solver() if store is not None else None
+    choice = (kept and remembered(*kept)) or choose(job.solver.linear_solver, model.body)
+    if store is not None:
+        store.keep_linear_solver(choice.name, choice.reason)
+    return choice
 
 
 def _object_rotations(object_to_world: np.ndarray) -> np.ndarray:

@@ -37,7 +37,8 @@ def simulate(
 
     The first frame is the rest shape, without a step. Pins move linearly within a frame. Raises Stopped between steps.
     """
-    solver, pinned = make_solver(prepared.model, job.solver), prepared.model.pinned
+    solver = make_solver(prepared.model, job.solver, prepared.linear_solver)
+    pinned = prepared.model.pinned
     if start is None:
         number, state = job.frame_start, prepared.model.rest_state()
         yield Frame(number, state, [])
@@ -47,9 +48,10 @@ def simulate(
     for frame in range(number + 1, job.frame_end + 1):
         at, reports = frame - job.frame_start, []
         if not np.array_equal(prepared.pins.held_corners(at), pinned):
-            # Pins were released: other unknowns, another system.
+            # Pins were released: other unknowns, another system; the old one's factor goes first.
             pinned = prepared.pins.held_corners(at)
-            solver = make_solver(replace(prepared.model, pinned=pinned), job.solver)
+            del solver
+            solver = make_solver(replace(prepared.model, pinned=pinned), job.solver, prepared.linear_solver)
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped

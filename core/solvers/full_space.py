@@ -17,12 +17,13 @@ from ..forces.step_potential import Load, Motion
 from ..integrators.registry import integrator
 from ..integrators.time_step import History
 from ..linear_solvers.elastic_system import ElasticSystem
+from ..linear_solvers.registry import Choice, choose
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
-from .incremental_potential import IncrementalPotential
+from .incremental_potential import RENEWALS, IncrementalPotential
 from .protocol import check_direction, check_finite
 
 ROUND_OFF_DECREMENT = 1e-9
@@ -46,7 +47,7 @@ class FullSpaceSolver:
 
     name = ""
 
-    def __init__(self, model: Model, settings: SolverSettings) -> None:
+    def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         self.model = model
         self.settings = settings
         self.elastic = model.elastic
@@ -57,7 +58,8 @@ class FullSpaceSolver:
         if settings.mass_damping > 0.0 or settings.stiffness_damping > 0.0:
             factors = settings.mass_damping, settings.stiffness_damping
             self.damping = (RayleighDamping(model.elastic, model.mass, model.masses, *factors),)
-        self.system = ElasticSystem(model.body, settings.linear_solver, settings.inner_iterations)
+        choice = linear_solver or choose(settings.linear_solver, model.body)
+        self.system = ElasticSystem(model.body, choice, settings.inner_iterations)
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
 
@@ -186,12 +188,12 @@ class FullSpaceSolver:
         """
         report.iterations += 1
         report.history.append(iteration)
-        settled = self._settled(iteration.decrement, direction_size, h)
+        settled = self.settled(iteration.decrement, direction_size, h)
         promise = iteration.promise
         if settled or not accepted:
             # A solution of the linear system that is not exact may be small far from the minimum.
             missing = self.system.shortfall()
-            settled = self._settled(iteration.decrement + missing.decrement, direction_size + missing.movement, h)
+            settled = self.settled(iteration.decrement + missing.decrement, direction_size + missing.movement, h)
             promise += missing.decrement
         if settled:
             report.converged = True
@@ -202,7 +204,7 @@ class FullSpaceSolver:
         elif not accepted:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
-    def _settled(self, decrement: float, direction_size: float, h: float) -> str:
+    def settled(self, decrement: float, direction_size: float, h: float) -> str:
         """Why the stop rule is content, or an empty text."""
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.mesh.size:
@@ -218,4 +220,7 @@ class FullSpaceSolver:
         if not report.converged or not step.renew(x):
             return False
         report.converged, report.reason = False, ""
-        return True
+        if step.renewals_left >= 0:
+            return True
+        report.reason = f"friction changed still after {RENEWALS} rounds"
+        return False

@@ -41,7 +41,7 @@ class IncrementalPotential:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
         self.potentials, self.time = potentials, time
         self.h = time.step
-        self._renewals = RENEWALS
+        self.renewals_left = RENEWALS
 
     def rest_of_value(self, x: np.ndarray) -> tuple[float, float]:
         """All but the elastic energy, and the sum of the parts' magnitudes."""
@@ -65,9 +65,7 @@ class IncrementalPotential:
         return g
 
     def renew(self, x: np.ndarray) -> bool:
-        """Renew at a solution what was lagged; True when it changed and the step is to be solved on."""
-        if self._renewals == 0:
-            return False
-        self._renewals -= 1
+        """Renew at a solution what was lagged; True when it changed."""
+        self.renewals_left -= 1
         # Every potential is asked, also after one has said yes.
         return any([potential.update(x) for potential in self.potentials])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import DivergenceError
 from ..forces.step_potential import Load
+from ..linear_solvers.registry import Choice
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
@@ -22,8 +23,8 @@ class Solver(Protocol):
     label: str
     description: str
 
-    def __init__(self, model: Model, settings: SolverSettings) -> None:
-        """Analyse the model once."""
+    def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+        """Analyse the model once; ``linear_solver`` is a choice that was made already."""
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()

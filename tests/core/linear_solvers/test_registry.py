@@ -9,9 +9,10 @@ import pytest
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import SettingsError
 from sinew.core.linear_solvers import registry
+from sinew.core.linear_solvers.cholmod import CholmodSolver
 from sinew.core.linear_solvers.elastic_system import ElasticSystem
 from sinew.core.linear_solvers.factor_size import entries_of, entries_of_compact, factor_bytes
-from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, LINEAR_SOLVERS, choose, installed
+from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, LINEAR_SOLVERS, Choice, choose, installed, remembered
 from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 
@@ -21,9 +22,8 @@ PLENTY = 10**12
 
 
 @pytest.fixture(scope="module")
-def pattern():
-    body = bar(1.0, cells=(30, 6, 6))
-    return BlockSparsity(body.tets, len(body.rest_positions), body.pinned).pattern
+def body():
+    return bar(1.0, cells=(30, 6, 6))
 
 
 def without(*packages: str):
@@ -33,23 +33,24 @@ def without(*packages: str):
     return lambda name, *rest: None if name in packages else real(name, *rest)
 
 
-def test_the_fastest_is_taken(monkeypatch, pattern):
+def test_the_fastest_is_taken(monkeypatch, body):
     monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso"))
-    assert choose("automatic", pattern, PLENTY).name == "cholmod"
+    assert choose("automatic", body, PLENTY).name == "cholmod"
     monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso", "cvxopt"))
-    choice = choose("automatic", pattern, PLENTY)
+    choice = choose("automatic", body, PLENTY)
     assert choice.name == "superlu"
     assert "installed" in choice.reason
 
 
-def test_conjugate_gradients_where_the_factor_does_not_fit(pattern):
+def test_conjugate_gradients_where_the_factor_does_not_fit(body):
+    pattern = BlockSparsity(body.tets, len(body.rest_positions), body.pinned).pattern
     needed = factor_bytes(entries_of(pattern))
-    choice = choose("automatic", pattern, int(needed))
+    choice = choose("automatic", body, int(needed))
     assert choice.name == "pcg"
     assert "free" in choice.reason
     # Counted where the cheap estimate, of a compact body, would refuse.
     assert factor_bytes(entries_of_compact(len(pattern.free))) > 2 * needed
-    assert choose("automatic", pattern, int(2 * needed)).name in {solver.name for solver in DIRECT_SOLVERS}
+    assert choose("automatic", body, int(2 * needed)).name in {solver.name for solver in DIRECT_SOLVERS}
 
 
 def test_the_estimate_is_for_a_compact_body():
@@ -61,32 +62,39 @@ def test_the_estimate_is_for_a_compact_body():
     assert counted < entries_of_compact(n) < 4 * counted
 
 
-def test_a_missing_one_is_told_with_the_remedy(monkeypatch, pattern):
+def test_a_missing_one_is_told_with_the_remedy(monkeypatch, body):
     monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso"))
     with pytest.raises(SettingsError) as error:
-        choose("pardiso", pattern)
+        choose("pardiso", body)
     assert "PARDISO" in error.value.message
     assert "pypardiso" in error.value.remedy
 
 
-def test_an_unknown_one_is_told(pattern):
+def test_an_unknown_one_is_told(body):
     with pytest.raises(SettingsError, match="magic"):
-        choose("magic", pattern)
+        choose("magic", body)
 
 
-def test_every_name_has_a_label_and_a_choice(pattern):
+def test_every_name_has_a_label_and_a_choice(body):
     for name, (label, description) in LINEAR_SOLVERS.items():
         assert label and description
         needs = next((solver for solver in DIRECT_SOLVERS if solver.name == name), None)
         if needs is None or installed(needs):
-            assert choose(name, pattern, PLENTY).reason
+            assert choose(name, body, PLENTY).reason
     assert registry.AUTOMATIC in LINEAR_SOLVERS
+
+
+def test_a_choice_is_remembered_where_it_can_be_made_again(monkeypatch):
+    assert remembered("pcg", "little memory was free") == Choice("pcg", CholmodSolver, "little memory was free")
+    monkeypatch.setattr(importlib.util, "find_spec", without("cvxopt"))
+    assert remembered("cholmod", "as chosen") is None
+    assert remembered("magic", "as chosen") is None
 
 
 @pytest.mark.parametrize(
     ("name", "words"), [("cholmod", ("CHOLMOD", "minimum degree")), ("pcg", ("conjugate gradients", "groups"))]
 )
 def test_the_system_says_what_solves_it(name, words):
-    text = ElasticSystem(bar(1e3), name).choice
+    text = ElasticSystem(bar(1e3), choose(name, bar(1e3))).choice
     for word in (*words, "as chosen", "MB"):
         assert word in text
