@@ -209,15 +209,23 @@ def batch_svd(F):
 
 
 @parallel_kernel
-def batch_eigh(s):
-    """Eigenvalues (n,3) and rotations (n,3,3) of symmetric matrices stored as six numbers each, s (n,6)."""
+def batch_eigh(s, frames):
+    """Eigenvalues (n,3) and rotations (n,3,3) of symmetric matrices stored as six numbers each, s (n,6).
+
+    ``frames`` (n,3,3): rotations to start from; near the eigenvectors they spare most of the work.
+    """
     n = s.shape[0]
     values = np.empty((n, 3))
     Q = np.empty((n, 3, 3))
-    for e in prange(n):
-        S = np.empty((3, 3))
-        symmetric_from_six(s[e], S)
-        eigh3(S, values[e], Q[e])
+    for chunk in prange((n + CHUNK - 1) // CHUNK):
+        S, T, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+        for e in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
+            symmetric_from_six(s[e], S)
+            into_frame(frames[e], S, frames[e], T, R)
+            eigh3(R, values[e], T)
+            for i in range(3):
+                for j in range(3):
+                    Q[e, i, j] = frames[e, i, 0] * T[0, j] + frames[e, i, 1] * T[1, j] + frames[e, i, 2] * T[2, j]
     return values, Q
 
 

@@ -48,9 +48,11 @@ class Stretch(NamedTuple):
     Q: np.ndarray
 
     @classmethod
-    def of(cls, s: np.ndarray) -> Stretch:
-        """Decompose stretches, (n,6)."""
-        return cls(s, *batch_eigh(s))
+    def of(cls, s: np.ndarray, frames: np.ndarray | None = None) -> Stretch:
+        """Decompose stretches, (n,6); rotations ``frames`` (n,3,3) near their eigenvectors make it quicker."""
+        if frames is None:
+            frames = np.tile(np.eye(3), (len(s), 1, 1))
+        return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:
         """The part of the batch that belongs to some tets."""

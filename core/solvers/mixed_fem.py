@@ -135,7 +135,7 @@ class MixedFEMSolver(FullSpaceSolver):
 
     def _iterate(self, x: np.ndarray, s: np.ndarray) -> _Iterate:
         deformation = self.elastic.deformation(x)
-        return _Iterate(x, deformation, deformation.stretch(), Stretch.of(s))
+        return _Iterate(x, deformation, deformation.stretch(), Stretch.of(s, deformation.V))
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
         elastic, weights = self.elastic, step.h**2 * self.elastic.weights

@@ -42,11 +42,16 @@ def test_small_singular_values_keep_their_digits():
     np.testing.assert_allclose(sigma[:, :2], np.tile(exact[:2], (20, 1)), rtol=1e-10)
 
 
-def test_eigh():
+@pytest.mark.parametrize("started", ["from the axes", "from any frame"])
+def test_eigh(started):
     s = RNG.normal(size=(50, 6))
     s[0] = (1, 1, 1, 0, 0, 0)
     s[1] = 0
-    values, Q = batch_eigh(s)
+    frames = np.tile(np.eye(3), (50, 1, 1))
+    if started == "from any frame":
+        frames = batch_svd(RNG.normal(size=(50, 3, 3)))[2]
+    values, Q = batch_eigh(s, frames)
+    np.testing.assert_allclose(Q @ Q.transpose(0, 2, 1), np.tile(np.eye(3), (50, 1, 1)), atol=1e-14)
     back = np.einsum("nij,nj,nkj->nik", Q, values, Q)
     for k, (i, j) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
         np.testing.assert_allclose(back[:, i, j], s[:, k], atol=1e-13)
