@@ -32,12 +32,12 @@ class ColliderPose:
         self.corners = corners
         self.normals = cross / np.where(length > 0.0, length, 1.0)
         self.edge_normals = _summed(surface.edges, np.repeat(self.normals[:, None], 3, axis=1))
-        self.corner_normals = _summed(surface.triangles, _angles(corners)[..., None] * self.normals[:, None])
+        self.corner_normals = _summed(surface.triangles, corner_angles(corners)[..., None] * self.normals[:, None])
         self.tree: BoundingTree = refit(surface.tree, corners.min(axis=1), corners.max(axis=1))
 
 
-def _angles(corners: np.ndarray) -> np.ndarray:
-    """Angle at each corner, (t,3), radians."""
+def corner_angles(corners: np.ndarray) -> np.ndarray:
+    """Angle at each corner of triangles (t,3,3), (t,3), radians."""
     out = np.empty(corners.shape[:2])
     for k in range(3):
         a = corners[:, (k + 1) % 3] - corners[:, k]

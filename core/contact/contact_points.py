@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..assembly.deformation_gradient import shape_gradients
 from ..forces.embedded_points import EmbeddedPoints
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
+from .collider_pose import corner_angles
 
 SPACING = 1.0
 """Largest distance of neighbouring points in mean edges of the tets: the body cannot yield between them any finer."""
@@ -23,8 +25,18 @@ class ContactPoints:
     areas : (p,) m² at rest
     """
 
-    def __init__(self, points: EmbeddedPoints, areas: np.ndarray) -> None:
+    def __init__(self, points: EmbeddedPoints, areas: np.ndarray, corners: np.ndarray, slopes: np.ndarray) -> None:
         self.points, self.areas = points, areas
+        self._corners, self._slopes = corners, slopes
+
+    def outward(self, positions: np.ndarray) -> np.ndarray:
+        """The way out of the body at each point, (p,3) unit, for tet vertices at (n,3) m; 0 where there is none.
+
+        It is the rest normal, carried as a line of the material: while its tet is not inverted it leaves the body.
+        """
+        along = np.einsum("pa,pai->pi", self._slopes, positions[self._corners])
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        return along / np.where(length > 0.0, length, 1.0)
 
     @classmethod
     def of(cls, surface: SurfaceMesh, mesh: TetMesh) -> ContactPoints:
@@ -43,5 +55,27 @@ class ContactPoints:
         at = np.concatenate(
             [surface.positions[used], samples.interpolate(surface.positions, surface.triangles)[~at_corner]]
         )
-        points = EmbeddedPoints(embed(at, mesh), mesh.tets, len(mesh.rest_positions))
-        return cls(points, np.concatenate([vertex_areas[used], samples.area[~at_corner]]))
+        normals = _vertex_normals(surface)
+        normals = np.concatenate([normals[used], samples.interpolate(normals, surface.triangles)[~at_corner]])
+        embedding = embed(at, mesh)
+        tets = embedding.tet_indices
+        slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
+        points = EmbeddedPoints(embedding, mesh.tets, len(mesh.rest_positions))
+        areas = np.concatenate([vertex_areas[used], samples.area[~at_corner]])
+        return cls(points, areas, mesh.tets[tets], slopes)
+
+
+def _vertex_normals(surface: SurfaceMesh) -> np.ndarray:
+    """Normals (n,3) summed by angle, so that no face counts for more than its neighbours; turned outwards if the whole
+    surface is inside out.
+    """
+    corners = surface.positions[surface.triangles]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(cross, axis=1, keepdims=True)
+    each = corner_angles(corners)[..., None] * (cross / np.where(length > 0.0, length, 1.0))[:, None]
+    flat = surface.triangles.ravel()
+    normals = np.column_stack(
+        [np.bincount(flat, each[..., i].ravel(), minlength=len(surface.positions)) for i in range(3)]
+    )
+    centred = corners[:, 0] - surface.positions.mean(axis=0)
+    return -normals if np.einsum("ti,ti->", centred, cross) < 0.0 else normals

@@ -4,6 +4,9 @@ A point that begins a step outside and whose way crosses the surface has passed 
 says: the face that it crossed first holds it back then. That keeps fast bodies from leaving thin plates by the far
 side, and tells the sides of a sheet apart without any orientation. The way is taken in the frame of the closest face,
 so that fast colliders are seen as well as fast bodies.
+
+A point that begins on the surface has no side of its own: coordinates of single precision put it on either. It touches
+a solid from outside, and a sheet from the side on which the body's material lies behind it.
 """
 
 from __future__ import annotations
@@ -22,6 +25,16 @@ SAME_WAY = -0.5
 
 ROUND_OFF = 1e-12
 """Part of the coordinates under which a point lies on the surface, and the nearest way has no direction."""
+
+
+TOUCH = 1e-6
+"""Part of the coordinates under which a point that begins a step there touches: eight times their own round-off."""
+
+PIERCED = 0.2
+"""Part of the least thickness of sheets by which a point may be beyond a sheet and still be held to its body's side."""
+
+LEAN = 0.1
+"""Cosine between the way out of the body and a sheet's normal from which it tells the side."""
 
 
 class MeshCollider:
@@ -46,21 +59,23 @@ class MeshCollider:
         sheet_thickness: float,
     ) -> None:
         self.surface, self.before, self.after = surface, before, after
+        self.pierced = PIERCED * sheet_thickness
         self.thickness = np.where(surface.solid, thickness, max(thickness, sheet_thickness))
 
-    def begin(self, points: np.ndarray) -> MeshApproach:
-        """The step of points that start at (p,3)."""
-        return MeshApproach(self, np.ascontiguousarray(points))
+    def begin(self, points: np.ndarray, outward: np.ndarray) -> MeshApproach:
+        """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""
+        return MeshApproach(self, np.ascontiguousarray(points), outward)
 
 
 class MeshApproach:
     """A mesh collider during one step."""
 
-    def __init__(self, collider: MeshCollider, points: np.ndarray) -> None:
+    def __init__(self, collider: MeshCollider, points: np.ndarray, outward: np.ndarray) -> None:
         self._collider = collider
         after, before = collider.after, collider.before
         gaps, normals, shifts, distance, self._start = _approach(
             points,
+            outward,
             after.corners,
             before.corners,
             before.normals,
@@ -70,6 +85,7 @@ class MeshApproach:
             *before.tree,
             collider.surface.solid,
             collider.thickness,
+            collider.pierced,
         )
         # Points outside cannot touch before they have moved by their distance from where the collider ends.
         self._clear = distance
@@ -105,14 +121,26 @@ def _point_of(t, w, i):
 
 
 @kernel
-def _is_on_surface(length, y, t):
-    """Whether the distance of y from a triangle is round-off, and its direction noise."""
+def _magnitude(y, t):
+    """Largest coordinate of a point and a triangle: the scale of their round-off."""
     size = 0.0
     for i in range(3):
         size = max(size, abs(y[i]))
         for k in range(3):
             size = max(size, abs(t[k, i]))
-    return length <= ROUND_OFF * size
+    return size
+
+
+@kernel
+def _turn(t, n, to, to_n, out):
+    """The rotation that takes a triangle's frame to that of its other pose; the identity when one has no area."""
+    A, B = np.empty((3, 3)), np.empty((3, 3))
+    turns = _frame(t, n, A) and _frame(to, to_n, B)
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = 1.0 if i == j and not turns else 0.0
+            for k in range(3):
+                out[i, j] += B[i, k] * A[j, k] if turns else 0.0
 
 
 @kernel
@@ -134,9 +162,23 @@ def _frame(t, n, out):
     return True
 
 
+@kernel
+def _side_of_sheet(away, length, n, outward, touch, pierced):
+    """1 or -1: which side of a sheet with normal n a point belongs to that is ``away`` from its closest point."""
+    height, lean = 0.0, 0.0
+    for i in range(3):
+        height += n[i] * away[i]
+        lean += n[i] * outward[i]
+    above = length <= pierced and abs(height) > 0.9 * length
+    if (above or length <= touch) and abs(lean) >= LEAN:
+        return -1.0 if lean > 0.0 else 1.0
+    return 1.0 if height >= 0.0 else -1.0
+
+
 @parallel_kernel
 def _approach(
     points,
+    outward,
     after_corners,
     corners,
     normals,
@@ -151,42 +193,46 @@ def _approach(
     high,
     solid,
     thickness,
+    pierced,
 ):
-    """At the pose before: gaps, signed distances. At the pose after: normals, shifts, the points carried along."""
+    """At the pose before: gaps, signed distances. At the pose after: normals, shifts, the points carried along.
+
+    Points that touch, or have pierced a sheet, are carried to just off the surface, and their distance is 0.
+    """
     count = len(points)
-    gaps = np.empty(count)
-    out_normals = np.zeros((count, 3))
-    shifts = np.empty((count, 3))
-    distance = np.empty(count)
-    start = np.empty((count, 3))
+    gaps, distance = np.empty(count), np.empty(count)
+    out_normals, shifts, start = np.zeros((count, 3)), np.empty((count, 3)), np.empty((count, 3))
     for p in prange(count):
-        w = np.zeros(3)
+        w, away, up, R = np.zeros(3), np.empty(3), np.empty(3), np.empty((3, 3))
         tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
-        side = 0.0
-        away = np.empty(3)
         n = feature_normal(normals, edge_normals, corner_normals, tri, w)
+        height, steep = 0.0, 0.0
         for i in range(3):
             away[i] = points[p, i] - _point_of(corners[tri], w, i)
-            side += n[i] * away[i]
-        sign = -1.0 if solid[tri] and side < 0.0 else 1.0
+            height += n[i] * away[i]
+            steep += n[i] * n[i]
         length = np.sqrt(d2)
-        distance[p] = sign * length
-        gaps[p] = sign * length - thickness[tri]
-        on_surface = _is_on_surface(length, points[p], corners[tri])
-        A, B = np.empty((3, 3)), np.empty((3, 3))
-        turns = _frame(corners[tri], normals[tri], A) and _frame(after_corners[tri], after_normals[tri], B)
+        touch = TOUCH * _magnitude(points[p], corners[tri])
+        sign, side = (-1.0 if height < 0.0 else 1.0), 1.0
+        if not solid[tri]:
+            side = _side_of_sheet(away, length, normals[tri], outward[p], touch, pierced)
+            n, steep, height = normals[tri], 1.0, 0.0
+            for i in range(3):
+                height += n[i] * away[i]
+            beyond = side * height < 0.0
+            sign = -1.0 if beyond else 1.0
+        held = length <= touch or (not solid[tri] and sign < 0.0)
         for i in range(3):
-            carried = away[i]
-            if turns:
-                carried = 0.0
-                for k in range(3):
-                    carried += B[i, k] * (A[0, k] * away[0] + A[1, k] * away[1] + A[2, k] * away[2])
-            start[p, i] = _point_of(after_corners[tri], w, i) + carried
+            up[i] = side * n[i] / np.sqrt(steep) if held and steep > 0.0 else sign * away[i] / max(length, 1e-300)
+        gaps[p] = sign * length - thickness[tri]
+        distance[p] = 0.0 if held else sign * length
+        _turn(corners[tri], normals[tri], after_corners[tri], after_normals[tri], R)
+        for i in range(3):
+            for k in range(3):
+                out_normals[p, i] += R[i, k] * up[k]
+            ahead = touch if held else sign * length
+            start[p, i] = _point_of(after_corners[tri], w, i) + ahead * out_normals[p, i]
             shifts[p, i] = _point_of(after_corners[tri], w, i) - _point_of(corners[tri], w, i)
-            if on_surface:
-                out_normals[p, i] = after_normals[tri, i]
-            else:
-                out_normals[p, i] = sign * carried / length
     return gaps, out_normals, shifts, distance, start
 
 
@@ -263,7 +309,7 @@ def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
     """Signed distance of y, its gradient in n (3,). ``away`` is y less its closest point, ``hit`` the face that the
     way from ``start`` crossed first, or -1.
     """
-    if _is_on_surface(length, y, corners[tri]):
+    if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to where the point came from.
         facing = 0.0
         for i in range(3):

@@ -37,8 +37,8 @@ class Approach(Protocol):
 class Obstacle(Protocol):
     """Made for a step, with the positions of that moment."""
 
-    def begin(self, points: np.ndarray) -> Approach:
-        """The step of points that start at (p,3)."""
+    def begin(self, points: np.ndarray, outward: np.ndarray) -> Approach:
+        """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""
 
 
 class GroundPlane:
@@ -52,7 +52,7 @@ class GroundPlane:
     def __init__(self, height: float, thickness: float = 0.0) -> None:
         self._level = height + thickness
 
-    def begin(self, points: np.ndarray) -> GroundApproach:
+    def begin(self, points: np.ndarray, _outward: np.ndarray) -> GroundApproach:
         """The step of points that start at (p,3)."""
         return GroundApproach(self._level, points)
 

@@ -102,7 +102,9 @@ class ContactPotential:
         self._points = contact.points.points
         self._stiffness = contact.numbers.stiffness * contact.points.areas
         self._base = self._points.positions(motion.base)
-        self._approach = contact.obstacle.begin(self._points.positions(motion.start))
+        self._approach = contact.obstacle.begin(
+            self._points.positions(motion.start), contact.points.outward(motion.start)
+        )
         first = self._approach.first
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None

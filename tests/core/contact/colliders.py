@@ -25,10 +25,15 @@ def collider(faces, before, after=None, thickness=0.0, sheet_thickness=0.0) -> M
     return MeshCollider(surface, first, last, thickness, sheet_thickness)
 
 
+def begin(obstacle, points, outward=(0.0, 0.0, 0.0)):
+    """The step of points of a body that is left this way; 0 where the body is not to tell anything."""
+    return obstacle.begin(np.asarray(points, dtype=float), np.tile(np.asarray(outward, dtype=float), (len(points), 1)))
+
+
 def signed(faces, positions, points, **options):
     """Gaps of points that stand still."""
     points = np.asarray(points, dtype=float)
-    return collider(faces, positions, **options).begin(points).contacts(points)
+    return begin(collider(faces, positions, **options), points).contacts(points)
 
 
 def turned(faces, which):

@@ -7,7 +7,7 @@ import pytest
 from sinew.core.contact.collider_surface import ColliderSurface
 from sinew.core.errors import ColliderError
 
-from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider, rotation, signed, turned
+from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, begin, collider, rotation, signed, turned
 
 RANDOM = np.random.default_rng(7)
 
@@ -50,7 +50,7 @@ def test_points_on_the_surface_but_for_round_off_are_pushed_by_unit_vectors():
     on_faces = rng.random((300, 3))
     on_faces[np.arange(300), rng.integers(0, 3, 300)] = rng.integers(0, 2, 300)
     points = np.concatenate([CUBE, on_faces]) + 1e-17 * rng.standard_normal((308, 3))
-    approach = collider(CUBE_FACES, CUBE).begin(points)
+    approach = begin(collider(CUBE_FACES, CUBE), points)
     for contacts in (approach.first, approach.contacts(points)):
         near = np.isfinite(contacts.gaps)
         assert near.sum() > 100
@@ -61,7 +61,7 @@ def test_a_hollow_has_an_inside_where_bodies_may_be():
     inner = 0.5 + 0.5 * (CUBE - 0.5)
     faces = np.concatenate([CUBE_FACES, CUBE_FACES + 8])
     points = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.9], [0.5, 0.5, 1.1]])
-    approach = collider(faces, np.concatenate([CUBE, inner])).begin(points)
+    approach = begin(collider(faces, np.concatenate([CUBE, inner])), points)
     assert approach.first.gaps == pytest.approx([0.25, -0.1, 0.1])
 
 
@@ -85,7 +85,7 @@ def test_a_sheet_keeps_a_point_on_its_side(side):
     plate = collider(SQUARE_FACES, SQUARE, sheet_thickness=0.01)
     # Straight through the diagonal that the two triangles share, and beside it.
     start = np.array([[0.0, 0.0, 0.3 * side], [0.3, -0.4, 0.3 * side]])
-    approach = plate.begin(start)
+    approach = begin(plate, start)
     end = start - [0.0, 0.0, 0.5 * side]
     contacts = approach.contacts(end)
     assert contacts.gaps == pytest.approx([-0.21, -0.21])
@@ -94,16 +94,50 @@ def test_a_sheet_keeps_a_point_on_its_side(side):
 
 
 def test_a_point_passes_beside_a_sheet():
-    approach = collider(SQUARE_FACES, SQUARE).begin(np.array([[1.2, 0.0, 0.1]]))
+    approach = begin(collider(SQUARE_FACES, SQUARE), np.array([[1.2, 0.0, 0.1]]))
     gaps = approach.contacts(np.array([[1.1, 0.0, -0.3]])).gaps
     assert gaps[0] > 0.0
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-8, -1e-8])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("kind", ["sheet", "flipped sheet", "rising sheet", "solid"])
+def test_what_begins_on_a_surface_is_on_the_side_of_its_body(kind, side, apart):
+    """Beside a diagonal, and on it; the body lies over the surface or under it."""
+    block = 2.0 * (CUBE - [0.5, 0.5, 1.0 if side > 0.0 else 0.0])
+    up = np.array([0.0, 0.0, 0.2]) if kind == "rising sheet" else np.zeros(3)
+    thing = {
+        "sheet": collider(SQUARE_FACES, SQUARE),
+        "flipped sheet": collider(turned(SQUARE_FACES, slice(None)), SQUARE),
+        "rising sheet": collider(SQUARE_FACES, SQUARE, SQUARE + up),
+        "solid": collider(CUBE_FACES, block),
+    }[kind]
+    start = np.array([[0.3, -0.2, apart], [0.25, 0.25, apart]])
+    approach = begin(thing, start, (0.6, 0.0, -0.8 * side))
+    assert np.abs(approach.first.gaps).max() <= 1.1e-8
+    for move in (1e-3, 1e-7, -1e-7, -1e-3, -0.1):
+        contacts = approach.contacts(start + up + [0.0, 0.0, side * move])
+        near = np.isfinite(contacts.gaps)
+        assert near.all() or move > 0.0
+        assert contacts.gaps[near] == pytest.approx(np.full(near.sum(), move), abs=1.1e-8)
+        # Round-off of the coordinates over the distance.
+        assert contacts.normals[near] == pytest.approx(np.tile([0.0, 0.0, side], (near.sum(), 1)), abs=1e-8)
+
+
+def test_a_point_just_beyond_a_sheet_still_belongs_to_its_body():
+    plate = collider(SQUARE_FACES, SQUARE, sheet_thickness=0.01)
+    start = np.array([[0.3, -0.2, -0.001], [0.3, -0.2, -0.003]])
+    approach = begin(plate, start, (0.0, 0.0, -1.0))
+    assert approach.first.gaps == pytest.approx([-0.011, -0.007])
+    assert approach.contacts(start).gaps == pytest.approx([-0.011, -0.007])
+    assert approach.contacts(start).normals[:, 2] == pytest.approx([1.0, -1.0])
 
 
 def test_a_thin_plate_is_left_by_the_side_it_was_entered():
     plate = 0.5 + (CUBE - 0.5) * [4.0, 4.0, 0.02]  # from z = 0.49 to 0.51
     start = np.array([[0.5, 0.4, 0.8]] * 3)
     end = np.array([[0.5, 0.4, 0.505], [0.5, 0.4, 0.492], [0.5, 0.4, 0.1]])
-    contacts = collider(CUBE_FACES, plate).begin(start).contacts(end)
+    contacts = begin(collider(CUBE_FACES, plate), start).contacts(end)
     assert contacts.gaps == pytest.approx([-0.005, -0.018, -0.41])
     assert contacts.normals == pytest.approx(np.tile([0.0, 0.0, 1.0], (3, 1)))
 
@@ -111,7 +145,7 @@ def test_a_thin_plate_is_left_by_the_side_it_was_entered():
 def test_a_fast_collider_takes_a_still_point_along():
     up = np.array([0.0, 0.0, 0.7])
     point = np.array([[0.1, 0.2, 0.3]])
-    contacts = collider(SQUARE_FACES, SQUARE, SQUARE + up).begin(point).contacts(point)
+    contacts = begin(collider(SQUARE_FACES, SQUARE, SQUARE + up), point).contacts(point)
     assert contacts.gaps == pytest.approx([-0.4])
     assert contacts.normals == pytest.approx(np.array([[0.0, 0.0, 1.0]]))
     assert contacts.shifts == pytest.approx(up[None])
@@ -120,7 +154,7 @@ def test_a_fast_collider_takes_a_still_point_along():
 def test_a_point_that_turns_with_a_collider_has_not_moved_in_its_eyes():
     R = rotation([1.0, 2.0, 3.0], 1.2)
     points = RANDOM.uniform(-0.5, 1.5, (200, 3))
-    approach = collider(CUBE_FACES, CUBE, CUBE @ R.T + [3.0, 0.0, 0.0], thickness=0.1).begin(points)
+    approach = begin(collider(CUBE_FACES, CUBE, CUBE @ R.T + [3.0, 0.0, 0.0], thickness=0.1), points)
     contacts = approach.contacts(points @ R.T + [3.0, 0.0, 0.0])
     near = np.isfinite(contacts.gaps)
     assert np.abs(contacts.gaps - approach.first.gaps)[near].max() <= 1e-13
@@ -133,7 +167,7 @@ def test_gaps_are_continuous_along_a_path_through_a_sheet_and_a_cube():
         start = np.array([0.31, 0.42, 1.2])
         t = np.linspace(0.0, 1.0, 2001)[:, None]
         path = start + t * np.array([0.05, 0.02, -1.6 if faces is SQUARE_FACES else -0.6])
-        approach = collider(faces, positions, thickness=0.05).begin(np.tile(start, (len(path), 1)))
+        approach = begin(collider(faces, positions, thickness=0.05), np.tile(start, (len(path), 1)))
         gaps = np.minimum(approach.contacts(path).gaps, 0.0)
         assert gaps.min() < -0.2
         assert np.abs(np.diff(gaps)).max() <= 1.001 * np.linalg.norm(path[1] - path[0])

@@ -12,7 +12,7 @@ from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.tetrahedralize import tetrahedralize
 from sinew.core.model.settings import ResolutionSettings
 
-from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider
+from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider, rotation
 
 NUMBERS = ContactNumbers(stiffness=1e4, depth=0.02, sheet_thickness=0.01, push_out_speed=0.5, creep=0.1)
 H = 0.04
@@ -62,6 +62,8 @@ def test_derivatives(mesh, points, name, friction, differences):
         # At first a bound; once the slip has settled, exact.
         assert np.linalg.eigvalsh(K - true)[0] >= -1e-5 * np.abs(K).max()
         assert np.abs(K - true).max() >= 1e-3 * np.abs(K).max()
+        assert np.array_equal(K, differences.dense_stiffness(potential, x, mesh.tets)), "asked again"
+        differences.dense_stiffness(potential, x + 1e-9, mesh.tets)
         K = differences.dense_stiffness(potential, x, mesh.tets)
     assert np.abs(K - true).max() <= 1e-5 * np.abs(K).max()
 
@@ -70,6 +72,21 @@ def test_areas_add_up_and_large_faces_are_sampled(points):
     assert points.areas.sum() == pytest.approx(6.0)
     assert len(points.points) > 8 + 6 * 4
     assert (points.areas > 0.0).all()
+
+
+@pytest.mark.parametrize("inside_out", [False, True])
+def test_points_know_the_way_out_of_the_body(mesh, inside_out):
+    faces = CUBE_FACES[:, ::-1] if inside_out else CUBE_FACES
+    points = ContactPoints.of(SurfaceMesh(CUBE, faces), mesh)
+    R = rotation([1.0, 2.0, 3.0], 1.2)
+    stretched = mesh.rest_positions @ (R @ np.diag([0.2, 1.0, 3.0])).T
+    out = points.outward(stretched)
+    assert np.linalg.norm(out, axis=1) == pytest.approx(np.ones(len(out)))
+    at = points.points.positions(mesh.rest_positions)
+    for axis in range(3):
+        for face, sign in ((0.0, -1.0), (1.0, 1.0)):
+            normal = R[:, axis] * sign  # of the stretched cube's side
+            assert (out[np.abs(at[:, axis] - face) < 1e-9] @ normal > 0.05).all()
 
 
 def test_pressure_is_stiffness_times_depth(mesh, points):

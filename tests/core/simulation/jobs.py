@@ -8,6 +8,8 @@ import numpy as np
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.simulation.job import Job
+from sinew.core.simulation.prepare import prepare
+from sinew.core.simulation.run import simulate
 from sinew.core.simulation.surroundings import Collider, Spring
 
 
@@ -87,3 +89,29 @@ def surrounded_bar(frames=12) -> Job:
         pin_held=held,
         accelerations=np.arange(frames)[:, None, None] * np.ones((1, n, 3)),
     )
+
+
+def free_box(frames, **options) -> Job:
+    """A box of 0.2 m without pins."""
+    surface = box_surface((0.2, 0.2, 0.2), (2, 2, 2))
+    n = len(surface.positions)
+    solver = SolverSettings(**{"max_iterations": 20, **options.pop("solver", {})})
+    return Job(
+        surface=surface,
+        materials=(MaterialSettings("Rubber", 2e5),),
+        material_weights=np.ones((n, 1)),
+        pinned_vertices=np.zeros(0, dtype=np.int32),
+        pin_positions=np.zeros((frames, 0, 3)),
+        frame_start=1,
+        frame_end=frames,
+        frame_rate=24.0,
+        resolution=ResolutionSettings(cells_across=2),
+        solver=solver,
+        **options,
+    )
+
+
+def baked(job):
+    """Surface positions of every frame."""
+    prepared = prepare(job)
+    return [prepared.surface(frame.state.positions) for frame in simulate(job, prepared)]

@@ -8,41 +8,15 @@ import numpy as np
 import pytest
 from sinew.core.errors import ColliderError
 from sinew.core.forces.step_potential import Motion
-from sinew.core.model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
-from sinew.core.simulation.job import Job
+from sinew.core.model.settings import Ground, SolverSettings
 from sinew.core.simulation.prepare import prepare
 from sinew.core.simulation.run import simulate
 from sinew.core.simulation.surroundings import Collider, Spring
 
-from .jobs import box_surface, surrounded_bar
+from .jobs import baked, box_surface, free_box, surrounded_bar
 
 SQUARE = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
 SQUARE_FACES = np.array([[0, 1, 2], [0, 2, 3]])
-
-
-def free_box(frames, **options) -> Job:
-    """A box of 0.2 m without pins."""
-    surface = box_surface((0.2, 0.2, 0.2), (2, 2, 2))
-    n = len(surface.positions)
-    solver = SolverSettings(**{"max_iterations": 20, **options.pop("solver", {})})
-    return Job(
-        surface=surface,
-        materials=(MaterialSettings("Rubber", 2e5),),
-        material_weights=np.ones((n, 1)),
-        pinned_vertices=np.zeros(0, dtype=np.int32),
-        pin_positions=np.zeros((frames, 0, 3)),
-        frame_start=1,
-        frame_end=frames,
-        frame_rate=24.0,
-        resolution=ResolutionSettings(cells_across=2),
-        solver=solver,
-        **options,
-    )
-
-
-def baked(job):
-    prepared = prepare(job)
-    return [prepared.surface(frame.state.positions) for frame in simulate(job, prepared)]
 
 
 def test_everything_that_acts_is_interpolated_within_a_frame():
