@@ -48,6 +48,7 @@ class LaggedFriction:
     def __init__(self, forces: np.ndarray, normals: np.ndarray, base: np.ndarray, step: float, eps: float) -> None:
         self._forces, self._normals, self._base, self._step, self._eps = forces, normals, base, step, eps
         self._before = np.full_like(base, np.inf)  # the slip at the last stiffness
+        self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
 
     def value(self, y: np.ndarray) -> float:
         """J."""
@@ -65,8 +66,13 @@ class LaggedFriction:
         f0 is a concave function of the slip's square, so ``mu lambda f1(|u|) / |u|`` in the whole tangent plane bounds
         it from above where the slip is u: steps with it lower the energy without a line search. The true derivative, 0
         along a full slip, sends a body that is about to stick far beyond the place, but once the slip changes little
-        it ends the search at once.
+        it ends the search at once. Asked again at the same place it answers the same.
         """
+        if self._answer is None or not np.array_equal(self._answer[0], y):
+            self._answer = y.copy(), self._stiffness_at(y)
+        return self._answer[1]
+
+    def _stiffness_at(self, y: np.ndarray) -> np.ndarray:
         slip = self._slip(y)
         length = np.linalg.norm(slip, axis=1)
         settled = np.linalg.norm(slip - self._before, axis=1) < SETTLED * length
