@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.energies.kinematics import Stretch
 from ...core.simulation.prepare import ignore
 from ...core.simulation.warm_up import warm_up
 from ..bodies import bent_beam
@@ -35,18 +36,22 @@ def _iteration() -> Iterable[Row]:
     # Where the measured iteration ends: decompositions cost more there than in a body at rest.
     deformed = problem.step("newton", 2)[0].positions
     gradient = shortest(lambda: problem.gradient(deformed), 10)
+    merit_gradient = shortest(lambda: _merit_gradient(problem, deformed, state.stretch), 10)
     yield row("iteration", "vertices", len(model.mesh.rest_positions))
     yield row("iteration", "tets", len(model.mesh.tets))
     for part in PARTS:
         for name, cost in (("Mixed FEM", mixed), ("Newton", newton)):
             yield row("iteration", f"{part}, {name}", 1e3 * cost.parts[part], "ms")
-    yield row("iteration", "gradient", 1e3 * gradient, "ms")
+    yield row("iteration", "gradient of the energy", 1e3 * gradient, "ms")
+    yield row("iteration", "gradient of Mixed FEM's merit", 1e3 * merit_gradient, "ms")
     yield row("iteration", "Mixed FEM / Newton", mixed.whole / newton.whole, "", at_most=1.15)
     factorization = mixed.parts["factorization"]
     yield row("iteration", "assembly / factorization", mixed.parts["assembly"] / factorization, "", at_most=0.15)
     yield row("iteration", "local / factorization", mixed.parts["local"] / factorization, "", at_most=0.05)
-    yield row("iteration", "trial / gradient, Mixed FEM", mixed.trial / gradient, "", at_most=1.0)
-    yield row("iteration", "trial / gradient, Newton", newton.trial / gradient)
+    # A trial is held against the gradient of the function that is searched.
+    yield row("iteration", "trial / merit's gradient, Mixed FEM", mixed.trial / merit_gradient, "", at_most=1.0)
+    yield row("iteration", "trial / energy's gradient, Mixed FEM", mixed.trial / gradient)
+    yield row("iteration", "trial / gradient, Newton", newton.trial / gradient, "", at_most=1.0)
     numbers = np.arange(len(PARTS))
     curves = [
         Curve(name, numbers, [1e3 * cost.parts[part] for part in PARTS], style)
@@ -54,6 +59,19 @@ def _iteration() -> Iterable[Row]:
     ]
     names = ", ".join(f"{k} {part}" for k, part in enumerate(PARTS))
     draw("full-space", "iteration", [Plot("parts of an iteration, 101,376 tets", names, "ms", curves, log_y=True)])
+
+
+def _merit_gradient(problem: StepProblem, x: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the gradient of Mixed FEM's merit takes, by positions and by stretches: both decompositions, both stresses
+    (one of F in place of ``J^T lambda``, which costs no less), one nodal sum.
+    """
+    elastic = problem.model.elastic
+    deformation = elastic.deformation(x)
+    difference = deformation.stretch() - s
+    by_stretch = elastic.weights[:, None] * elastic.stretch_stress(Stretch.of(s, deformation.V))
+    force = elastic.nodal(elastic.stress(deformation)) - problem.weight
+    by_positions = problem.model.mass @ (x - problem.predicted) + problem.time_step**2 * force
+    return by_positions, by_stretch + difference[:, :3]
 
 
 def _size() -> Iterable[Row]:
