@@ -39,15 +39,15 @@ class Advanced(Subject):
     def draw(self, context: Any) -> None:
         settings = context.object.sinew
         layout = properties_layout(self)
-        if settings.solver != "linearly_implicit":
-            column = layout.column()
-            column.prop(settings, "stop_rule")
-            column.prop(settings, TOLERANCES[settings.stop_rule])
+        column = layout.column()
+        column.prop(settings, "stop_rule")
+        column.prop(settings, TOLERANCES[settings.stop_rule])
         if settings.solver == "mixed_fem":
             layout.prop(settings, "quadratic_finish")
         column = layout.column()
         column.prop(settings, "linear_solver")
-        if settings.linear_solver == "pcg":
+        # Automatic may turn to conjugate gradients too, when memory is short.
+        if settings.linear_solver in ("pcg", "automatic"):
             column.prop(settings, "inner_iterations")
         if settings.bake.linear_solver:
             wrapped(layout, f"Last bake: {settings.bake.linear_solver}", context, "INFO")

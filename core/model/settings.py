@@ -161,7 +161,7 @@ class SolverSettings:
         0.01, 0.0, None, "m/s²", "Stop a step when no vertex's acceleration changes more than this"
     )
     mass_damping: float = _number(
-        0.0, 0.0, 1e3, "1/s", "Drag on every movement, as of air or water: the part of the speed lost in a second"
+        0.0, 0.0, 1e3, "1/s", "Drag on every movement, as of air or water; the speed falls to a third in one over it"
     )
     stiffness_damping: float = _number(
         0.0, 0.0, 10.0, "s", "Calms deformation and leaves flight and turning alone; 0.01 is much"

@@ -22,6 +22,9 @@ from .array_file import write_whole
 from .npz_file import read_npz
 from .surroundings import Collider, Spring
 
+SLOWEST = 1e-6
+"""Frames a second at least; its inverse at most."""
+
 JOB_FORMAT = 2
 
 
@@ -121,8 +124,9 @@ class Job:
                 f"The frame range {self.frame_start}-{self.frame_end} is empty.",
                 "Set the end frame after the start frame.",
             )
-        if not (np.isfinite(self.frame_rate) and self.frame_rate > 0):
-            raise SettingsError(f"The frame rate is {self.frame_rate}.", "Set a positive frame rate.")
+        rate = self.frame_rate
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not SLOWEST <= rate <= 1.0 / SLOWEST:
+            raise SettingsError(f"The frame rate is {rate}.", "Set a positive frame rate, such as 24.")
         if not self.materials:
             raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
         if self.material_weights.shape != (n, len(self.materials)):
@@ -294,6 +298,11 @@ class Job:
                 raise ValueError(f"another version of Sinew wrote it: format {settings['format']}")
             if not all(type(frame) is int for frame in settings["frames"]):
                 raise ValueError(f"frames {settings['frames']}")
+            if type(settings["frame_rate"]) not in (int, float):
+                raise ValueError(f"frame rate {settings['frame_rate']}")
+            names = [*settings["springs"], *(numbers["name"] for numbers in settings["colliders"])]
+            if not all(isinstance(name, str) for name in names):
+                raise ValueError("the name of a spring or collider is no text")
             solver = settings["solver"]
             solver["gravity"] = tuple(solver["gravity"])
             return cls(

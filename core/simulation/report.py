@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -174,8 +174,9 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
 
 def _number(value: Any) -> float:
     """A finite number from a file; 0 for anything else."""
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if usable else 0.0
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        return 0.0
+    return float(value)
 
 
 def unsettled_words(frames: Sequence[int]) -> str:

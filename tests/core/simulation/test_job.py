@@ -121,6 +121,7 @@ def write_npz(path, change=None, settings=None, compression=zipfile.ZIP_STORED):
         {"settings": {"solver": None}},
         {"settings": {"frame_rate": "fast"}},
         {"settings": {"region_materials": [0]}},
+        {"settings": {"frame_rate": True}},
         {"settings": {"springs": [1]}},
         {"settings": {"springs": 3}},
         {"settings": {"colliders": [{"name": "a"}]}},
@@ -167,6 +168,8 @@ def test_a_failing_save_leaves_the_old_job(tmp_path, monkeypatch):
     [
         (SettingsError, lambda: replace(shaken_bar(), frame_end=0)),
         (SettingsError, lambda: replace(shaken_bar(), frame_rate=0.0)),
+        (SettingsError, lambda: replace(shaken_bar(), frame_rate=1e-320)),
+        (SettingsError, lambda: replace(shaken_bar(), frame_rate=True)),
         (SettingsError, lambda: replace(shaken_bar(), materials=())),
         (SettingsError, lambda: replace(shaken_bar(), material_weights=np.full((90, 2), np.nan))),
         (PinError, lambda: replace(shaken_bar(), pinned_vertices=np.full(9, 10**6))),

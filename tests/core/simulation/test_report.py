@@ -12,7 +12,7 @@ from sinew.core.errors import CorruptFrameError
 from sinew.core.optimization.report import StepReport
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
-from sinew.core.simulation.report import frame_words, read_report, unsettled_words
+from sinew.core.simulation.report import _number, frame_words, read_report, unsettled_words
 
 from .jobs import box_surface, shaken_bar
 from .test_frame_store import state
@@ -132,3 +132,9 @@ def test_the_command_line_writes_a_report(tmp_path, capsys, name):
     assert text.startswith("Frame,") == name.endswith("csv") and "Factorization" in text
     assert cli.main([str(tmp_path / "scene.toml"), "--report", str(tmp_path)]) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [10**400, float("nan"), float("inf"), True, "3", None])
+def test_what_is_no_number_counts_as_zero(number):
+    """Frame files may come from strangers."""
+    assert _number(number) == 0.0
