@@ -29,8 +29,10 @@ import numpy as np
 from ..assembly.deformation_gradient import deformation_gradients
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
+from ..linear_solvers.registry import Choice
 from ..mesh.topology import grow
-from ..model.model import AROUND_INVERTED
+from ..model.model import AROUND_INVERTED, Model
+from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
@@ -46,6 +48,10 @@ alone would hand over too early in stiff bodies and kill their motion."""
 
 UNTANGLING = 5
 """Iterations, in a step that begins with inverted tets, in which stretches around them restart from the identity."""
+
+TANGLED = 0.01
+"""Part of the tets that is inverted above which no stretch of the body is a useful guess. Restarting only those around
+inverted tets left some of a scrambled body's caught at a Poisson's ratio of 0.45."""
 
 
 class _Iterate(NamedTuple):
@@ -80,6 +86,11 @@ class MixedFEMSolver(FullSpaceSolver):
     evaluation).
     """
 
+    def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+        super().__init__(model, settings, linear_solver)
+        tets = model.mesh.tets
+        self._near_pins = grow(tets, np.isin(tets, model.pinned).any(axis=1), AROUND_INVERTED)
+
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
     ) -> tuple[State, StepReport]:
@@ -89,11 +100,11 @@ class MixedFEMSolver(FullSpaceSolver):
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             at = self._iterate(self.start(guess, pin_targets), state.stretch)
-            inverted = self._inverted(state.positions)
-            tangled = UNTANGLING if inverted.any() else 0
+            guessed = self._guessed(state.positions)
+            tangled = UNTANGLING if guessed.any() else 0
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
-                at = self._untangling(at, self._inverted(at.x) if report.iterations else inverted)
+                at = self._restarted(at, self._guessed(at.x) if report.iterations else guessed)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
             check_direction(direction.dx, direction.promise)
@@ -105,13 +116,18 @@ class MixedFEMSolver(FullSpaceSolver):
             at = accepted or at
             if report.iterations <= tangled and report.converged:
                 # Settled on what the guessed stretches ask for, which is not the step's solution.
-                report.converged, report.reason = False, ""
+                report.converged, report.reason, tangled = False, "", 0
             if self._hands_over(direction, report):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)
                 return self.finish(state, end.x, end.deformation.stretch(), step, time_step, report)
             if report.reason and not self.renewed(at.x, step, report):
                 break
+        if not report.reason and report.iterations <= tangled:
+            report.reason = (
+                f"the cap of {report.iterations} iterations was reached while tets inside out were being untangled: "
+                f"allow more than {UNTANGLING}"
+            )
         report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
         return self.finish(state, at.x, at.stretch.s, step, time_step, report)
 
@@ -123,15 +139,22 @@ class MixedFEMSolver(FullSpaceSolver):
         agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.promise
         return agree or bool(report.reason)
 
-    def _inverted(self, x: np.ndarray) -> np.ndarray:
-        return np.linalg.det(deformation_gradients(x, self.model.mesh.tets, self.elastic.N)) <= 0.0
+    def _guessed(self, x: np.ndarray) -> np.ndarray:
+        """The tets whose stretches are to restart at x, as a mask (m,): those around inverted tets that no pin is near
+        to hold, or all of a body that is tangled.
+        """
+        tets = self.model.mesh.tets
+        inverted = np.linalg.det(deformation_gradients(x, tets, self.elastic.N)) <= 0.0
+        if inverted.mean() > TANGLED:
+            return np.ones(len(tets), dtype=bool)
+        free = inverted & ~self._near_pins
+        return grow(tets, free, AROUND_INVERTED) if free.any() else free
 
-    def _untangling(self, at: _Iterate, inverted: np.ndarray) -> _Iterate:
-        """With stretches from the identity around inverted tets, where those that they have lead nowhere."""
-        if not inverted.any():
+    def _restarted(self, at: _Iterate, guessed: np.ndarray) -> _Iterate:
+        """With those stretches from the identity."""
+        if not guessed.any():
             return at
-        around = grow(self.model.mesh.tets, inverted, AROUND_INVERTED)
-        return at._replace(stretch=Stretch.of(np.where(around[:, None], UNSTRETCHED, at.stretch.s)))
+        return at._replace(stretch=Stretch.of(np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)))
 
     def _iterate(self, x: np.ndarray, s: np.ndarray) -> _Iterate:
         deformation = self.elastic.deformation(x)

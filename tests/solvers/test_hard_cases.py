@@ -117,3 +117,29 @@ def test_a_scrambled_bar_untangles():
     assert report.converged
     assert model.elastic.deformation(state.positions).sigma.prod(axis=1).min() > 0.2
     assert np.abs(state.velocities).max() < 0.01
+
+
+def test_a_tet_that_a_pin_holds_inside_out_lets_steps_settle():
+    """A vertex inside a bar is pulled through its neighbours and stays there: within five iterations a step rests."""
+    mesh = block((12, 4, 4), (0.6, 0.2, 0.2))
+    X = mesh.rest_positions
+    inside = int(np.argmin(np.linalg.norm(X - [0.3, 0.1, 0.1], axis=1)))
+    model = build_model(mesh, 1e5, 0.45, 1000.0, pinned=np.append(np.flatnonzero(X[:, 0] < 1e-9), inside))
+    stepper, state = make_solver(model, SolverSettings(max_iterations=5)), model.rest_state()
+    for k in range(30):
+        x = X.copy()
+        x[inside, 0] += 0.22 * min(k / 20, 1.0)
+        state, report = stepper.step(state, x[model.pinned], 1 / 24)
+    inverted = np.linalg.det(model.elastic.deformation(state.positions).F) < 0.0
+    assert 0 < inverted.sum() <= 0.01 * len(mesh.tets), inverted.sum()
+    assert report.converged
+
+
+def test_a_capped_tangle_says_so():
+    """Five iterations leave a scrambled body to its guessed stretches, which is no solution."""
+    model = bar(pinned=False)
+    X = model.mesh.rest_positions
+    state = model.state_at(np.random.default_rng(3).uniform(X.min(axis=0), X.max(axis=0), X.shape))
+    _state, report = make_solver(model, SolverSettings(max_iterations=5)).step(state, np.empty((0, 3)), 1 / 24)
+    assert not report.converged
+    assert "untangled" in report.reason
