@@ -91,7 +91,7 @@ def _drop() -> Iterable[Row]:
 def _fall(surface: SurfaceMesh, mesh: TetMesh, E: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Heights of the centre and of the lowest point after each step (m), seconds of each step, last positions."""
     model = build_model(mesh, E, 0.45, DENSITY)
-    points = ContactPoints.of(surface, mesh)
+    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), E))
     numbers = ContactNumbers.fitting(DENSITY, surface.size, 9.81, STEP)
     load = Contact(points, GroundPlane(0.0), 0.5, numbers, STEP)
     settings = SolverSettings(max_iterations=5, linear_solver="pcg", inner_iterations=5)

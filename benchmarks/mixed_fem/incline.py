@@ -41,7 +41,9 @@ def slide(tilt: str, friction: float, solver: str = "mixed_fem", steps: int = ST
     """
     mesh = block((2, 2, 1), SIZE)
     model = build_model(mesh, 1e7, 0.3, 2000.0)
-    points = ContactPoints.of(SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets)), mesh)
+    points = ContactPoints.of(
+        SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets)), mesh, np.full(len(mesh.tets), 1e7)
+    )
     numbers = ContactNumbers.fitting(2000.0, mesh.size, G, STEP)
     c, s = np.cos(ANGLE), np.sin(ANGLE)
     down = np.array([1.0, 0.0, 0.0])

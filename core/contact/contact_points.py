@@ -23,10 +23,14 @@ class ContactPoints:
     ----------
     points : EmbeddedPoints, p of them
     areas : (p,) m² at rest
+    moduli : (p,) Pa
+        Young's modulus of the body at each.
     """
 
-    def __init__(self, points: EmbeddedPoints, areas: np.ndarray, corners: np.ndarray, slopes: np.ndarray) -> None:
-        self.points, self.areas = points, areas
+    def __init__(
+        self, points: EmbeddedPoints, areas: np.ndarray, moduli: np.ndarray, corners: np.ndarray, slopes: np.ndarray
+    ) -> None:
+        self.points, self.areas, self.moduli = points, areas, moduli
         self._corners, self._slopes = corners, slopes
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
@@ -39,8 +43,8 @@ class ContactPoints:
         return along / np.where(length > 0.0, length, 1.0)
 
     @classmethod
-    def of(cls, surface: SurfaceMesh, mesh: TetMesh) -> ContactPoints:
-        """The points of a surface in the rest shape of its tets.
+    def of(cls, surface: SurfaceMesh, mesh: TetMesh, moduli: np.ndarray) -> ContactPoints:
+        """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa.
 
         A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
         touch nothing.
@@ -62,7 +66,7 @@ class ContactPoints:
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
         points = EmbeddedPoints(embedding, mesh.tets, len(mesh.rest_positions))
         areas = np.concatenate([vertex_areas[used], samples.area[~at_corner]])
-        return cls(points, areas, mesh.tets[tets], slopes)
+        return cls(points, areas, moduli[tets], mesh.tets[tets], slopes)
 
 
 def _vertex_normals(surface: SurfaceMesh) -> np.ndarray:

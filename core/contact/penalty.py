@@ -22,6 +22,9 @@ from .obstacle import Contacts, Obstacle
 SINKING = 3e-4
 """Depth that the stiffness is made for, in sizes of the body."""
 
+FIRMNESS = 300.0
+"""Least pressure per depth, in Young's moduli of the body per size."""
+
 DROP = 10.0
 """Height of the fall that it is made for, in sizes of the body."""
 
@@ -41,7 +44,9 @@ class ContactNumbers:
     Attributes
     ----------
     stiffness : Pa/m
-        Pressure per depth.
+        Pressure per depth that stops a fall.
+    firmness : 1/m
+        Pressure per depth and Young's modulus under which pins press a body in instead of squeezing it.
     depth : m
         That the stiffness is made for.
     sheet_thickness : m
@@ -50,6 +55,7 @@ class ContactNumbers:
     """
 
     stiffness: float
+    firmness: float
     depth: float
     sheet_thickness: float
     push_out_speed: float
@@ -61,12 +67,18 @@ class ContactNumbers:
 
         A column of the body's size that arrives from a fall of ``DROP`` sizes is stopped within one step at a depth
         of ``SINKING`` sizes: ``k depth h = rho size v``. At rest it sinks far less, for ``rho g size / k`` is
-        ``depth g h / v``.
+        ``depth g h / v``. But what pins press down must rather be squeezed than sink in: so the stiffness has a
+        lower bound from the body's own.
         """
         depth = SINKING * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP * size)
         return cls(
-            density * size * arrival / (time_step * depth), depth, SHEET_SKIN * size, PUSH_OUT * size, CREEP * size
+            stiffness=density * size * arrival / (time_step * depth),
+            firmness=FIRMNESS / size,
+            depth=depth,
+            sheet_thickness=SHEET_SKIN * size,
+            push_out_speed=PUSH_OUT * size,
+            creep=CREEP * size,
         )
 
 
@@ -100,7 +112,8 @@ class ContactPotential:
     def __init__(self, contact: Contact, motion: Motion) -> None:
         self._contact, self._motion = contact, motion
         self._points = contact.points.points
-        self._stiffness = contact.numbers.stiffness * contact.points.areas
+        numbers, points = contact.numbers, contact.points
+        self._stiffness = np.maximum(numbers.stiffness, numbers.firmness * points.moduli) * points.areas
         self._base = self._points.positions(motion.base)
         self._approach = contact.obstacle.begin(
             self._points.positions(motion.start), contact.points.outward(motion.start)

@@ -26,3 +26,8 @@ def lame_parameters(youngs_modulus: ArrayLike, poissons_ratio: ArrayLike) -> tup
     if not ((nu > -1.0) & (nu < 0.5)).all():
         raise MaterialError("Poisson's ratio is not under 0.5 everywhere.", "Set it between 0 and 0.499.")
     return E / (2.0 * (1.0 + nu)), E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu))
+
+
+def youngs_modulus(mu: np.ndarray, lame: np.ndarray) -> np.ndarray:
+    """Young's modulus from mu and lambda, Pa: ``mu (3 lambda + 2 mu) / (lambda + mu)``."""
+    return mu * (3.0 * lame + 2.0 * mu) / (lame + mu)

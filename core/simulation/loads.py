@@ -22,6 +22,7 @@ from ..forces.acceleration_field import AccelerationField, SurfaceToBody
 from ..forces.embedded_points import EmbeddedPoints
 from ..forces.springs import Springs, shared_stiffness
 from ..forces.step_potential import Load
+from ..materials.lame import youngs_modulus
 from ..mesh.embedding import Embedding
 from ..model.model import Model
 from ..model.settings import Ground
@@ -122,7 +123,7 @@ class _MovingCollider:
 
 
 def _contacts(job: Job, model: Model) -> list[_Mover]:
-    points = ContactPoints.of(job.surface, model.mesh)
+    points = ContactPoints.of(job.surface, model.mesh, youngs_modulus(*model.elastic.parameters.T))
     density = float(model.masses.sum() / model.elastic.weights.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)

@@ -74,7 +74,7 @@ def _contact_loads(surface: SurfaceMesh, mesh: TetMesh) -> tuple[Load, ...]:
     poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
     numbers = ContactNumbers.fitting(1e3, mesh.size, 9.81, 0.04)
-    points = ContactPoints.of(surface, mesh)
+    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e5))
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 

@@ -31,7 +31,7 @@ class Scene:
         mesh = block((3, 3, 3), (SIDE, SIDE, SIDE))
         self.model = build_model(mesh, stiffness, 0.3, 1000.0)
         surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
-        self.points = ContactPoints.of(surface, mesh)
+        self.points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), stiffness))
         self.numbers = ContactNumbers.fitting(1000.0, SIDE, G, H)
         self.solver = make_solver(self.model, SolverSettings(solver=solver, gravity=gravity, **settings))
         self.state = self.model.rest_state()

@@ -14,7 +14,7 @@ from sinew.core.model.settings import ResolutionSettings
 
 from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider, rotation
 
-NUMBERS = ContactNumbers(stiffness=1e4, depth=0.02, sheet_thickness=0.01, push_out_speed=0.5, creep=0.1)
+NUMBERS = ContactNumbers(stiffness=1e4, firmness=100.0, depth=0.02, sheet_thickness=0.01, push_out_speed=0.5, creep=0.1)
 H = 0.04
 
 
@@ -25,7 +25,7 @@ def mesh():
 
 @pytest.fixture(scope="module")
 def points(mesh):
-    return ContactPoints.of(SurfaceMesh(CUBE, CUBE_FACES), mesh)
+    return ContactPoints.of(SurfaceMesh(CUBE, CUBE_FACES), mesh, np.zeros(len(mesh.tets)))
 
 
 def motion(x, velocity=(0.0, 0.0, 0.0)):
@@ -77,7 +77,7 @@ def test_areas_add_up_and_large_faces_are_sampled(points):
 @pytest.mark.parametrize("inside_out", [False, True])
 def test_points_know_the_way_out_of_the_body(mesh, inside_out):
     faces = CUBE_FACES[:, ::-1] if inside_out else CUBE_FACES
-    points = ContactPoints.of(SurfaceMesh(CUBE, faces), mesh)
+    points = ContactPoints.of(SurfaceMesh(CUBE, faces), mesh, np.zeros(len(mesh.tets)))
     R = rotation([1.0, 2.0, 3.0], 1.2)
     stretched = mesh.rest_positions @ (R @ np.diag([0.2, 1.0, 3.0])).T
     out = points.outward(stretched)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sinew.core.errors import ColliderError
 from sinew.core.forces.step_potential import Motion
-from sinew.core.model.settings import Ground, SolverSettings
+from sinew.core.model.settings import Ground, MaterialSettings, SolverSettings
 from sinew.core.simulation.prepare import prepare
 from sinew.core.simulation.run import simulate
 from sinew.core.simulation.surroundings import Collider, Spring
@@ -16,7 +16,7 @@ from sinew.core.simulation.surroundings import Collider, Spring
 from .jobs import baked, box_surface, free_box, surrounded_bar
 
 SQUARE = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
-SQUARE_FACES = np.array([[0, 1, 2], [0, 2, 3]])
+FACES = np.array([[0, 1, 2], [0, 2, 3]])
 
 
 def test_everything_that_acts_is_interpolated_within_a_frame():
@@ -46,9 +46,28 @@ def test_a_dropped_box_rests_on_the_ground():
     assert np.abs(frames[-1][:, 2].max() + 0.1 - 0.2) < 0.01
 
 
+@pytest.mark.parametrize("stiffness", [1e6, 1e8, 1e11])
+@pytest.mark.parametrize("on", ["ground", "sheet"])
+def test_what_pins_press_down_is_squeezed_however_stiff_it_is(stiffness, on):
+    frames = 8
+    surroundings = {
+        "ground": {"ground": Ground(height=-0.006, thickness=1e-3, friction=0.0)},
+        "sheet": {"colliders": (Collider("Sheet", FACES, SQUARE[None] - [0.0, 0.0, 0.006], 0.0, thickness=1e-3),)},
+    }
+    job = free_box(frames, **surroundings[on])
+    x = job.surface.positions
+    pins = np.flatnonzero(x[:, 2] > 0.2 - 1e-9)
+    pressed = x[pins] - np.linspace(0.0, 0.04, frames)[:, None, None] * np.array([0.0, 0.0, 1.0])
+    held = np.ones((frames, len(pins)), dtype=bool)
+    stiff = (MaterialSettings("Stiff", stiffness),)
+    job = replace(job, materials=stiff, pinned_vertices=pins, pin_positions=pressed, pin_held=held)
+    bottom = baked(job)[-1][:, 2].min()
+    assert -0.005 - 0.004 * 0.2 < bottom < -0.005
+
+
 def test_a_rising_plate_lifts_the_box_and_thickness_holds_it_off():
     rise = np.linspace(0.0, 0.5, 12)[:, None, None] * np.array([0.0, 0.0, 1.0])
-    plate = Collider("Plate", SQUARE_FACES, SQUARE - [0.0, 0.0, 0.05] + rise, thickness=0.03)
+    plate = Collider("Plate", FACES, SQUARE - [0.0, 0.0, 0.05] + rise, thickness=0.03)
     frames = baked(free_box(12, colliders=(plate,)))
     assert frames[-1][:, 2].min() == pytest.approx(0.45 + 0.03, abs=0.02)
 
@@ -62,7 +81,7 @@ def test_a_turntable_takes_the_box_along_and_ice_does_not():
     centre = np.array([0.1, 0.1, 0.0])
     angles = {}
     for friction in (0.9, 0.0):
-        frames = baked(free_box(16, colliders=(Collider("Table", SQUARE_FACES, spun + centre, friction=friction),)))
+        frames = baked(free_box(16, colliders=(Collider("Table", FACES, spun + centre, friction=friction),)))
         arm = frames[-1] - frames[-1].mean(axis=0)
         rest = frames[0] - frames[0].mean(axis=0)
         sine = np.sum(rest[:, 0] * arm[:, 1] - rest[:, 1] * arm[:, 0])
