@@ -159,15 +159,26 @@ def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.
     cavity = np.zeros(int(part.max()) + 1, dtype=bool)
     if len(closed) < 2:
         return cavity
-    members = {p: corners[part == p] for p in closed}
-    low = {p: c.min(axis=(0, 1)) for p, c in members.items()}
-    high = {p: c.max(axis=(0, 1)) for p, c in members.items()}
-    for outer in closed:
-        inside = [p for p in closed if p != outer and (low[p] > low[outer]).all() and (high[p] < high[outer]).all()]
-        if not inside:
+    order = np.argsort(part, kind="stable")
+    begin = np.searchsorted(part[order], np.arange(len(cavity) + 1))
+    low = np.minimum.reduceat(corners[order].min(axis=1), begin[:-1])
+    high = np.maximum.reduceat(corners[order].max(axis=1), begin[:-1])
+
+    def faces(p: int) -> np.ndarray:
+        return corners[order[begin[p] : begin[p + 1]]].reshape(-1, 3)
+
+    # Sorted along x, those that begin within an outer part's reach are neighbours.
+    along = closed[np.argsort(low[closed, 0], kind="stable")]
+    first = np.searchsorted(low[along, 0], low[along, 0], side="right")
+    last = np.searchsorted(low[along, 0], high[along, 0])
+    for k, outer in enumerate(along):
+        near = along[first[k] : last[k]]
+        inside = near[((low[near] > low[outer]) & (high[near] < high[outer])).all(axis=1)]
+        if len(inside) == 0:
             continue
-        winding = WindingNumber(members[outer].reshape(-1, 3), np.arange(3 * len(members[outer])).reshape(-1, 3))
+        hull = faces(outer)
+        winding = WindingNumber(hull, np.arange(len(hull)).reshape(-1, 3))
         for p in inside:
-            if winding.contains(members[p].reshape(-1, 3)).all():
+            if winding.contains(faces(p)).all():
                 cavity[p] = not cavity[p]
     return cavity

@@ -65,6 +65,21 @@ def test_a_hollow_has_an_inside_where_bodies_may_be():
     assert approach.first.gaps == pytest.approx([0.25, -0.1, 0.1])
 
 
+def test_nested_shells_are_walls_and_hollows_in_turn_among_many_others():
+    shells = [0.5 + f * (CUBE - 0.5) for f in (0.6, 1.0, 0.2, 0.8)]
+    others = [0.1 * CUBE + [2.0 + 0.3 * k, 0.2 * (k % 5), 0.0] for k in range(40)]
+    parts = [*others[:20], *shells, *others[20:]]
+    faces = np.concatenate([CUBE_FACES + 8 * k for k in range(len(parts))])
+    flipped = turned(faces, np.random.default_rng(2).permutation(len(faces))[::2])
+    surface = ColliderSurface("Thing", flipped, np.concatenate(parts)[None])
+    assert surface.solid.all()
+    corners = np.concatenate(parts)[surface.triangles].reshape(len(parts), 12, 3, 3)
+    centred = corners - corners.mean(axis=(1, 2), keepdims=True)
+    volumes = np.linalg.det(centred).sum(axis=1) / 6.0
+    expected = [1e-3] * 20 + [0.216, 1.0, -0.008, -0.512] + [1e-3] * 20
+    assert volumes == pytest.approx(expected)
+
+
 def test_vertices_that_lie_on_each_other_are_one():
     """Every face with corners of its own, as importers split them."""
     gaps = signed(np.arange(36).reshape(-1, 3), CUBE[CUBE_FACES].reshape(-1, 3), [[0.5, 0.5, 0.9]]).gaps
