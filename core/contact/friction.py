@@ -14,10 +14,10 @@ import numpy as np
 CREEP = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
-NOTICEABLE = 0.01
+NOTICEABLE = 0.05
 """Part of the friction force by which renewing the lag has to change it to matter."""
 
-SETTLED = 0.1
+SETTLED = 0.5
 """Change of a slip from one stiffness to the next, as a part of it, under which it has settled."""
 
 
