@@ -201,7 +201,7 @@ class SinewObject(bpy.types.PropertyGroup):
     acceleration_attribute: StringProperty(
         name="Acceleration",
         description="Vector attribute of the points, in m/s² and world space, that acts beside gravity. Geometry Nodes "
-        "can make it, below the simulated place of the modifier stack. Empty: none",
+        "can make it, in a modifier that is simulated (Resolution > Simulate). Empty: none",
         options=set(),
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.errors import SettingsError
 from .animation_in import Moment
 
-REMEDY = "Make it below the simulated place of the modifier stack (Resolution), or clear Acceleration under Fields."
+REMEDY = "Simulate after the modifier that makes it (Resolution > Simulate), or clear Acceleration under Fields."
 
 
 class AccelerationSampler:

@@ -124,7 +124,7 @@ class ContactSettings:
     """
 
     friction: float = _number(0.5, 0.0, 10.0, "", "Ice 0.05, wood 0.4, rubber 1")
-    thickness: float = _number(0.005, 1e-6, 10.0, "m", "Distance from the surface at which it begins to push")
+    thickness: float = _number(0.001, 1e-6, 10.0, "m", "Distance from the surface at which it begins to push")
 
     def __post_init__(self) -> None:
         _check_ranges(self, SettingsError, "Collisions")

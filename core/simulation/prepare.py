@@ -81,6 +81,8 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, empty_regions: tup
     loose = _unpinned_parts(job, mesh, embedding)
     if loose and len(job.pinned_vertices):
         warnings.append(f"{loose} separate parts have no pin and will fall.")
+    if len(job.pinned_vertices) and not job.pin_held.any():
+        warnings.append("No pin is held: Hold From is above every weight.")
     return {
         "event": "mesh",
         "vertices": figures.vertices,

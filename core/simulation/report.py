@@ -184,7 +184,7 @@ def unsettled_words(frames: Sequence[int]) -> str:
     if not frames:
         return ""
     many = "s" if len(frames) > 1 else ""
-    return f"Frame{many} {frame_words(frames)} did not settle within the iterations: raise Iterations or Substeps."
+    return f"Frame{many} {frame_words(frames)} did not settle: raise Substeps, or Iterations."
 
 
 def frame_words(frames: Sequence[int]) -> str:

@@ -168,4 +168,4 @@ def test_frames_that_did_not_settle_are_told(body, saved):
     run = start(body)
     drain_until(lambda: child.current() is None)
     assert run.outcome == "done" and body.sinew.bake.status == "DONE"
-    assert "Frames 2-4 did not settle" in body.sinew.bake.message and "raise Iterations" in body.sinew.bake.message
+    assert "Frames 2-4 did not settle" in body.sinew.bake.message and "raise Substeps" in body.sinew.bake.message

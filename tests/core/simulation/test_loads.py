@@ -74,7 +74,7 @@ def test_a_rising_plate_lifts_the_box_and_thickness_holds_it_off():
 
 def test_a_turntable_takes_the_box_along_and_ice_does_not():
     turn = np.linspace(0.0, 0.4, 16)
-    square = SQUARE - [0.0, 0.0, 0.005]  # the default thickness: it touches
+    square = SQUARE - [0.0, 0.0, 0.001]  # the default thickness: it touches
     spun = np.array(
         [square @ np.array([[np.cos(a), np.sin(a), 0], [-np.sin(a), np.cos(a), 0], [0, 0, 1]]) for a in turn]
     )
