@@ -54,7 +54,7 @@ class SinewCollisions(bpy.types.PropertyGroup):
 
     use_ground: BoolProperty(name="Ground", description="A level floor that the body falls onto", options=set())
     height: numeric(FloatProperty, Ground, "height", "Height", unit="LENGTH")
-    friction: numeric(FloatProperty, Ground, "friction", "Collider Friction", soft_max=1.0, precision=2)
+    friction: numeric(FloatProperty, Ground, "friction", "Friction", soft_max=1.0, precision=2)
     collection: PointerProperty(
         name="Colliders",
         description="All meshes of this collection, still or animated, are in the way; the body itself never is",

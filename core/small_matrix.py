@@ -140,7 +140,7 @@ def eigh3(S, values, Q):
     for _sweep in range(30):
         off = abs(xy) + abs(xz) + abs(yz)
         # NaN ends the sweeps too.
-        if not off > 1e-18 * (abs(x) + abs(y) + abs(z)):
+        if not off > 1e-16 * (abs(x) + abs(y) + abs(z)):
             break
         x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v)
         x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w)
