@@ -85,7 +85,7 @@ def _drop() -> Iterable[Row]:
         yield row("drop", f"a step, {name}", 1e3 * float(np.median(seconds)), "ms")
         curves.append(Curve(f"E = {E:g} Pa", STEP * np.arange(len(heights)), heights))
         shots.append(Snapshot(f"E = {E:g} Pa", x, mesh.tets))
-    draw("full_space", "drop", [*shots, Plot("Centre", "t (s)", "height (m)", curves)], columns=4)
+    draw("full-space", "drop", [*shots, Plot("Centre", "t (s)", "height (m)", curves)], columns=4)
 
 
 def _fall(surface: SurfaceMesh, mesh: TetMesh, E: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

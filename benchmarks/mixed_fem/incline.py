@@ -95,4 +95,4 @@ def _incline(tilt: str) -> Iterable[Row]:
             yield row(name, f"way in a second / size, {label}", way[-1] / SIZE[0], "", at_most=2e-3)
     slides = slide(tilt, 0.98 * critical)[-1] / SIZE[0]
     yield row(name, "way in a second / size, mu = 0.98 tan", slides, "", at_least=0.1)
-    draw("mixed_fem", name, [Plot("A block on a slope of 20 degrees", "t (s)", "way (m)", curves)])
+    draw("mixed-fem", name, [Plot("A block on a slope of 20 degrees", "t (s)", "way (m)", curves)])
