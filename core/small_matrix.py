@@ -31,7 +31,9 @@ UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 
 @kernel
 def svd3(F, U, sigma, V):
-    """Signed singular value decomposition of one 3 x 3 matrix, written into U, sigma, V."""
+    """Signed singular value decomposition of one 3 x 3 matrix, written into U, sigma, V; V holds a rotation to start
+    from.
+    """
     # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
     largest = 0.0
     for i in range(3):
@@ -39,10 +41,8 @@ def svd3(F, U, sigma, V):
             largest = max(largest, abs(F[i, j]))
     scale = 1.0 / largest if largest > 0.0 else 1.0
     # Columns of A = F V as tuples: the compiler keeps them in registers.
-    a = (F[0, 0] * scale, F[1, 0] * scale, F[2, 0] * scale)
-    b = (F[0, 1] * scale, F[1, 1] * scale, F[2, 1] * scale)
-    c = (F[0, 2] * scale, F[1, 2] * scale, F[2, 2] * scale)
-    u, v, w = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    u, v, w = (V[0, 0], V[1, 0], V[2, 0]), (V[0, 1], V[1, 1], V[2, 1]), (V[0, 2], V[1, 2], V[2, 2])
+    a, b, c = _product(F, u, scale), _product(F, v, scale), _product(F, w, scale)
     for _sweep in range(30):
         a, b, u, v, first = _orthogonalize(a, b, u, v)
         a, c, u, w, second = _orthogonalize(a, c, u, w)
@@ -70,6 +70,29 @@ def svd3(F, U, sigma, V):
         U[i, 0], U[i, 1], U[i, 2] = left[i], middle[i], right[i]
         V[i, 0], V[i, 1], V[i, 2] = u[i], v[i], w[i]
     sigma[0], sigma[1], sigma[2] = x * largest, y * largest, z * largest
+
+
+@kernel
+def _orthonormalize(frame, out):
+    """A rotation but for round-off without it, ``V (3 - V^T V) / 2``: else it would grow from start to start."""
+    u = (frame[0, 0], frame[1, 0], frame[2, 0])
+    v = (frame[0, 1], frame[1, 1], frame[2, 1])
+    w = (frame[0, 2], frame[1, 2], frame[2, 2])
+    uv, uw, vw = 0.5 * _dot(u, v), 0.5 * _dot(u, w), 0.5 * _dot(v, w)
+    a, b, c = 1.5 - 0.5 * _dot(u, u), 1.5 - 0.5 * _dot(v, v), 1.5 - 0.5 * _dot(w, w)
+    for i in range(3):
+        out[i, 0] = a * u[i] - uv * v[i] - uw * w[i]
+        out[i, 1] = b * v[i] - uv * u[i] - vw * w[i]
+        out[i, 2] = c * w[i] - uw * u[i] - vw * v[i]
+
+
+@kernel
+def _product(F, u, scale):
+    return (
+        (F[0, 0] * u[0] + F[0, 1] * u[1] + F[0, 2] * u[2]) * scale,
+        (F[1, 0] * u[0] + F[1, 1] * u[1] + F[1, 2] * u[2]) * scale,
+        (F[2, 0] * u[0] + F[2, 1] * u[1] + F[2, 2] * u[2]) * scale,
+    )
 
 
 @kernel
@@ -196,36 +219,54 @@ def symmetric_from_six(s, S):
     S[0, 1] = S[1, 0] = s[5]
 
 
+def axes(count: int) -> np.ndarray:
+    """The world's axes as frames to start a decomposition from, (count,3,3)."""
+    return np.tile(np.eye(3), (count, 1, 1))
+
+
+def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Signed singular value decompositions, F (n,3,3) -> U (n,3,3), sigma (n,3), V (n,3,3).
+
+    ``frames`` (n,3,3): rotations to start V from; near it they spare a third of the work.
+    """
+    return _batch_svd(F, axes(len(F)) if frames is None else frames)
+
+
 @parallel_kernel
-def batch_svd(F):
-    """Signed singular value decompositions, F (n,3,3) -> U (n,3,3), sigma (n,3), V (n,3,3)."""
+def _batch_svd(F, frames):
     n = F.shape[0]
     U = np.empty((n, 3, 3))
     sigma = np.empty((n, 3))
     V = np.empty((n, 3, 3))
     for e in prange(n):
+        _orthonormalize(frames[e], V[e])
         svd3(F[e], U[e], sigma[e], V[e])
     return U, sigma, V
 
 
-@parallel_kernel
-def batch_eigh(s, frames):
+def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues (n,3) and rotations (n,3,3) of symmetric matrices stored as six numbers each, s (n,6).
 
-    ``frames`` (n,3,3): rotations to start from; near the eigenvectors they spare most of the work.
+    ``frames`` (n,3,3): rotations to start from; near the eigenvectors they spare half of the work.
     """
+    return _batch_eigh(s, axes(len(s)) if frames is None else frames)
+
+
+@parallel_kernel
+def _batch_eigh(s, frames):
     n = s.shape[0]
     values = np.empty((n, 3))
     Q = np.empty((n, 3, 3))
     for chunk in prange((n + CHUNK - 1) // CHUNK):
-        S, T, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+        S, T, R, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
         for e in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
             symmetric_from_six(s[e], S)
-            into_frame(frames[e], S, frames[e], T, R)
+            _orthonormalize(frames[e], W)
+            into_frame(W, S, W, T, R)
             eigh3(R, values[e], T)
             for i in range(3):
                 for j in range(3):
-                    Q[e, i, j] = frames[e, i, 0] * T[0, j] + frames[e, i, 1] * T[1, j] + frames[e, i, 2] * T[2, j]
+                    Q[e, i, j] = W[i, 0] * T[0, j] + W[i, 1] * T[1, j] + W[i, 2] * T[2, j]
     return values, Q
 
 

@@ -24,9 +24,9 @@ class Deformation(NamedTuple):
     V: np.ndarray
 
     @classmethod
-    def of(cls, F: np.ndarray) -> Deformation:
-        """Decompose deformation gradients, (n,3,3)."""
-        return cls(F, *batch_svd(F))
+    def of(cls, F: np.ndarray, frames: np.ndarray | None = None) -> Deformation:
+        """Decompose deformation gradients, (n,3,3); rotations ``frames`` (n,3,3) near V make it quicker."""
+        return cls(F, *batch_svd(F, frames))
 
     def stretch(self) -> np.ndarray:
         """Polar stretches ``S = R^T F`` as six numbers each, (n,6)."""
@@ -50,8 +50,6 @@ class Stretch(NamedTuple):
     @classmethod
     def of(cls, s: np.ndarray, frames: np.ndarray | None = None) -> Stretch:
         """Decompose stretches, (n,6); rotations ``frames`` (n,3,3) near their eigenvectors make it quicker."""
-        if frames is None:
-            frames = np.tile(np.eye(3), (len(s), 1, 1))
         return cls(s, *batch_eigh(s, frames))
 
     def take(self, rows: np.ndarray | slice) -> Stretch:

@@ -156,9 +156,11 @@ class MixedFEMSolver(FullSpaceSolver):
             return at
         return at._replace(stretch=Stretch.of(np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)))
 
-    def _iterate(self, x: np.ndarray, s: np.ndarray) -> _Iterate:
-        deformation = self.elastic.deformation(x)
-        return _Iterate(x, deformation, deformation.stretch(), Stretch.of(s, deformation.V))
+    def _iterate(self, x: np.ndarray, s: np.ndarray, near: _Iterate | None = None) -> _Iterate:
+        """Positions and stretches, decomposed; quicker from an iterate that is near."""
+        deformation = self.elastic.deformation(x, None if near is None else near.deformation)
+        stretch = Stretch.of(s, deformation.V if near is None else near.stretch.Q)
+        return _Iterate(x, deformation, deformation.stretch(), stretch)
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
         elastic, weights = self.elastic, step.h**2 * self.elastic.weights
@@ -196,7 +198,9 @@ class MixedFEMSolver(FullSpaceSolver):
 
         start, magnitude, _ = lagrangian(at)
         alpha, accepted = backtrack(
-            lambda alpha: lagrangian(self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds)),
+            lambda alpha: lagrangian(
+                self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds, at)
+            ),
             start,
             magnitude,
             -direction.promise,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.small_matrix import batch_eigh, batch_svd
+from sinew.core.small_matrix import batch_eigh, batch_stretch, batch_svd
 
 RNG = np.random.default_rng(4)
 MATRICES = {
@@ -55,3 +55,20 @@ def test_eigh(started):
     back = np.einsum("nij,nj,nkj->nik", Q, values, Q)
     for k, (i, j) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
         np.testing.assert_allclose(back[:, i, j], s[:, k], atol=1e-13)
+
+
+def test_decompositions_started_from_others_are_as_good():
+    """From start to start round-off does not grow, and the values are those of a cold start."""
+    rng = np.random.default_rng(4)
+    F = np.eye(3) + 0.2 * rng.normal(size=(200, 3, 3))
+    V = Q = None
+    for _ in range(60):
+        G = F @ (np.eye(3) + 1e-2 * rng.normal(size=(200, 3, 3)))
+        U, sigma, V = batch_svd(G, V)
+        s = batch_stretch(sigma, V)
+        values, Q = batch_eigh(s, Q)
+    np.testing.assert_allclose(U * sigma[:, None] @ V.transpose(0, 2, 1), G, atol=5e-15)
+    for frame in (U, V, Q):
+        np.testing.assert_allclose(frame @ frame.transpose(0, 2, 1), np.tile(np.eye(3), (200, 1, 1)), atol=5e-15)
+    np.testing.assert_allclose(sigma, batch_svd(G)[1], atol=1e-14)
+    np.testing.assert_allclose(np.sort(values), np.sort(sigma), atol=1e-14)
