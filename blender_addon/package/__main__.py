@@ -10,9 +10,9 @@ import sys
 def main(arguments: list[str]) -> int:
     """Run the command line; the exit code."""
     if arguments[:1] in (["bake"], ["report"]):
-        from .blender_addon.command import main as with_blender
+        from .blender_addon import command
 
-        return with_blender(arguments[1:], arguments[0])
+        command.leave(command.main(arguments[1:], arguments[0]))
     if any(argument.endswith(".blend") for argument in arguments):
         print("usage: python -m sinew {bake,report} SCENE.blend [options]", file=sys.stderr)
         return 2
