@@ -170,3 +170,16 @@ def local_update(U, sigma, V, polar, s, Q, stress, A, flip, dF):
             out_of_frame(Q[e], M, Q[e], R, D)
             _six_of(D, 2.0, multiplier[e])
     return ds, multiplier, curvature
+
+
+@kernel
+def constraint_work(weights, multiplier, polar, s):
+    """``sum w lambda . (s(F) - s)`` of weights (m,), and the sum of its terms' magnitudes."""
+    total, magnitude = 0.0, 0.0
+    for e in range(s.shape[0]):
+        work = 0.0
+        for k in range(6):
+            work += multiplier[e, k] * (polar[e, k] - s[e, k])
+        total += weights[e] * work
+        magnitude += abs(weights[e] * work)
+    return total, magnitude

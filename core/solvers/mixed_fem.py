@@ -37,7 +37,7 @@ from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED
-from .condensation import condense, local_update
+from .condensation import condense, constraint_work, local_update
 from .full_space import FullSpaceSolver
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction
@@ -59,6 +59,8 @@ class _Iterate(NamedTuple):
     deformation: Deformation
     polar: np.ndarray  # s(F(x)), (m,6)
     stretch: Stretch
+    value: float  # L without the multiplier's term
+    magnitude: float  # the sum of its parts' magnitudes
 
 
 class _Direction(NamedTuple):
@@ -99,12 +101,12 @@ class MixedFEMSolver(FullSpaceSolver):
         step = self.begin(state, time_step, loads)
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
-            at = self._iterate(self.start(guess, pin_targets), state.stretch)
+            at = self._iterate(self.start(guess, pin_targets), state.stretch, step)
             guessed = self._guessed(state.positions)
             tangled = UNTANGLING if guessed.any() else 0
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
-                at = self._restarted(at, self._guessed(at.x) if report.iterations else guessed)
+                at = self._restarted(at, self._guessed(at.x) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
             check_direction(direction.dx, direction.promise)
@@ -121,8 +123,10 @@ class MixedFEMSolver(FullSpaceSolver):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)
                 return self.finish(state, end.x, end.deformation.stretch(), step, time_step, report)
-            if report.reason and not self.renewed(at.x, step, report):
-                break
+            if report.reason:
+                if not self.renewed(at.x, step, report):
+                    break
+                at = self._iterate(at.x, at.stretch.s, step, at)
         if not report.reason and report.iterations <= tangled:
             report.reason = (
                 f"the cap of {report.iterations} iterations was reached while tets inside out were being untangled: "
@@ -150,17 +154,21 @@ class MixedFEMSolver(FullSpaceSolver):
         free = inverted & ~self._near_pins
         return grow(tets, free, AROUND_INVERTED) if free.any() else free
 
-    def _restarted(self, at: _Iterate, guessed: np.ndarray) -> _Iterate:
+    def _restarted(self, at: _Iterate, guessed: np.ndarray, step: IncrementalPotential) -> _Iterate:
         """With those stretches from the identity."""
         if not guessed.any():
             return at
-        return at._replace(stretch=Stretch.of(np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)))
+        return self._iterate(at.x, np.where(guessed[:, None], UNSTRETCHED, at.stretch.s), step, at)
 
-    def _iterate(self, x: np.ndarray, s: np.ndarray, near: _Iterate | None = None) -> _Iterate:
+    def _iterate(
+        self, x: np.ndarray, s: np.ndarray, step: IncrementalPotential, near: _Iterate | None = None
+    ) -> _Iterate:
         """Positions and stretches, decomposed; quicker from an iterate that is near."""
         deformation = self.elastic.deformation(x, None if near is None else near.deformation)
         stretch = Stretch.of(s, deformation.V if near is None else near.stretch.Q)
-        return _Iterate(x, deformation, deformation.stretch(), stretch)
+        rest, magnitude = step.rest_of_value(x)
+        elastic = step.h**2 * self.elastic.stretch_value(stretch)
+        return _Iterate(x, deformation, deformation.stretch(), stretch, rest + elastic, magnitude + abs(elastic))
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
         elastic, weights = self.elastic, step.h**2 * self.elastic.weights
@@ -188,18 +196,14 @@ class MixedFEMSolver(FullSpaceSolver):
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
     ) -> tuple[float, _Iterate | None, float]:
         def lagrangian(it: _Iterate) -> tuple[float, float, _Iterate]:
-            rest, magnitude = step.rest_of_value(it.x)
-            elastic = step.h**2 * self.elastic.stretch_value(it.stretch)
-            work = (
-                step.h**2 * self.elastic.weights * np.einsum("ni,ni->n", direction.multiplier, it.polar - it.stretch.s)
-            )
-            magnitude += abs(elastic) + float(np.sum(np.abs(work)))
-            return rest + elastic + float(np.sum(work)), magnitude, it
+            work, size = constraint_work(weights, direction.multiplier, it.polar, it.stretch.s)
+            return it.value + work, it.magnitude + size, it
 
+        weights = step.h**2 * self.elastic.weights
         start, magnitude, _ = lagrangian(at)
         alpha, accepted = backtrack(
             lambda alpha: lagrangian(
-                self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds, at)
+                self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds, step, at)
             ),
             start,
             magnitude,
