@@ -18,15 +18,17 @@ from ..contact.contact_points import ContactPoints
 from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane, Obstacle
 from ..contact.penalty import Contact, ContactNumbers
-from ..forces.acceleration_field import AccelerationField, SurfaceToBody
+from ..forces.acceleration_field import AccelerationField
 from ..forces.embedded_points import EmbeddedPoints
 from ..forces.springs import Springs, shared_stiffness
 from ..forces.step_potential import Load
+from ..linear_solvers.protocol import DirectSolver
 from ..materials.lame import youngs_modulus
 from ..mesh.embedding import Embedding
 from ..model.model import Model
 from ..model.settings import Ground
 from .job import Job
+from .surface_to_body import SurfaceToBody
 from .surroundings import Collider, Spring
 
 
@@ -38,6 +40,7 @@ class Loads:
     job : Job
     model : Model
     embedding : of the job's surface in the model's mesh
+    solver : the direct solver that carries accelerations into the body
 
     Raises
     ------
@@ -45,11 +48,11 @@ class Loads:
         One of them cannot act.
     """
 
-    def __init__(self, job: Job, model: Model, embedding: Embedding) -> None:
+    def __init__(self, job: Job, model: Model, embedding: Embedding, solver: type[DirectSolver]) -> None:
         self._substeps = job.solver.substeps
         self._movers: list[_Mover] = [_MovingSpring(spring, model, embedding) for spring in job.springs]
         if job.accelerations is not None:
-            self._movers.append(_MovingField(job.accelerations, model, embedding))
+            self._movers.append(_MovingField(job.accelerations, model, embedding, solver))
         if job.ground is not None or job.colliders:
             self._movers += _contacts(job, model)
 
@@ -83,9 +86,9 @@ class _MovingSpring:
 
 
 class _MovingField:
-    def __init__(self, samples: np.ndarray, model: Model, embedding: Embedding) -> None:
+    def __init__(self, samples: np.ndarray, model: Model, embedding: Embedding, solver: type[DirectSolver]) -> None:
         self._samples, self._mass = samples, model.mass
-        self._extension = SurfaceToBody(model.mesh, embedding)
+        self._extension = SurfaceToBody(model.mesh, embedding, solver)
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
         return AccelerationField(self._mass, self._extension.extend(_between(self._samples, frame, end)))

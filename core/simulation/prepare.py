@@ -127,8 +127,9 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         fields.energy,
         held,
     )
-    loads = Loads(job, model, embedding)
-    return Prepared(model, embedding, pins, loads, _linear_solver(job, model, store))
+    linear_solver = _linear_solver(job, model, store)
+    loads = Loads(job, model, embedding, linear_solver.solver)
+    return Prepared(model, embedding, pins, loads, linear_solver)
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import FactorizationError
+from sinew.core.linear_solvers.factorized import factorized
 from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
 from sinew.core.mesh.surface_mesh import SurfaceMesh
@@ -118,3 +119,15 @@ def test_the_size_of_the_factor(system, order_of):
     generic = np.where(full != 0.0, -1e-3, 0.0) + np.diag(np.full(len(full), 10.0))
     factor = np.linalg.cholesky(generic[np.ix_(scalar, scalar)])
     assert factor_entries(pattern, order) == np.count_nonzero(factor)
+
+
+@SOLVERS
+def test_a_plain_sparse_matrix(solver):
+    rng = np.random.default_rng(4)
+    B = sp.random(40, 40, 0.1, random_state=rng, format="csr")
+    A = B @ B.T + sp.identity(40)
+    b = rng.normal(size=(40, 3))
+    x = factorized(A, solver).solve(b)
+    assert np.abs(A @ x - b).max() <= 1e-12 * np.abs(b).max()
+    with pytest.raises(FactorizationError):
+        factorized(A - 2.0 * sp.identity(40), solver)
