@@ -118,6 +118,7 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
     record = obj.sinew.bake
     counts = f"{event['tets']:,} tetrahedra on {event['vertices']:,} vertices"
     record.mesh_summary = f"{counts}, smallest angle {event['min_dihedral']:.0f}°"
+    record.body_mass, record.body_volume, record.body_size = event["mass"], event["volume"], event["size"]
     record.mesh_warning = " ".join(event["warnings"])
 
 

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import bpy
 
 from ..core.errors import SinewError, StoreError
+from ..core.simulation.lengths import length_words
 
 RANGE_HELP = (
     "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
@@ -187,7 +188,8 @@ class _Progress:
             self.say(self._phase)
         elif kind == "mesh":
             self.mesh = event
-            self.say(f"{event['vertices']} vertices, {event['tets']} tetrahedra")
+            body = f"{length_words(event['size'])} across, {event['mass']:.3g} kg"
+            self.say(f"{event['vertices']} vertices, {event['tets']} tetrahedra; {body}")
             for warning in event.get("warnings", ()):
                 self.say(f"warning: {warning}")
         elif kind == "frame":

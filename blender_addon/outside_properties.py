@@ -41,9 +41,9 @@ class SinewSpring(bpy.types.PropertyGroup):
     strength: FloatProperty(
         name="Strength (N/m)",
         description="Force for each metre, of all vertices together. Key it to 0 to let go",
-        default=100.0,
+        default=1000.0,
         min=0.0,
-        soft_max=1e4,
+        soft_max=1e6,
         precision=1,
         step=1000,
     )

@@ -7,7 +7,12 @@ from typing import Any
 
 from ..core.materials.presets import PRESETS
 from ..core.model.settings import MaterialSettings
+from .bridge.weight_in import weight_and_size
 from .choices import fitting_unit
+from .outside_properties import SinewSpring
+
+SAG = 0.01
+"""Part of the body's size that a new spring gives way by under the body's weight."""
 
 
 def enable(obj: Any) -> None:
@@ -28,14 +33,25 @@ def add_material(obj: Any, preset: str) -> Any:
     return material
 
 
-def add_spring(obj: Any) -> Any:
-    """Append a spring; the new one is active and has a name of its own."""
-    springs = obj.sinew.springs
+def add_spring(obj: Any, scene: Any) -> Any:
+    """Append a spring that can hold the body; the new one is active and has a name of its own."""
+    springs, strength = obj.sinew.springs, holding_strength(obj, scene)
     taken = {spring.name for spring in springs}
     spring = springs.add()
     spring.name = _own_name("Spring", taken)
+    spring.strength = strength
     obj.sinew.active_spring = len(springs) - 1
     return spring
+
+
+def holding_strength(obj: Any, scene: Any) -> float:
+    """N/m with which the body's weight stretches a spring by ``SAG`` of the body's size, two significant digits; the
+    default where the weight cannot be told.
+    """
+    weight, size = weight_and_size(obj, scene)
+    if weight <= 0.0:
+        return SinewSpring.bl_rna.properties["strength"].default
+    return float(f"{weight / (SAG * size):.2g}")
 
 
 def _own_name(name: str, taken: set[str]) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import SinewError, StoreError
+from .simulation.lengths import length_words
 
 if TYPE_CHECKING:
     from .simulation.report import BakeReport
@@ -118,7 +119,8 @@ def print_event(event: dict, last_frame: int) -> None:
     if event["event"] == "phase" and event["phase"] in ("compile", "tetrahedralize", "simulate"):
         print(f"{event['phase'].capitalize()} {event['done']}/{event['total']}", file=sys.stderr)
     elif event["event"] == "mesh":
-        print(f"{event['vertices']} vertices, {event['tets']} tetrahedra", file=sys.stderr)
+        body = f"{length_words(event['size'])} across, {event['mass']:.3g} kg"
+        print(f"{event['vertices']} vertices, {event['tets']} tetrahedra; {body}", file=sys.stderr)
         for warning in event["warnings"]:
             print(f"Warning: {warning}", file=sys.stderr)
     elif event["event"] == "frame":

@@ -3,13 +3,17 @@
 import bpy
 
 from ..blender_addon import starting
+from ..core.errors import SinewError
 from . import polls
 
 
 class SINEW_OT_add_spring(bpy.types.Operator):
     bl_idname = "sinew.add_spring"
     bl_label = "Add Spring"
-    bl_description = "Add a spring. In Edit Mode it pulls the selected vertices, for which a vertex group is made"
+    bl_description = (
+        "Add a spring, strong enough to hold the body. In Edit Mode it pulls the selected vertices, for which a vertex "
+        "group is made"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -19,7 +23,11 @@ class SINEW_OT_add_spring(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         selected = polls.selected_vertices(obj)
-        spring = starting.add_spring(obj)
+        try:
+            spring = starting.add_spring(obj, context.scene)
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         if selected:
             group = obj.vertex_groups.new(name=spring.name)
             spring.vertex_group = group.name

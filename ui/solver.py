@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..blender_addon import figures
 from .places import Subject, panels, properties_layout, wrapped
 
 TOLERANCES = {
@@ -31,6 +32,8 @@ class Solver(Subject):
         column = layout.column()
         column.active = context.scene.use_gravity
         column.prop(context.scene, "gravity", text="Scene Gravity")
+        if words := figures.gravity_words(context.scene):
+            wrapped(layout, words, context, "ERROR")
 
 
 class Advanced(Subject):

@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..blender_addon import figures
 from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
 
 
@@ -24,7 +25,11 @@ class Springs(Subject):
         draw_list(self.layout, settings, "spring")
         layout = properties_layout(self)
         if settings.springs:
-            _draw_spring(layout, obj, settings.springs[min(settings.active_spring, len(settings.springs) - 1)])
+            spring = settings.springs[min(settings.active_spring, len(settings.springs) - 1)]
+            _draw_spring(layout, obj, spring)
+            sag, weak = figures.sag_words(spring.strength, settings.bake, context.scene)
+            if sag:
+                wrapped(layout, sag, context, "ERROR" if weak else "INFO")
         else:
             wrapped(layout, "A spring pulls vertices along with an object, or softly holds them (+).", context, "INFO")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ..errors import StoreError
 from .frame_store import FrameStore
 from .job import Job
-from .prepare import OnEvent, Prepared, ignore, mesh_event, prepare, tetrahedra
+from .prepare import OnEvent, Prepared, ignore, materials, prepare, tetrahedra
 from .run import Stopped, simulate
 from .warm_up import warm_up
 
@@ -101,7 +101,7 @@ def _stopped(frame: int | None, on_event: OnEvent) -> str:
 
 
 def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
-    """Only the tetrahedra, kept in the store for the bake."""
+    """Only the tetrahedra, kept in the store for the bake, and what body they make."""
     warm_up(on_event)
-    on_event(mesh_event(job, *tetrahedra(job, store, on_event)))
+    materials(job, *tetrahedra(job, store, on_event), on_event)
     on_event({"event": "done", "frames": 0, "unsettled": []})

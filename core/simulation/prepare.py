@@ -11,7 +11,7 @@ import numpy as np
 from ..constraints.pins import PinSchedule, pin_schedule
 from ..jit import cache_warning
 from ..linear_solvers.registry import Choice, choose, remembered
-from ..materials.fields import material_fields
+from ..materials.fields import MaterialFields, material_fields
 from ..mesh.embedding import Embedding, embed
 from ..mesh.quality import quality
 from ..mesh.tet_mesh import TetMesh
@@ -24,6 +24,7 @@ from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
+from .plausibility import scale_warnings
 
 FAR_OUTSIDE = -0.25
 """Barycentric coordinate under which an extrapolated vertex is worth a warning."""
@@ -66,13 +67,22 @@ def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[T
     return mesh, embedding
 
 
-def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, empty_regions: tuple[int, ...] = ()) -> dict[str, Any]:
-    """The figures of the tetrahedra, and what a user should know of them."""
+def materials(job: Job, mesh: TetMesh, embedding: Embedding, on_event: OnEvent) -> MaterialFields:
+    """Material parameters of the tetrahedra of a job; a ``mesh`` event tells what body they make."""
+    on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
+    fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
+    on_event(mesh_event(job, mesh, embedding, fields))
+    return fields
+
+
+def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFields) -> dict[str, Any]:
+    """The figures of the tetrahedra and of the body they make (SI), and what a user should know of them."""
     figures = quality(mesh)
     warnings = [
         f"The region of “{job.materials[job.regions[k].material].name}” holds no tetrahedron: raise the resolution."
-        for k in empty_regions
+        for k in fields.empty_regions
     ]
+    warnings += scale_warnings(job)
     far = int(np.count_nonzero(embedding.barycentric.min(axis=1) < FAR_OUTSIDE))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
@@ -91,6 +101,9 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, empty_regions: tup
         "components": figures.components,
         "min_dihedral": figures.min_dihedral,
         "max_dihedral": figures.max_dihedral,
+        "mass": float(fields.density @ mesh.body_volumes),
+        "volume": float(mesh.body_volumes.sum()),
+        "size": float(np.ptp(job.surface.positions, axis=0).max()),
         "warnings": warnings,
     }
 
@@ -105,9 +118,7 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
     """Build the model of a job; named errors where it cannot be."""
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event)
-    on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
-    fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
-    on_event(mesh_event(job, mesh, embedding, fields.empty_regions))
+    fields = materials(job, mesh, embedding, on_event)
     pins = pin_schedule(
         mesh,
         embedding,
