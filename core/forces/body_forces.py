@@ -25,10 +25,10 @@ class InertiaPotential:
 
 
 class GravityPotential:
-    """``-sum_v m_v g . x_v`` with the row sums of the mass matrix."""
+    """``-sum_v m_v g . x_v`` with the masses (n,) that a uniform acceleration pulls at."""
 
-    def __init__(self, mass: sp.csr_matrix, acceleration: np.ndarray) -> None:
-        self.forces = np.asarray(mass.sum(axis=1)).reshape(-1, 1) * np.asarray(acceleration, dtype=np.float64)
+    def __init__(self, nodal_masses: np.ndarray, acceleration: np.ndarray) -> None:
+        self.forces = nodal_masses[:, None] * np.asarray(acceleration, dtype=np.float64)
 
     def value(self, positions: np.ndarray) -> float:
         """J, up to the choice of the origin."""

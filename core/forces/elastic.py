@@ -46,10 +46,17 @@ class ElasticPotential:
 
     # -- of deformation gradients -----------------------------------------------------------------------------------
 
+    def gradients(self, positions: np.ndarray) -> np.ndarray:
+        """Deformation gradients of positions (n,3), (m,3,3)."""
+        return deformation_gradients(positions, self.tets, self.N)
+
+    def change(self, dx: np.ndarray) -> np.ndarray:
+        """What changes dx (n,3) of the positions do to the deformation gradients, (m,3,3)."""
+        return deformation_gradients(dx, self.tets, self.N)
+
     def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
         """Deformation gradients of positions (n,3), decomposed; quicker with a deformation that is ``near``."""
-        F = deformation_gradients(positions, self.tets, self.N)
-        return Deformation.of(F, None if near is None else near.V)
+        return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def value(self, deformation: Deformation) -> float:
         """Elastic energy, J."""

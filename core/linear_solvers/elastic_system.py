@@ -20,7 +20,8 @@ from .registry import ITERATIVE, Choice
 class ElasticSystem:
     """Assembles element matrices, factorises, solves.
 
-    ``blocks`` (m,10,3,3): element matrices, pairs of corners (a, b), a >= b, row by row; whoever assembles fills them.
+    ``blocks`` (m,10,3,3): element matrices, pairs of corners (a, b), a >= b, row by row; whoever assembles fills them
+    from the shape gradients ``N`` (m,4,3) and the ``masses`` (m,).
 
     Parameters
     ----------
@@ -31,6 +32,7 @@ class ElasticSystem:
 
     def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
         self._body = body
+        self.N, self.masses = body.N, body.masses
         sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
         self._choice = choice
         self._solver: SystemSolver
@@ -71,8 +73,7 @@ class ElasticSystem:
         potentials: tuple[StepPotential, ...] = (),
     ) -> None:
         """The same from a tangent of all tets, Pa."""
-        body = self._body
-        tangent_blocks(tangent, body.N, scale * body.weights, body.masses, self.blocks)
+        tangent_blocks(tangent, self.N, scale * self._body.weights, self.masses, self.blocks)
         self.assemble(scale, positions, potentials)
 
     def try_factorize(self) -> bool:

@@ -12,10 +12,13 @@ from ..energies import energy
 from ..errors import MaterialError, MeshError, PinError
 from ..forces.elastic import ElasticPotential
 from ..linear_solvers.body import Body
+from ..linear_solvers.elastic_system import ElasticSystem
+from ..linear_solvers.registry import Choice, choose
 from ..materials.lame import lame_parameters
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import grow
 from ..small_matrix import UNSTRETCHED
+from .settings import SolverSettings
 from .state import State
 
 AROUND_INVERTED = 2
@@ -55,6 +58,33 @@ class Model:
             self.pinned,
         )
 
+    @property
+    def size(self) -> float:
+        """The longest side of the body at rest, m."""
+        return self.mesh.size
+
+    @property
+    def nodal_masses(self) -> np.ndarray:
+        """What a uniform acceleration pulls each vertex with, (n,), kg."""
+        return np.asarray(self.mass.sum(axis=1)).ravel()
+
+    def displacements(self, change: np.ndarray) -> np.ndarray:
+        """How far vertices move when the unknowns change so, (n,3), m: the unknowns are the positions themselves."""
+        return change
+
+    def around(self, chosen: np.ndarray) -> np.ndarray:
+        """The chosen tets, a mask (m,), with the neighbours whose stretches are no useful guess either."""
+        return grow(self.mesh.tets, chosen, AROUND_INVERTED)
+
+    def near_pins(self) -> np.ndarray:
+        """The tets at pins and around them, as a mask (m,)."""
+        return self.around(np.isin(self.mesh.tets, self.pinned).any(axis=1))
+
+    def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
+        """Its linear systems; ``choice`` is a linear solver that was chosen already."""
+        choice = choice or choose(settings.linear_solver, self.body)
+        return ElasticSystem(self.body, choice, settings.inner_iterations)
+
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """A state to start from.
 
@@ -66,7 +96,7 @@ class Model:
         stretch = deformation.stretch()
         inverted = deformation.sigma[:, 2] <= 0.0
         if inverted.any():
-            stretch[grow(self.mesh.tets, inverted, AROUND_INVERTED)] = UNSTRETCHED
+            stretch[self.around(inverted)] = UNSTRETCHED
         if velocities is None:
             velocities = np.zeros_like(positions)
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)

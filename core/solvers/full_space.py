@@ -16,8 +16,7 @@ from ..forces.rayleigh import RayleighDamping
 from ..forces.step_potential import Load, Motion
 from ..integrators.registry import integrator
 from ..integrators.time_step import History
-from ..linear_solvers.elastic_system import ElasticSystem
-from ..linear_solvers.registry import Choice, choose
+from ..linear_solvers.registry import Choice
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
@@ -52,14 +51,13 @@ class FullSpaceSolver:
         self.settings = settings
         self.elastic = model.elastic
         self.inertia = InertiaPotential(model.mass)
-        self.gravity = GravityPotential(model.mass, np.asarray(settings.gravity))
+        self.gravity = GravityPotential(model.nodal_masses, np.asarray(settings.gravity))
         self.integrator = integrator(settings.integrator)
         self.damping: tuple[Load, ...] = ()
         if settings.mass_damping > 0.0 or settings.stiffness_damping > 0.0:
             factors = settings.mass_damping, settings.stiffness_damping
             self.damping = (RayleighDamping(model.elastic, model.mass, model.masses, *factors),)
-        choice = linear_solver or choose(settings.linear_solver, model.body)
-        self.system = ElasticSystem(model.body, choice, settings.inner_iterations)
+        self.system = model.linear_system(settings, linear_solver)
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
 
@@ -99,12 +97,13 @@ class FullSpaceSolver:
 
     def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
         """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
-        pinned = self.model.pinned
-        flight = np.linalg.norm(x - step.time.predicted, axis=1)
-        pulled = np.linalg.norm(x[pinned] - state.positions[pinned], axis=1).max(initial=0.0)
+        pinned, moved = self.model.pinned, x - state.positions
+        flight = np.linalg.norm(self.model.displacements(x - step.time.predicted), axis=1)
+        moved[np.setdiff1d(np.arange(len(x)), pinned)] = 0.0
+        pulled = np.linalg.norm(self.model.displacements(moved), axis=1).max(initial=0.0)
         falling = step.h**2 * float(np.linalg.norm(self.settings.gravity))
         worst = int(np.argmax(flight))
-        if flight[worst] > FARTHEST_FLIGHT * self.model.mesh.size + 10.0 * (pulled + falling):
+        if flight[worst] > FARTHEST_FLIGHT * self.model.size + 10.0 * (pulled + falling):
             raise DivergenceError(
                 f"Vertex {worst} flew {flight[worst]:.3g} m away in one step.",
                 "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
@@ -158,7 +157,7 @@ class FullSpaceSolver:
 
         with report.timed("line_search"):
             alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
-        size = float(np.linalg.norm(dx, axis=1).max())
+        size = self.movement(dx)
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
         return accepted
@@ -169,6 +168,10 @@ class FullSpaceSolver:
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Norm of the incremental potential's gradient over free vertices, kg m."""
         return float(np.linalg.norm(step.gradient(x, self.elastic.stress(deformation))))
+
+    def movement(self, dx: np.ndarray) -> float:
+        """How far a change of the unknowns moves a vertex at most, m."""
+        return float(np.linalg.norm(self.model.displacements(dx), axis=1).max())
 
     # -- when to stop -----------------------------------------------------------------------------------------------
 
@@ -207,7 +210,7 @@ class FullSpaceSolver:
     def settled(self, decrement: float, direction_size: float, h: float) -> str:
         """Why the stop rule is content, or an empty text."""
         settings = self.settings
-        if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.mesh.size:
+        if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
             return f"no vertex wants to move farther than {settings.tolerance:g} of the body's size"
         if settings.stop_rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
             return f"an iteration promises no more than {settings.decrement_tolerance:g} J"

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..assembly.deformation_gradient import deformation_gradients
 from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import Iteration, StepReport
@@ -46,8 +45,8 @@ class LinearlyImplicitSolver(FullSpaceSolver):
         x = self.start(step.time.predicted, pin_targets)
         while not report.reason:
             with report.timed("assembly"):
-                dF = deformation_gradients(x - state.positions, self.model.mesh.tets, self.elastic.N)
-                g = step.gradient(x, stress + tangent.stress_change(dF))
+                change = tangent.stress_change(self.elastic.change(x - state.positions))
+                g = step.gradient(x, stress + change)
                 self.system.assemble_tangent(tangent, step.h**2, x, step.potentials)
             with report.timed("factorization"):
                 self.system.factorize()
@@ -65,7 +64,7 @@ class LinearlyImplicitSolver(FullSpaceSolver):
         self, dx: np.ndarray, g: np.ndarray, loaded: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
         """Whether the linear solve was the last one: loads that touch or let go ask for another."""
-        size = float(np.linalg.norm(dx, axis=1).max())
+        size = self.movement(dx)
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))

@@ -26,12 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..assembly.deformation_gradient import deformation_gradients
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
 from ..linear_solvers.registry import Choice
-from ..mesh.topology import grow
-from ..model.model import AROUND_INVERTED, Model
+from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
@@ -90,8 +88,7 @@ class MixedFEMSolver(FullSpaceSolver):
 
     def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         super().__init__(model, settings, linear_solver)
-        tets = model.mesh.tets
-        self._near_pins = grow(tets, np.isin(tets, model.pinned).any(axis=1), AROUND_INVERTED)
+        self._near_pins = model.near_pins()
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
@@ -112,7 +109,7 @@ class MixedFEMSolver(FullSpaceSolver):
             check_direction(direction.dx, direction.promise)
             with report.timed("line_search"):
                 alpha, accepted, magnitude = self._search(at, direction, step)
-            size = float(np.linalg.norm(direction.dx, axis=1).max())
+            size = self.movement(direction.dx)
             iteration = Iteration(gradient_norm, direction.decrement, direction.promise, alpha, alpha * size)
             self.judge(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
@@ -147,12 +144,11 @@ class MixedFEMSolver(FullSpaceSolver):
         """The tets whose stretches are to restart at x, as a mask (m,): those around inverted tets that no pin is near
         to hold, or all of a body that is tangled.
         """
-        tets = self.model.mesh.tets
-        inverted = np.linalg.det(deformation_gradients(x, tets, self.elastic.N)) <= 0.0
+        inverted = np.linalg.det(self.elastic.gradients(x)) <= 0.0
         if inverted.mean() > TANGLED:
-            return np.ones(len(tets), dtype=bool)
+            return np.ones_like(inverted)
         free = inverted & ~self._near_pins
-        return grow(tets, free, AROUND_INVERTED) if free.any() else free
+        return self.model.around(free) if free.any() else free
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray, step: IncrementalPotential) -> _Iterate:
         """With those stretches from the identity."""
@@ -175,7 +171,7 @@ class MixedFEMSolver(FullSpaceSolver):
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(at.stretch), elastic.stretch_tangent(at.stretch)
             mixed = (*at.deformation[1:], at.polar, at.stretch.s, at.stretch.Q, stress, tangent.curvature, tangent.flip)
-            rest = self.settings.quadratic_finish, elastic.N, weights, self.model.masses, self.system.blocks
+            rest = self.settings.quadratic_finish, self.system.N, weights, self.system.masses, self.system.blocks
             P, disagreement = condense(*mixed, *rest)
             g = step.gradient(at.x, P)
             self.system.assemble(step.h**2, at.x, step.potentials)
@@ -184,7 +180,7 @@ class MixedFEMSolver(FullSpaceSolver):
         with report.timed("solve"):
             dx = self.system.solve(-g)
         with report.timed("local"):
-            dF = deformation_gradients(dx, self.model.mesh.tets, elastic.N)
+            dF = elastic.change(dx)
             ds, multiplier, curvature = local_update(*mixed, dF)
             inertia = float(np.sum(dx * (self.model.mass @ dx)))
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
