@@ -141,12 +141,12 @@ def report_of(obj: Any) -> BakeReport:
 
 def note_report(obj: Any, store: FrameStore) -> None:
     """Keep the story of the bake for the panel, and a word of frames that did not settle."""
-    from ..core.simulation.report import read_report, unsettled_words
+    from ..core.simulation.report import read_report
 
     record, report = obj.sinew.bake, read_report(store)
     record.report = "\n".join(report.summary())
     record.linear_solver = report.linear_solver
-    record.message = record.message or unsettled_words(report.unsettled)
+    record.message = record.message or report.unsettled_words()
 
 
 def note_error(obj: Any, error: SinewError) -> None:

@@ -175,14 +175,14 @@ class _Progress:
 
     def __init__(self, name: str, total: int) -> None:
         self._name, self._total, self._before, self._done = name, total, 0, 0
-        self._start = time.monotonic()
+        self._start = self._first = time.monotonic()
         self._phase = ""
         self.mesh: dict[str, Any] = {}
 
     def __call__(self, event: dict[str, Any]) -> None:
         kind = event["event"]
         if kind == "phase" and event["phase"] == "simulate":
-            self._before = event["done"]
+            self._before, self._first = event["done"], time.monotonic()
         if kind == "phase" and event["phase"] != self._phase:
             self._phase = event["phase"]
             self.say(self._phase)
@@ -194,10 +194,11 @@ class _Progress:
                 self.say(f"warning: {warning}")
         elif kind == "frame":
             self._done += 1
-            elapsed = time.monotonic() - self._start
+            now = time.monotonic()
             done = self._before + self._done
-            left = elapsed / self._done * max(0, self._total - done)
-            self.say(f"frame {event['frame']} ({done}/{self._total}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
+            left = (now - self._first) / self._done * max(0, self._total - done)
+            times = f"elapsed {now - self._start:.0f} s, remaining {left:.0f} s"
+            self.say(f"frame {event['frame']} ({done}/{self._total}) {times}")
 
     def say(self, text: str) -> None:
         """Print one line that begins with the body's name."""

@@ -27,8 +27,9 @@ class Iteration:
 class StepReport:
     """What a solver says of one step.
 
-    ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m (times 1/h² it is a force in
-    N). ``linear_solver``: what solved the linear systems, and why it was taken. ``seconds``: by part (assembly,
+    ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m; ``force``: the same in N,
+    divided by h². ``movement``: the largest that the last iteration wanted, m, whatever part of it the line search
+    took. ``linear_solver``: what solved the linear systems, and why it was taken. ``seconds``: by part (assembly,
     factorization, solve, local, line_search).
     """
 
@@ -38,6 +39,8 @@ class StepReport:
     reason: str = ""
     gradient_norm: float = float("nan")
     linear_solver: str = ""
+    force: float = float("nan")
+    movement: float = float("nan")
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

@@ -11,7 +11,7 @@ from .frame_store import FrameStore
 from .job import Job
 from .prepare import OnEvent, Prepared, ignore, materials, prepare, tetrahedra
 from .run import Stopped, simulate
-from .warm_up import warm_up
+from .warm_up import load_kernels, warm_up
 
 
 def bake(
@@ -40,10 +40,14 @@ def bake(
     if resume:
         _require_same(job, store)
     last = store.last_state(job.frame_start)
+    began = time.perf_counter()
     warm_up(on_event)
+    load_kernels(job)
+    compiled = time.perf_counter()
     if should_stop():
         return _stopped(last[0] if last else None, on_event)
     prepared = prepare(job, store, on_event)
+    store.add_preparation({"compiling": compiled - began, "tetrahedra": time.perf_counter() - compiled})
     start = last if resume else None
     model = prepared.model
     if start and not start[1].fits(len(model.mesh.rest_positions), len(model.mesh.tets)):

@@ -209,6 +209,17 @@ class FrameStore:
         if self.linear_solver() != (name, reason):
             write_arrays(self._path("about"), {}, {**self._about(), "linear_solver": [name, reason]})
 
+    def preparation(self) -> dict[str, float]:
+        """Seconds that came before the frames, by part; empty where they were not noted."""
+        kept = self._about().get("preparation")
+        return {str(k): float(v) for k, v in kept.items() if _is_time(v)} if isinstance(kept, dict) else {}
+
+    def add_preparation(self, seconds: dict[str, float]) -> None:
+        """Note seconds by part, beside those of the bake that is resumed."""
+        before = self.preparation()
+        total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
+        write_arrays(self._path("about"), {}, {**self._about(), "preparation": total})
+
     # -- tetrahedra ---------------------------------------------------------------------------------------------------
 
     def read_mesh(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
@@ -276,6 +287,10 @@ class FrameStore:
         for name in self._names():
             if _NAME.match(name.removesuffix(".part")) and name.endswith(".part"):
                 remove(self.folder / name)
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0.0 <= value < float("inf")
 
 
 def _parts_alike(before: Job, now: Job) -> set[str]:

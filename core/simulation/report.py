@@ -6,20 +6,37 @@ import csv
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .frame_store import FrameStore
+from .lengths import length_words
+from .plausibility import scale_warnings
 
 SHOWN_RANGES = 6
 """Ranges of frames that a message names before it only counts the rest."""
 
 
+MEANINGS = {
+    "Iterations": "of all steps of the frame",
+    "Settled": "whether every step ended because its Stop When was met",
+    "Still Moving (m)": "how far a vertex wanted to move in a step's last iteration",
+    "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
+    "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
+    "Factorization": "seconds to prepare the linear system",
+    "Solve": "seconds to solve it for the movements",
+    "Local": "seconds for the tetrahedra one by one",
+    "Line search": "seconds to find how much of a movement to make",
+}
+"""What a column of the table says, by its heading."""
+
+
 @dataclass(frozen=True)
 class FrameReport:
-    """One frame: its steps, their iterations together and at most, whether all of them settled, and why they ended;
-    the largest gradient norm at a step's end (kg m), seconds in all and by part, and the peak memory of the process so
-    far (bytes; 0 unknown).
+    """One frame: its steps, their iterations together and at most, whether all of them settled, and why they ended; how
+    far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
+    most, of the steps that did not settle where there are any; seconds in all and by part, and the peak memory of the
+    process so far (bytes; 0 unknown).
     """
 
     frame: int
@@ -28,7 +45,8 @@ class FrameReport:
     most_iterations: int
     settled: bool
     reasons: tuple[str, ...]
-    gradient_norm: float
+    movement: float
+    force: float
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -36,14 +54,15 @@ class FrameReport:
 
 @dataclass(frozen=True)
 class BakeReport:
-    """A bake: the method's name, the linear solver with the reason for it ("" unknown), the cap of iterations a step,
-    and every frame but the first, at which the body is at rest.
+    """A bake: the method's name, the linear solver with the reason for it ("" unknown), every frame but the first, at
+    which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit.
     """
 
     solver: str
     linear_solver: str
-    max_iterations: int
     frames: tuple[FrameReport, ...]
+    preparation: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def unsettled(self) -> list[int]:
@@ -56,7 +75,11 @@ class BakeReport:
         if not self.frames:
             return None
         loose = [frame for frame in self.frames if not frame.settled]
-        return max(loose, key=lambda f: f.gradient_norm) if loose else max(self.frames, key=lambda f: f.most_iterations)
+        return (
+            max(loose, key=lambda f: (f.movement, f.force))
+            if loose
+            else max(self.frames, key=lambda f: f.most_iterations)
+        )
 
     @property
     def seconds(self) -> float:
@@ -82,7 +105,7 @@ class BakeReport:
         lines = [
             f"{self.solver}, frames {range_words}, {steps} steps, {_time(self.seconds)}",
             f"Iterations a step: {mean:.1f} on average, {busiest.most_iterations} at most (frame {busiest.frame})",
-            unsettled_words(self.unsettled) or "Every step settled.",
+            self.unsettled_words() or "Every step settled.",
         ]
         if self.unsettled:
             lines.append(f"Worst frame: {self.worst.frame} ({'; '.join(self.worst.reasons)})")
@@ -92,19 +115,33 @@ class BakeReport:
         total = sum(parts.values())
         if total > 0.0:
             shares = (f"{part_words(part)} {100.0 * seconds / total:.0f}%" for part, seconds in parts.items())
-            lines.append(f"Time: {', '.join(shares)}")
+            lines.append(f"Time of the steps: {', '.join(shares)}")
+        if self.preparation:
+            spent = (f"{part_words(part)} {_time(seconds)}" for part, seconds in self.preparation.items())
+            lines.append(f"Before the first frame: {', '.join(spent)}")
         if self.linear_solver:
             lines.append(f"Linear solver: {self.linear_solver}")
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
-        return lines
+        return [*lines, *self.warnings]
+
+    def unsettled_words(self) -> str:
+        """What to say of frames with a step that stopped before it settled; "" when there are none."""
+        frames = self.unsettled
+        if not frames:
+            return ""
+        many = "s" if len(frames) > 1 else ""
+        farthest = max(frame.movement for frame in self.frames if not frame.settled)
+        missing = f" (the last iteration still moved it by up to {length_words(farthest)})" if farthest > 0.0 else ""
+        return f"Frame{many} {frame_words(frames)} did not settle{missing}: raise Substeps, or Iterations."
 
     def table(self) -> str:
-        """Every frame as a line of text."""
+        """Every frame as a line of text, and what the columns mean."""
         rows = [[_cell(value) for value in row] for row in self.rows()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
         lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths)), row[-1]]) for row in rows]
-        return "\n".join([*self.summary(), "", *lines]) + "\n"
+        meanings = [f"{heading}: {MEANINGS[heading]}" for heading in rows[0] if heading in MEANINGS]
+        return "\n".join([*self.summary(), "", *lines, "", *meanings]) + "\n"
 
     def as_csv(self) -> str:
         """Every frame as a line of comma-separated values, seconds and SI units."""
@@ -119,9 +156,10 @@ class BakeReport:
             "Frame",
             "Steps",
             "Iterations",
-            "Most",
+            "Most in a Step",
             "Settled",
-            "Residual (kg m)",
+            "Still Moving (m)",
+            "Unbalanced (N)",
             "Seconds",
             *(part_words(part).capitalize() for part in parts),
             "Why the steps ended",
@@ -129,23 +167,24 @@ class BakeReport:
         for f in self.frames:
             counts = [f.frame, f.steps, f.iterations, f.most_iterations, "yes" if f.settled else "NO"]
             times = [f.seconds, *(f.parts.get(part, 0.0) for part in parts)]
-            yield [*counts, f.gradient_norm, *times, "; ".join(f.reasons)]
+            yield [*counts, f.movement, f.force, *times, "; ".join(f.reasons)]
 
 
 def read_report(store: FrameStore) -> BakeReport:
     """The report of a store's frames; StoreError where they cannot be read."""
     from ..solvers.registry import SOLVERS  # loads Numba, which an interface's start should not wait for
 
-    settings = store.job().solver
+    job = store.job()
     abouts = [(frame, store.about(frame)) for frame in store.frames()]
     frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
     last = abouts[-1][1]["reports"] if abouts else []
-    known = SOLVERS.get(settings.solver)
+    known = SOLVERS.get(job.solver.solver)
     return BakeReport(
-        solver=known.label if known is not None else settings.solver,
+        solver=known.label if known is not None else job.solver.solver,
         linear_solver=str(last[-1].get("linear_solver", "")) if last else "",
-        max_iterations=settings.max_iterations,
         frames=frames,
+        preparation=store.preparation(),
+        warnings=tuple(scale_warnings(job)),
     )
 
 
@@ -157,15 +196,17 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         seconds = step.get("seconds")
         for part, value in seconds.items() if isinstance(seconds, dict) else ():
             parts[part] = parts.get(part, 0.0) + _number(value)
-    reasons = dict.fromkeys(str(step.get("reason", "")) for step in steps if not step.get("converged"))
+    loose = [step for step in steps if step.get("converged") is not True]
+    reasons = dict.fromkeys(str(step.get("reason", "")) for step in loose or steps)
     return FrameReport(
         frame=frame,
         steps=len(steps),
         iterations=sum(iterations),
         most_iterations=max(iterations),
-        settled=all(step.get("converged") is True for step in steps),
-        reasons=tuple(reasons) or tuple(dict.fromkeys(str(step.get("reason", "")) for step in steps)),
-        gradient_norm=max(_number(step.get("gradient_norm")) for step in steps),
+        settled=not loose,
+        reasons=tuple(reasons),
+        movement=max(_number(step.get("movement")) for step in loose or steps),
+        force=max(_number(step.get("force")) for step in loose or steps),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
         peak_memory=int(_number(about.get("peak_memory"))),
@@ -177,14 +218,6 @@ def _number(value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         return 0.0
     return float(value)
-
-
-def unsettled_words(frames: Sequence[int]) -> str:
-    """What to say of frames whose steps stopped before they settled; "" when there are none."""
-    if not frames:
-        return ""
-    many = "s" if len(frames) > 1 else ""
-    return f"Frame{many} {frame_words(frames)} did not settle: raise Substeps, or Iterations."
 
 
 def frame_words(frames: Sequence[int]) -> str:

@@ -24,6 +24,7 @@ from ..mesh.tetrahedralize import tetrahedralize
 from ..model.model import build_model
 from ..model.settings import ResolutionSettings, SolverSettings
 from ..solvers import SOLVERS, make_solver
+from .job import Job
 
 
 def _tetrahedron() -> SurfaceMesh:
@@ -66,6 +67,26 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
             model.rest_state(), mesh.rest_positions[:1], 0.04, loads
         ),
     )
+
+
+def load_kernels(job: Job) -> None:
+    """Read from the disk what the steps of a job will run, by a step of a tiny body: its first frame does not wait."""
+    surface = _tetrahedron()
+    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
+    energies = tuple(dict.fromkeys(material.energy for material in job.materials))
+    kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
+    model = build_model(mesh, 1e5, 0.4, 1e3, energies=energies, energy_of_tet=kinds, pinned=np.array([0]))
+    chosen = job.solver
+    settings = SolverSettings(
+        solver=chosen.solver,
+        integrator=chosen.integrator,
+        quadratic_finish=chosen.quadratic_finish,
+        linear_solver=chosen.linear_solver,
+        mass_damping=min(chosen.mass_damping, 1.0),
+        stiffness_damping=min(chosen.stiffness_damping, 0.01),
+    )
+    loads = _contact_loads(surface, mesh) if job.ground is not None or job.colliders else ()
+    make_solver(model, settings).step(model.rest_state(), mesh.rest_positions[:1] + 0.01, 0.04, loads)
 
 
 def _contact_loads(surface: SurfaceMesh, mesh: TetMesh) -> tuple[Load, ...]:

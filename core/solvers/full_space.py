@@ -88,6 +88,7 @@ class FullSpaceSolver:
         check_finite(x, "position")
         self._check_flight(state, x, step)
         report.linear_solver = self.system.choice
+        report.force = report.gradient_norm / step.h**2
         if not report.reason:
             report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
         history = None
@@ -191,12 +192,14 @@ class FullSpaceSolver:
         """
         report.iterations += 1
         report.history.append(iteration)
+        report.movement = direction_size
         settled = self.settled(iteration.decrement, direction_size, h)
         promise = iteration.promise
         if settled or not accepted:
             # A solution of the linear system that is not exact may be small far from the minimum.
             missing = self.system.shortfall()
-            settled = self.settled(iteration.decrement + missing.decrement, direction_size + missing.movement, h)
+            report.movement += missing.movement
+            settled = self.settled(iteration.decrement + missing.decrement, report.movement, h)
             promise += missing.decrement
         if settled:
             report.converged = True

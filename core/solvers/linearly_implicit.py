@@ -69,10 +69,9 @@ class LinearlyImplicitSolver(FullSpaceSolver):
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))
         missing = self.system.shortfall()
-        if loaded:
-            settled = self.settled(decrement + missing.decrement, size + missing.movement, step.h)
-        else:
-            settled = self.settled(missing.decrement, missing.movement, step.h)
+        # Without loads an exact solve leaves nothing to do.
+        report.movement = size + missing.movement if loaded else missing.movement
+        settled = self.settled(missing.decrement + (decrement if loaded else 0.0), report.movement, step.h)
         if settled:
             report.converged = True
             report.reason = settled if loaded else "one linear solve"

@@ -116,6 +116,21 @@ def test_reports_tell_their_story(solver):
 
 
 @SOLVER
+def test_reports_tell_what_is_missing(solver):
+    """A step that was stopped early says by how much, one that settled by less than it was told to."""
+    model = bar()
+    targets = model.mesh.rest_positions[model.pinned] + [0.0, 0.0, 0.05]
+    for iterations, tolerance in ((2, 1e-9), (60, 1e-6)):
+        options = settings(solver, iterations=iterations, tolerance=tolerance)
+        _state, report = make_solver(model, options).step(model.rest_state(), targets, H)
+        assert report.force == pytest.approx(report.gradient_norm / H**2)
+        if solver != "linearly_implicit":  # whose one solve leaves nothing
+            assert report.converged == (report.movement <= tolerance * model.mesh.size)
+            assert report.movement >= report.history[-1].movement
+            assert report.converged == (iterations == 60)
+
+
+@SOLVER
 def test_a_pin_that_is_no_number_is_named(solver):
     model = bar()
     targets = model.mesh.rest_positions[model.pinned].copy()

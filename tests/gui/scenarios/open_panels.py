@@ -66,6 +66,8 @@ def pretend_bake(gui, obj):
             converged=settled,
             reason=reason,
             gradient_norm=1e-3 / frame,
+            force=0.6 / frame,
+            movement=1e-6 if settled else 1e-4 * frame,
             linear_solver="CHOLMOD, METIS (factor 12 MB): the fastest that is installed",
             seconds=seconds,
         )

@@ -1,0 +1,54 @@
+"""What a job's steps run is read from the disk before its first frame."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sinew.core.simulation.warm_up import warm_up
+
+from .jobs import shaken_bar, surrounded_bar
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+SCRIPT = """
+import gc, sys
+import build_addon
+build_addon.mount()
+from numba.core.dispatcher import Dispatcher
+from sinew.core.simulation.job import Job
+from sinew.core.simulation.prepare import prepare
+from sinew.core.simulation.run import simulate
+from sinew.core.simulation.warm_up import load_kernels
+
+def loaded():
+    found = [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]
+    return {f"{d.py_func.__module__}.{d.py_func.__name__} {k}" for d in found for k in d.overloads}
+
+job = Job.load(sys.argv[1])
+prepared = prepare(job)
+load_kernels(job)
+before = loaded()
+for _frame in simulate(job, prepared):
+    pass
+print(len(before), "then", sorted(loaded() - before))
+"""
+
+
+@pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
+@pytest.mark.parametrize("job", ["everything outside", "newton", "linearly_implicit", "pcg", "damped bdf2"])
+def test_no_frame_waits_for_a_kernel(job, tmp_path):
+    solver = {"newton": {"solver": "newton"}, "linearly_implicit": {"solver": "linearly_implicit"}}.get(job, {})
+    solver |= {"pcg": {"linear_solver": "pcg"}}.get(job, {})
+    solver |= {"damped bdf2": {"integrator": "bdf2", "mass_damping": 1.0, "stiffness_damping": 0.01}}.get(job, {})
+    made = surrounded_bar(12) if job == "everything outside" else shaken_bar(4, **solver)
+    warm_up(lambda event: None)
+    made.save(tmp_path / "job.npz")
+    told = subprocess.run(
+        [sys.executable, "-c", SCRIPT, tmp_path / "job.npz"], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout
+    count, _, late = told.strip().partition(" then ")
+    assert int(count) > 10 and late == "[]"
