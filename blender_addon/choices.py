@@ -44,10 +44,11 @@ def _integrators() -> Items:
 
 
 @functools.cache
-def _linear_solvers() -> Items:
+def _linear_solvers(left_out: frozenset[str] = frozenset()) -> Items:
     from ..core.linear_solvers.registry import LINEAR_SOLVERS
 
-    return tuple((name, label, about, number_of(name)) for name, (label, about) in LINEAR_SOLVERS.items())
+    kept = {name: words for name, words in LINEAR_SOLVERS.items() if name not in left_out}
+    return tuple((name, label, about, number_of(name)) for name, (label, about) in kept.items())
 
 
 @functools.cache
@@ -77,9 +78,25 @@ def integrator_items(owner: Any = None, context: Any = None) -> Items:
     return _integrators()
 
 
+_asking = False
+
+
 def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the solvers of linear systems."""
-    return _linear_solvers()
+    """Items callback: the solvers of linear systems that can be used here, and that which is chosen, wherever the file
+    was made.
+    """
+    from ..core.linear_solvers import registry
+
+    global _asking
+    if owner is None or _asking:
+        return _linear_solvers()
+    _asking = True  # reading the choice asks for the items again
+    try:
+        chosen = owner.linear_solver
+    finally:
+        _asking = False
+    missing = {s.name for s in registry.DIRECT_SOLVERS if s.name != chosen and not registry.installed(s)}
+    return _linear_solvers(frozenset(missing))
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:

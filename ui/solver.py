@@ -24,6 +24,8 @@ class Solver(Subject):
         column.prop(settings, "substeps")
         column.prop(settings, "damping_factor" if settings.solver == "linearly_implicit" else "max_iterations")
         column.prop(settings, "integrator")
+        if words := integration_words(settings):
+            wrapped(column, words, context, "INFO")
         column = layout.column()
         column.prop(settings, "mass_damping")
         column.prop(settings, "stiffness_damping")
@@ -34,6 +36,14 @@ class Solver(Subject):
         column.prop(context.scene, "gravity", text="Scene Gravity")
         if words := figures.gravity_words(context.scene):
             wrapped(layout, words, context, "ERROR")
+
+
+def integration_words(settings: Any) -> str:
+    """Where the rule of time integration cannot do what it is chosen for; else ""."""
+    rule = settings.integrator
+    if settings.solver != "linearly_implicit" or rule != "bdf2" or settings.damping_factor == 1.0:
+        return ""
+    return "BDF2 is lively at a Damping Factor of 1 only."
 
 
 class Advanced(Subject):

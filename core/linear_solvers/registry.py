@@ -50,6 +50,12 @@ def installed(solver: type[DirectSolver]) -> bool:
     return importlib.util.find_spec(solver.package) is not None
 
 
+def _missing_words(fastest: type[DirectSolver]) -> str:
+    """Which faster ones would be taken, were they there."""
+    faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(fastest)]
+    return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
+
+
 def remembered(name: str, reason: str) -> Choice | None:
     """A choice that was made before, by its name and reason; None where its solver is not installed here."""
     if name == ITERATIVE:
@@ -77,7 +83,7 @@ def choose(name: str, body: Body, available: int | None = None) -> Choice:
         if available is not None and needed > MEMORY_SHARE * available:
             short = f"a direct solver would need {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are free"
             return Choice(ITERATIVE, fastest, short)
-        return Choice(fastest.name, fastest, "the fastest that is installed")
+        return Choice(fastest.name, fastest, f"the fastest that is installed{_missing_words(fastest)}")
     if name == ITERATIVE:
         return Choice(ITERATIVE, fastest, "as chosen")
     for solver in DIRECT_SOLVERS:

@@ -13,10 +13,12 @@ from sinew.blender_addon.outside_properties import SinewCollisions
 from sinew.blender_addon.properties import STOP_LABELS, SinewMaterial, SinewObject
 from sinew.core.energies.registry import ENERGIES
 from sinew.core.integrators.registry import INTEGRATORS
+from sinew.core.linear_solvers import registry
 from sinew.core.linear_solvers.registry import LINEAR_SOLVERS
 from sinew.core.materials.presets import PRESETS
 from sinew.core.model.settings import ContactSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.solvers.registry import SOLVERS
+from sinew.ui.solver import integration_words
 
 GROUPS = {
     MaterialSettings: SinewMaterial,
@@ -145,3 +147,30 @@ def test_gravity_follows_the_scene(body):
     assert settings_in.solver_settings(body.sinew, scene).gravity == pytest.approx((0.015, 0.0, -0.03))
     scene.use_gravity = False
     assert settings_in.solver_settings(body.sinew, scene).gravity == (0.0, 0.0, 0.0)
+
+
+def test_linear_solvers_that_are_not_installed_are_left_out(body, monkeypatch):
+    """One that is chosen stays, wherever the file was made."""
+    settings = body.sinew
+    monkeypatch.setattr(registry, "installed", lambda solver: True)
+    assert {item[0] for item in choices.linear_solver_items(settings)} == set(LINEAR_SOLVERS)
+    settings.linear_solver = "pardiso"
+    monkeypatch.setattr(registry, "installed", lambda solver: solver.name == "superlu")
+    assert {item[0] for item in choices.linear_solver_items(settings)} == set(LINEAR_SOLVERS) - {"cholmod"}
+    assert settings.linear_solver == "pardiso"
+    settings.linear_solver = "automatic"
+    assert {item[0] for item in choices.linear_solver_items(settings)} == {"automatic", "superlu", "pcg"}
+    with pytest.raises(TypeError, match="pardiso"):
+        settings.linear_solver = "pardiso"
+
+
+def test_bdf2_is_hinted_at_where_it_has_no_use(body):
+    settings = body.sinew
+    for solver, integrator, factor, said in (
+        ("linearly_implicit", "bdf2", 1.5, True),
+        ("linearly_implicit", "bdf2", 1.0, False),
+        ("linearly_implicit", "backward_euler", 1.5, False),
+        ("mixed_fem", "bdf2", 1.5, False),
+    ):
+        settings.solver, settings.integrator, settings.damping_factor = solver, integrator, factor
+        assert bool(integration_words(settings)) == said
