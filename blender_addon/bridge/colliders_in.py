@@ -1,9 +1,14 @@
-"""Objects of a collection -> :class:`Collider`, sampled frame by frame in world space."""
+"""Objects of a collection -> :class:`Collider`, sampled frame by frame in world space.
+
+An object counts with its own mesh and with what it instances (Geometry Nodes, collection instances, instancing on faces
+or particles): one collider for its mesh, one for all instances of each object.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +17,7 @@ from ...core.errors import ColliderError
 from ...core.simulation.surroundings import Collider
 from ..mirror import clean
 from .animation_in import Moment
-from .mesh_in import object_to_world, transform, triangles_of, unit_scale, vertex_positions
+from .mesh_in import scaled, transform, triangles_of, unit_scale, vertex_positions
 from .stack import shown
 
 SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
@@ -23,7 +28,7 @@ SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
 def collider_samplers(obj: Any, context: Any) -> Iterator[list[ColliderSampler]]:
     """One for each object that is in the way of ``obj``; within it, those that are hidden are evaluated too."""
     objects = collider_objects(obj)
-    with shown(*objects):
+    with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
         yield [ColliderSampler(collider, obj, context.scene) for collider in objects]
 
 
@@ -35,8 +40,10 @@ def collider_objects(obj: Any) -> list[Any]:
     collection = obj.sinew.collisions.collection
     if collection is None:
         return []
-    own = (obj, obj.sinew.bake.result)
-    objects = [o for o in collection.all_objects if o.type in SOLID and o not in own and not _is_replaced(o)]
+    own = _own(obj)
+    objects = [
+        o for o in collection.all_objects if (o.type in SOLID or _is_instance(o)) and o not in own and not _replaced(o)
+    ]
     if not objects:
         raise ColliderError(
             f"The collection “{collection.name}” holds nothing to collide with.",
@@ -45,55 +52,143 @@ def collider_objects(obj: Any) -> list[Any]:
     return sorted(objects, key=lambda o: o.name)
 
 
-def _is_replaced(obj: Any) -> bool:
+def _own(body: Any) -> tuple[Any, Any]:
+    return body, body.sinew.bake.result
+
+
+def _replaced(obj: Any) -> bool:
     return obj.sinew.enabled and obj.sinew.bake.hides_original
 
 
+def _is_instance(obj: Any) -> bool:
+    return obj.instance_type == "COLLECTION" and obj.instance_collection is not None
+
+
+def _may_instance(obj: Any) -> bool:
+    return obj.instance_type != "NONE" or any(m.type in {"NODES", "PARTICLE_SYSTEM"} for m in obj.modifiers)
+
+
+@contextmanager
+def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
+    """Within it, none of them is hidden by its eye in the Outliner: Blender lists no instances of what is."""
+    hidden = [o for o in objects if view_layer.objects.get(o.name) == o and o.hide_get(view_layer=view_layer)]
+    try:
+        for obj in hidden:
+            obj.hide_set(False, view_layer=view_layer)
+        yield
+    finally:
+        for obj in hidden:
+            obj.hide_set(True, view_layer=view_layer)
+
+
+@dataclass
+class _Piece:
+    """Meshes at one frame: their vertices in world space (k,3), their triangles and their number of corners."""
+
+    positions: list[np.ndarray] = field(default_factory=list)
+    triangles: list[np.ndarray] = field(default_factory=list)
+    corners: int = 0
+
+    def add(self, mesh: Any, matrix: np.ndarray) -> None:
+        before = sum(map(len, self.positions))
+        self.positions.append(transform(matrix, vertex_positions(mesh)))
+        self.triangles.append(triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0) + before)
+        self.corners += len(mesh.loops)
+
+
+class _Gathered:
+    """One collider in the making."""
+
+    def __init__(self, name: str, piece: _Piece) -> None:
+        self._name, self._corners = name, piece.corners
+        self._triangles = np.concatenate(piece.triangles)
+        self._positions = [np.concatenate(piece.positions)]
+
+    def add(self, piece: _Piece | None, frame: int) -> None:
+        """The next frame; ColliderError where it has another topology."""
+        positions = np.concatenate(piece.positions) if piece is not None else np.empty((0, 3))
+        corners = piece.corners if piece is not None else 0
+        if (len(positions), corners) != (len(self._positions[0]), self._corners):
+            raise ColliderError(
+                f"The collider “{self._name}” changes its mesh: {len(self._positions[0])} vertices at first, and "
+                f"{len(positions)} at frame {frame}.",
+                "Remove the modifier that does so from it, or apply that.",
+            )
+        # A collider that stands still is kept once, however long the bake is.
+        still = np.array_equal(positions, self._positions[-1])
+        self._positions.append(self._positions[-1] if still else positions)
+
+    def collider(self, friction: float, thickness: float) -> Collider:
+        moved = any(positions is not self._positions[0] for positions in self._positions)
+        positions = np.array(self._positions if moved else self._positions[:1])
+        return Collider(self._name, self._triangles, positions, friction, thickness)
+
+
 class ColliderSampler:
-    """One collider: its evaluated mesh at each frame."""
+    """One object of the collection: its evaluated mesh and its instances at each frame."""
 
     def __init__(self, collider: Any, body: Any, scene: Any) -> None:
         collisions = body.sinew.collisions
-        self._collider = collider
+        self._collider, self._own = collider, _own(body)
         self._friction = clean(collisions.collider_friction)
         self._thickness = clean(collisions.thickness) * unit_scale(scene)
-        self._triangles = np.empty((0, 3), dtype=np.int32)
-        self._corners = 0
-        self._positions: list[np.ndarray] = []
+        self._gathered: dict[str, _Gathered] | None = None
 
     def take(self, moment: Moment) -> None:
         """One frame."""
-        name = self._collider.name
-        evaluated = self._collider.evaluated_get(moment.context.evaluated_depsgraph_get())
-        if not evaluated.is_evaluated:
-            raise ColliderError(
-                f"The collider “{name}” is not part of the view layer.", "Enable its collection in the Outliner."
-            )
-        mesh = evaluated.to_mesh()
-        try:
-            if mesh is None or len(mesh.polygons) == 0:
+        name, depsgraph = self._collider.name, moment.context.evaluated_depsgraph_get()
+        pieces: dict[str, _Piece] = {}
+        self._take_own_mesh(pieces, depsgraph, moment)
+        if _may_instance(self._collider):
+            self._take_instances(pieces, depsgraph, moment)
+        if self._gathered is None:
+            if not pieces:
                 raise ColliderError(
                     f"The collider “{name}” has no faces at frame {moment.frame}.", "Give it faces, or take it out."
                 )
-            matrix = object_to_world(evaluated, moment.context.scene)
-            positions = transform(matrix, vertex_positions(mesh))
-            if not self._positions:
-                self._triangles = triangles_of(mesh, np.linalg.det(matrix[:3, :3]) < 0.0)
-                self._corners = len(mesh.loops)
-            elif (len(positions), len(mesh.loops)) != (len(self._positions[0]), self._corners):
-                raise ColliderError(
-                    f"The collider “{name}” changes its mesh: {len(self._positions[0])} vertices at first, and "
-                    f"{len(positions)} at frame {moment.frame}.",
-                    "Remove the modifier that does so from it, or apply that.",
-                )
-        finally:
-            evaluated.to_mesh_clear()
-        # A collider that stands still is kept once, however long the bake is.
-        still = bool(self._positions) and np.array_equal(positions, self._positions[-1])
-        self._positions.append(self._positions[-1] if still else positions)
+            self._gathered = {key: _Gathered(key, piece) for key, piece in pieces.items()}
+            return
+        late = pieces.keys() - self._gathered.keys()
+        if late:
+            raise ColliderError(
+                f"The collider “{sorted(late)[0]}” is there from frame {moment.frame} only.",
+                "Let it be there from the first frame, out of reach of the body.",
+            )
+        for key, gathered in self._gathered.items():
+            gathered.add(pieces.get(key), moment.frame)
 
-    def collider(self) -> Collider:
+    def _take_own_mesh(self, pieces: dict[str, _Piece], depsgraph: Any, moment: Moment) -> None:
+        collider = self._collider
+        evaluated = collider.evaluated_get(depsgraph)
+        if not evaluated.is_evaluated:
+            raise ColliderError(
+                f"The collider “{collider.name}” is not part of the view layer.",
+                "Enable its collection in the Outliner.",
+            )
+        only_instances = collider.instance_type != "NONE" and not collider.show_instancer_for_viewport
+        if collider.type in SOLID and not only_instances:
+            _add_mesh(pieces, collider.name, evaluated, evaluated.matrix_world, moment)
+
+    def _take_instances(self, pieces: dict[str, _Piece], depsgraph: Any, moment: Moment) -> None:
+        for instance in depsgraph.object_instances:
+            if not instance.is_instance or instance.parent is None or instance.parent.original != self._collider:
+                continue
+            source = instance.object
+            if source.type in SOLID and source.original not in self._own:
+                # Geometry Nodes give what is no object its instancer's name.
+                key = f"{self._collider.name} > {source.name}"
+                _add_mesh(pieces, key, source, instance.matrix_world, moment)
+
+    def colliders(self) -> list[Collider]:
         """What was gathered."""
-        moved = any(positions is not self._positions[0] for positions in self._positions)
-        positions = np.array(self._positions if moved else self._positions[:1])
-        return Collider(self._collider.name, self._triangles, positions, self._friction, self._thickness)
+        gathered = self._gathered or {}
+        return [gathered[key].collider(self._friction, self._thickness) for key in sorted(gathered)]
+
+
+def _add_mesh(pieces: dict[str, _Piece], key: str, evaluated: Any, matrix: Any, moment: Moment) -> None:
+    mesh = evaluated.to_mesh()
+    try:
+        if mesh is not None and len(mesh.polygons) > 0:
+            pieces.setdefault(key, _Piece()).add(mesh, scaled(matrix, moment.context.scene))
+    finally:
+        evaluated.to_mesh_clear()

@@ -77,7 +77,7 @@ def make_job(
         resolution=resolution_settings(settings),
         solver=solver_settings(settings, scene, solver),
         springs=tuple(sampler.spring() for sampler in springs),
-        colliders=tuple(sampler.collider() for sampler in colliders),
+        colliders=tuple(collider for sampler in colliders for collider in sampler.colliders()),
         ground=ground_settings(settings, scene),
         pin_held=pins.held(),
         accelerations=field.accelerations(),

@@ -30,19 +30,36 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
-    """The collections of F-curves and of drivers that animate an object."""
+    """The collections of F-curves and of drivers that animate an object, each once, those of NLA strips too."""
     animation = obj.animation_data
     if animation is None:
         return
     yield animation.drivers
-    action = animation.action
-    if action is None:
-        return
-    if not hasattr(action, "layers"):  # before 4.4
+    # Before 4.4 an action has no slots.
+    uses = [(animation.action, getattr(animation, "action_slot", None))]
+    for track in animation.nla_tracks:
+        uses += [(strip.action, getattr(strip, "action_slot", None)) for strip in _inner_strips(track.strips)]
+    seen = set()
+    for action, slot in uses:
+        use = (action, slot.handle if slot is not None else None)
+        if action is not None and use not in seen:
+            seen.add(use)
+            yield from _curves_of(action, slot)
+
+
+def _inner_strips(strips: Any) -> Iterator[Any]:
+    """The strips, and those within meta strips."""
+    for strip in strips:
+        yield strip
+        yield from _inner_strips(strip.strips)
+
+
+def _curves_of(action: Any, slot: Any) -> Iterator[Any]:
+    if not hasattr(action, "layers"):
         yield action.fcurves
         return
     for layer in action.layers:
         for strip in layer.strips:
-            bag = strip.channelbag(animation.action_slot) if animation.action_slot is not None else None
+            bag = strip.channelbag(slot) if slot is not None else None
             if bag is not None:
                 yield bag.fcurves

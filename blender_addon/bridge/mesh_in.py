@@ -15,7 +15,12 @@ from .stack import Place, shown
 
 def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
     """(4,4) float64: the object's own coordinates to world space in metres, the scene's unit scale included."""
-    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    return scaled(evaluated.matrix_world, scene)
+
+
+def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
+    """(4,4) float64: a matrix to world space, made one to metres."""
+    matrix = np.array(matrix_world, dtype=np.float64)
     matrix[:3] *= unit_scale(scene)
     return matrix
 

@@ -186,6 +186,33 @@ def test_springs_are_added_moved_and_removed_with_their_animation(body):
     assert not bpy.ops.sinew.remove_spring.poll() and body.sinew.active_spring == 0
 
 
+def test_animation_in_nla_strips_follows_the_list(body):
+    """An action that several strips play is led along once."""
+    for name in "AB":
+        bpy.ops.sinew.add_spring()
+        body.sinew.springs[-1].name = name
+    for index, strength in enumerate((1.0, 2.0)):
+        body.sinew.springs[index].strength = strength
+        body.keyframe_insert(f"sinew.springs[{index}].strength", frame=1)
+    animation = body.animation_data
+    action, slot = animation.action, getattr(animation, "action_slot", None)
+    for start in (1, 20):
+        strip = animation.nla_tracks.new().strips.new("Pull", start, action)
+        if slot is not None:
+            strip.action_slot = slot
+    animation.action = None
+    body.sinew.active_spring = 0
+    bpy.ops.sinew.move_spring(direction="DOWN")
+    for spring in body.sinew.springs:
+        spring.strength = 50.0
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    assert {s.name: s.strength for s in body.sinew.springs} == {"B": 2.0, "A": 1.0}
+    bpy.ops.sinew.remove_spring()
+    bpy.context.scene.frame_set(21)
+    assert {s.name: s.strength for s in body.sinew.springs} == {"B": 2.0}
+
+
 def test_a_spring_over_selected_vertices(body):
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")

@@ -39,7 +39,7 @@ def test_the_fastest_is_taken(monkeypatch, body):
     monkeypatch.setattr(importlib.util, "find_spec", without("pypardiso", "cvxopt"))
     choice = choose("automatic", body, PLENTY)
     assert choice.name == "superlu"
-    assert "installed" in choice.reason
+    assert "installed; PARDISO would need the Python package pypardiso; CHOLMOD" in choice.reason
 
 
 def test_conjugate_gradients_where_the_factor_does_not_fit(body):
