@@ -15,7 +15,7 @@ import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -28,8 +28,9 @@ WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
-def write_whole(path: Path, *parts: bytes | memoryview) -> None:
-    """Write bytes to a file, so that it is there whole or not at all: beside its place, flushed to the disk, moved.
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that is there whole or not at all: beside its place, flushed to the disk, moved at the end.
 
     Raises StoreError when the disk is full or the folder cannot be written; the file of that name is untouched then,
     and nothing is left beside it.
@@ -37,8 +38,7 @@ def write_whole(path: Path, *parts: bytes | memoryview) -> None:
     temporary = path.with_name(path.name + ".part")
     try:
         with open(temporary, "wb") as file:
-            for part in parts:
-                file.write(part)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -61,17 +61,23 @@ def remove(path: Path) -> None:
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-    """Write arrays and a JSON-able ``about`` to one file, whole or not at all; StoreError as :func:`write_whole`."""
+    """Write arrays and a JSON-able ``about`` to one file, whole or not at all; StoreError as :func:`whole_file`."""
     little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
-    payload = b"".join(a.tobytes() for a in little.values())
+    sha = hashlib.sha256()
+    for array in little.values():
+        sha.update(array.ravel())
     header = json.dumps(
         {
             "arrays": [[k, a.dtype.str, list(a.shape)] for k, a in little.items()],
-            "sha256": hashlib.sha256(payload).hexdigest(),
+            "sha256": sha.hexdigest(),
             "about": about,
         }
     ).encode()
-    write_whole(path, MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header, payload)
+    with whole_file(path) as file:
+        for part in (MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header):
+            file.write(part)
+        for array in little.values():
+            file.write(array.ravel())
 
 
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -7,7 +7,6 @@ It is saved without pickle, as one ``.npz`` whose ``settings`` entry is JSON tex
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
@@ -18,8 +17,8 @@ import numpy as np
 from ..errors import ColliderError, PinError, SettingsError, SpringError, StoreError
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
-from .array_file import write_whole
-from .npz_file import read_npz
+from .array_file import whole_file
+from .npz_file import read_npz, write_npz
 from .surroundings import Collider, Spring
 
 SLOWEST = 1e-6
@@ -283,10 +282,8 @@ class Job:
         for kind, parts in (("spring", self.springs), ("collider", self.colliders)):
             for k, part in enumerate(parts):
                 arrays.update({f"{kind}_{k}_{name}": array for name, array in part.arrays().items()})
-        buffer = io.BytesIO()
-        np.savez(buffer, settings=np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays)
-        with buffer.getbuffer() as content:
-            write_whole(Path(path), content)
+        with whole_file(Path(path)) as file:
+            write_npz(file, {"settings": np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays})
 
     @classmethod
     def load(cls, path: Path) -> Job:
@@ -367,5 +364,5 @@ def _digest(*parts: str | np.ndarray) -> str:
             sha.update(part.encode())
         else:
             sha.update(str((part.shape, part.dtype.str)).encode())
-            sha.update(np.ascontiguousarray(part).tobytes())
+            sha.update(np.ascontiguousarray(part).ravel())
     return sha.hexdigest()

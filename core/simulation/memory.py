@@ -1,4 +1,8 @@
-"""Whether a job fits into the memory, told before the work begins."""
+"""Whether a job fits into the memory, told before the work begins.
+
+What is estimated is what will be taken beside the job's own arrays (painted weights, animated pins and colliders,
+accelerations at every frame and vertex): they are in memory when it is asked what is free.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,13 @@ BASE = 2.5e8
 
 BYTES_A_TET = 4500.0
 """Bytes of all arrays of a tet and of its part of the matrix. A beam of 101,376 tets peaked at 0.53 GB with conjugate
-gradients, where this estimates 0.74, and at 0.96 GB with CHOLMOD, where it estimates 1.02."""
+gradients, where this estimates 0.75, and at 0.96 GB with CHOLMOD, where it estimates 1.03."""
+
+BYTES_A_SURFACE_VERTEX = 1150.0
+"""Bytes of the embedding of the render surface, and of its points that touch, are pulled or sampled: 1071 counted."""
+
+BYTES_A_COLLIDER_TRIANGLE = 1250.0
+"""Bytes of a collider's connectivity and of its poses: 1139 counted where it moves."""
 
 TETS_A_VERTEX = 4.5
 """Of lattices, from thin (4) to compact and fine (5.5)."""
@@ -29,19 +39,34 @@ TETS_A_VERTEX = 4.5
 LEAST_CELLS = 2
 
 
-def estimated_memory(tets: float, vertices: float, entries: float, pinned_frames: float = 0.0) -> float:
+def estimated_memory(tets: float, vertices: float, entries: float, other: float = 0.0) -> float:
     """Peak bytes of a simulation.
 
-    ``entries`` are the scalar non-zeros of the factor that its linear solver makes, ``pinned_frames`` the number of
-    frames times that of pinned vertices, whose positions are held in memory.
+    ``entries`` are the scalar non-zeros of all factors, ``other`` the bytes that do not come from the tetrahedra:
+    :func:`outside_bytes`, and the targets of pinned vertices, which are held for every frame.
     """
-    return BASE + BYTES_A_TET * tets + factor_bytes(entries) + 24.0 * (pinned_frames + 8.0 * vertices)
+    return BASE + BYTES_A_TET * tets + state_bytes(tets, vertices) + factor_bytes(entries) + 192.0 * vertices + other
 
 
-def least_memory(tets: float, pinned_frames: float = 0.0) -> float:
-    """Peak bytes of a simulation with conjugate gradients, whose preconditioner has one unknown a vertex, not three."""
+def least_memory(tets: float, other: float = 0.0, factors: int = 1) -> float:
+    """Peak bytes of a simulation with conjugate gradients, whose preconditioner has one unknown a vertex, not three;
+    ``factors`` of its size are made.
+    """
     vertices = tets / TETS_A_VERTEX
-    return estimated_memory(tets, vertices, entries_of_compact(vertices) / 9.0, pinned_frames)
+    return estimated_memory(tets, vertices, factors * entries_of_compact(vertices) / 9.0, other)
+
+
+def state_bytes(tets: float, vertices: float) -> float:
+    """Bytes of a state with its history: a bake that is resumed keeps the one that it began with."""
+    return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
+
+
+def outside_bytes(job: Job) -> float:
+    """Bytes for the surface of a job and for what acts on it, beside the job's own arrays."""
+    triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.colliders)
+    # Before it is posed, a collider's vertices are compared over all frames with a copy of them: 9/8 of their bytes.
+    compared = max((1.2 * collider.positions.nbytes for collider in job.colliders), default=0.0)
+    return BYTES_A_SURFACE_VERTEX * len(job.surface.positions) + max(triangles, compared)
 
 
 def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
@@ -57,9 +82,10 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     if len(triangles) == 0:
         return  # the tetrahedralisation tells
     longest = float(np.ptp(surface.positions[triangles.ravel()], axis=0).max())
+    other, factors = outside_bytes(job), 1 + _field_factors(job)
 
     def needed(cells: int) -> float:
-        return least_memory(estimated_tets(surface, triangles, longest / (cells - 0.5)))
+        return least_memory(estimated_tets(surface, triangles, longest / (cells - 0.5)), other, factors)
 
     _refuse(needed, job.resolution.cells_across, available, "")
 
@@ -73,23 +99,29 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     if available is None:
         return
     tets, vertices = len(mesh.tets), len(mesh.rest_positions)
-    pinned_frames = float(job.frame_count * len(pinned))
-    free = vertices - len(pinned)
-    entries, other = entries_of_compact(free) / 9.0, ""
+    outside, targets = outside_bytes(job), 24.0 * job.frame_count * len(pinned)
+    field = _field_factors(job) * entries_of_compact(vertices) / 9.0
+    entries, remedy = entries_of_compact(vertices - len(pinned)) / 9.0, ""
     # An automatic choice falls back on conjugate gradients.
     if job.solver.linear_solver in {solver.name for solver in DIRECT_SOLVERS}:
         entries *= 9.0
-        if estimated_memory(tets, vertices, entries, pinned_frames) > available:
+        if estimated_memory(tets, vertices, entries + field, outside + targets) > available:
             entries = float(entries_of(BlockSparsity(mesh.tets, vertices, pinned).pattern))
-        other = ", or Linear Solver to Conjugate Gradients"
+        remedy = ", or Linear Solver to Conjugate Gradients"
     cells_across = job.resolution.cells_across
 
     def needed(cells: int) -> float:
         # A thin body loses tets by the square of the resolution: others lose more.
         part = (cells / cells_across) ** 2
-        return estimated_memory(part * tets, part * vertices, part ** (4.0 / 3.0) * entries, part * pinned_frames)
+        factors = part ** (4.0 / 3.0) * (entries + field)
+        return estimated_memory(part * tets, part * vertices, factors, outside + part * targets)
 
-    _refuse(needed, cells_across, available, other)
+    _refuse(needed, cells_across, available, remedy)
+
+
+def _field_factors(job: Job) -> int:
+    """Factors with one unknown a vertex beside the linear solver's: one carries accelerations into the body."""
+    return 0 if job.accelerations is None else 1
 
 
 def _refuse(needed: Callable[[int], float], cells_across: int, available: int, other: str) -> None:

@@ -11,6 +11,14 @@ from typing import IO
 import numpy as np
 
 
+def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
+    """Write arrays as an uncompressed ``.npz``, copying none; OSError as the file's."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
 def read_npz(path: Path) -> dict[str, np.ndarray]:
     """Arrays of an uncompressed ``.npz``; ValueError where one claims more than is there, before it is allocated."""
     arrays = {}

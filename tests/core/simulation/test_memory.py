@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +13,22 @@ from sinew.core.errors import NotEnoughMemoryError
 from sinew.core.linear_solvers import available_memory as system
 from sinew.core.linear_solvers.factor_size import entries_of, factor_bytes
 from sinew.core.mesh.tetrahedralize import tetrahedralize
-from sinew.core.model.settings import ResolutionSettings
+from sinew.core.model.settings import Ground, ResolutionSettings
+from sinew.core.model.state import State
 from sinew.core.simulation import memory, prepare
-from sinew.core.simulation.memory import BASE, check_before_solving, check_before_tetrahedra
+from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.job import Job
+from sinew.core.simulation.memory import (
+    BASE,
+    check_before_solving,
+    check_before_tetrahedra,
+    outside_bytes,
+    state_bytes,
+)
+from sinew.core.simulation.run import simulate
+from sinew.core.simulation.surroundings import Collider
 
-from .jobs import shaken_bar
+from .jobs import box_surface, free_box, shaken_bar
 
 NO_PINS = np.array([], dtype=np.int64)
 
@@ -50,7 +62,7 @@ def test_a_direct_solver_is_refused_where_conjugate_gradients_fit():
     mesh = tetrahedralize(direct.surface, direct.resolution)
     vertices = len(mesh.rest_positions)
     factor = entries_of(BlockSparsity(mesh.tets, vertices, NO_PINS).pattern)
-    needed = memory.estimated_memory(len(mesh.tets), vertices, factor)
+    needed = memory.estimated_memory(len(mesh.tets), vertices, factor, outside_bytes(direct))
     scarce = int(needed - 0.2 * factor_bytes(factor))
     check_before_solving(direct, mesh, NO_PINS, int(needed) + 1)
     check_before_solving(iterative, mesh, NO_PINS, scarce)
@@ -58,6 +70,97 @@ def test_a_direct_solver_is_refused_where_conjugate_gradients_fit():
         check_before_solving(direct, mesh, NO_PINS, scarce)
     assert "Conjugate Gradients" in refused.value.remedy
     assert proposed(refused.value) < 24
+
+
+def plate(cells: int, frames: int) -> Collider:
+    """A square of 2 cells² triangles below the box; with several frames it rises."""
+    n = cells + 1
+    places = np.linspace(-1.0, 1.0, n)
+    corners = np.stack([*map(np.ravel, np.meshgrid(places, places, indexing="ij")), np.full(n * n, -0.05)], axis=1)
+    at = np.arange(n * n).reshape(n, n)
+    a, b, c, d = (part.ravel() for part in (at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]))
+    faces = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
+    return Collider("Plate", faces, corners + 1e-4 * np.arange(frames)[:, None, None] * [0.0, 0.0, 1.0])
+
+
+def fine_box(frames: int, **options) -> Job:
+    """A box whose surface has far more vertices than its lattice."""
+    box = free_box(frames, **options)
+    surface = box_surface((0.2, 0.2, 0.2), (40, 40, 40))
+    return replace(box, surface=surface, material_weights=np.ones((len(surface.positions), 1)))
+
+
+def counted(job: Job) -> int:
+    """Most bytes that Python and NumPy hold while a job is prepared and three frames are made, with kernels loaded."""
+    _three_frames(job)
+    tracemalloc.start()
+    _three_frames(job)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def _three_frames(job: Job) -> None:
+    frames = simulate(job, prepare.prepare(job))
+    for _ in range(3):
+        next(frames)
+
+
+@pytest.mark.parametrize(
+    ("job", "least"),
+    [
+        (fine_box(3, ground=Ground(height=0.0)), 0.8),
+        (free_box(3, colliders=(plate(80, 3),)), 0.8),
+        (free_box(3, colliders=(plate(80, 1),)), 0.3),
+        (free_box(90, colliders=(plate(80, 90),)), 0.8),
+    ],
+    ids=["surface", "moving collider", "still collider", "long animation"],
+)
+def test_what_acts_takes_no_more_than_is_estimated(job, least):
+    small = free_box(3, ground=Ground(height=0.0))
+    taken = counted(job) - counted(small)
+    estimated = outside_bytes(job) - outside_bytes(small)
+    assert least * estimated <= taken <= estimated
+
+
+def test_a_jobs_own_arrays_are_there_before_it_is_asked():
+    job = fine_box(60)
+    n = len(job.surface.positions)
+    windy = replace(job, accelerations=np.ones((60, n, 3)))
+    assert outside_bytes(windy) == outside_bytes(job)
+    taken = counted(windy) - counted(job)
+    assert taken <= 0.1 * windy.accelerations.nbytes
+
+
+def test_accelerations_cost_a_factor_with_one_unknown_a_vertex():
+    job = at(20)
+    windy = replace(job, accelerations=np.zeros((job.frame_count, len(job.surface.positions), 3)))
+    mesh = tetrahedralize(job.surface, job.resolution)
+    tets, vertices = len(mesh.tets), len(mesh.rest_positions)
+    iterative = replace(windy, solver=replace(windy.solver, linear_solver="pcg"))
+    factor = memory.entries_of_compact(vertices) / 9.0
+    enough = memory.estimated_memory(tets, vertices, 2.0 * factor, outside_bytes(windy))
+    check_before_solving(iterative, mesh, NO_PINS, int(enough) + 1)
+    with pytest.raises(NotEnoughMemoryError):
+        check_before_solving(iterative, mesh, NO_PINS, int(enough) - 1)
+    check_before_solving(replace(iterative, accelerations=None), mesh, NO_PINS, int(enough) - 1)
+
+
+def test_writing_a_frame_copies_nothing_and_a_state_is_counted(tmp_path):
+    job = replace(shaken_bar(2), solver=replace(shaken_bar().solver, integrator="bdf2"))
+    prepared = prepare.prepare(job)
+    mesh = prepared.model.mesh
+    kept = list(simulate(job, prepared))[-1].state
+    held = sum(array.nbytes for array in kept.arrays().values())
+    assert held == state_bytes(len(mesh.tets), len(mesh.rest_positions))
+    store = FrameStore.create(tmp_path / "bake", job)
+    large = State(*(np.zeros((200_000, columns)) for columns in (3, 3, 6)))
+    store.write(1, np.zeros((1, 3)), large, [])
+    tracemalloc.start()
+    store.write(2, np.zeros((1, 3)), large, [])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 0.05 * large.stretch.nbytes
 
 
 def test_nothing_fits_at_all():
