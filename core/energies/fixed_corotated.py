@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction
+from .isotropic import IsotropicEnergy, PrincipalFunction, stretch_and_volume
 
 _POLE = 1e-8
 
@@ -54,15 +54,11 @@ def _curvature(sigma, parameters):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         a = lam * (s[0] * s[1] * s[2] - 1.0)
-        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
-        for i in range(3):
-            for j in range(3):
-                H[e, i, j] = lam * Ji[i] * Ji[j] + (2.0 * mu if i == j else a * s[3 - i - j])
+        stretch_and_volume(s, 2.0 * mu, a, lam, H[e], flip[e], twist[e])
         for k in range(3):
             total = s[0] + s[1] + s[2] - s[k]
             if abs(total) < _POLE:
                 total = _POLE
-            flip[e, k] = 2.0 * mu - a * s[k]
             twist[e, k] = 2.0 * mu * (1.0 - 2.0 / total) + a * s[k]
     return H, flip, twist
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stretch_and_volume
 
 LARGEST_EXPONENT = 10.0
 """p above which the exponential is continued by a polynomial."""
@@ -86,14 +86,10 @@ def _curvature(sigma, parameters):
         mu, lam = parameters[e, 0], parameters[e, 1]
         slope, second = _slopes(_exponent(s))
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
+        stretch_and_volume(s, mu * slope, a, lam, H[e], flip[e], twist[e])
         for i in range(3):
             for j in range(3):
-                H[e, i, j] = mu * second * s[i] * s[j] + lam * Ji[i] * Ji[j]
-                H[e, i, j] += mu * slope if i == j else a * s[3 - i - j]
-        for k in range(3):
-            flip[e, k] = mu * slope - a * s[k]
-            twist[e, k] = mu * slope + a * s[k]
+                H[e, i, j] += mu * second * s[i] * s[j]
     return H, flip, twist
 
 

@@ -104,6 +104,20 @@ def _tangent(
 
 
 @kernel
+def stretch_and_volume(s, own, slope, second, H, flip, twist):
+    """Curvature of ``own/2 |F|^2 + g(J)`` with the derivatives ``slope`` and ``second`` of g, at principal stretches s
+    (3,), into H (3,3), flip and twist (3,): ``second J_i J_j``, plus ``own`` on the diagonal and ``slope s_k`` off it.
+    """
+    for i in range(3):
+        Ji = s[1 if i == 0 else 0] * s[1 if i == 2 else 2]
+        for j in range(3):
+            Jj = s[1 if j == 0 else 0] * s[1 if j == 2 else 2]
+            H[i, j] = second * Ji * Jj + (own if i == j else slope * s[3 - i - j])
+        flip[i] = own - slope * s[i]
+        twist[i] = own + slope * s[i]
+
+
+@kernel
 def ordered(psi):
     """An energy density, inf in place of NaN: beyond the range of numbers inf - inf has no order and no line search."""
     return psi if psi == psi else np.inf

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stretch_and_volume
 
 SMALLEST_RATIO = 0.1
 """Volume ratio under which the energy is continued by a polynomial."""
@@ -87,13 +87,7 @@ def _curvature(sigma, parameters):
         s = sigma[e]
         mu = parameters[e, 0]
         slope, second = _slopes(s, mu, parameters[e, 1])
-        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
-        for i in range(3):
-            for j in range(3):
-                H[e, i, j] = second * Ji[i] * Ji[j] + (mu if i == j else slope * s[3 - i - j])
-        for k in range(3):
-            flip[e, k] = mu - slope * s[k]
-            twist[e, k] = mu + slope * s[k]
+        stretch_and_volume(s, mu, slope, second, H[e], flip[e], twist[e])
     return H, flip, twist
 
 

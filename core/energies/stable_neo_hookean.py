@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stretch_and_volume
 
 
 @kernel
@@ -54,13 +54,7 @@ def _curvature(sigma, parameters):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        Ji = np.array((s[1] * s[2], s[0] * s[2], s[0] * s[1]))
-        for i in range(3):
-            for j in range(3):
-                H[e, i, j] = lam * Ji[i] * Ji[j] + (mu if i == j else a * s[3 - i - j])
-        for k in range(3):
-            flip[e, k] = mu - a * s[k]
-            twist[e, k] = mu + a * s[k]
+        stretch_and_volume(s, mu, a, lam, H[e], flip[e], twist[e])
     return H, flip, twist
 
 

@@ -113,3 +113,25 @@ def box_distance_squared(low, high, node, p):
         gap = max(max(low[node, i] - p[i], p[i] - high[node, i]), 0.0)
         total += gap * gap
     return total
+
+
+@kernel
+def next_leaf(stack, depth, p, bound2, child, low, high):
+    """The next leaf of a search around p whose box is within the squared distance ``bound2``, and the new depth.
+
+    Nearer children come first. The search begins with the root alone on the stack (zeros, depth 1) and ends with -1;
+    ``bound2`` may shrink on the way.
+    """
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if box_distance_squared(low, high, node, p) > bound2:
+            continue
+        first = child[node]
+        if first < 0:
+            return node, depth
+        nearer = box_distance_squared(low, high, first, p) <= box_distance_squared(low, high, first + 1, p)
+        stack[depth] = first + 1 if nearer else first
+        stack[depth + 1] = first if nearer else first + 1
+        depth += 2
+    return -1, 0

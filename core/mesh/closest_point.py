@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .bounding_tree import STACK_SIZE, box_distance_squared
+from .bounding_tree import STACK_SIZE, next_leaf
 
 EDGE_SLACK = 1e-9
 """A segment that passes an edge by this part of the triangle hits it: between two triangles nothing slips through."""
@@ -72,27 +72,16 @@ def nearest_triangle(p, bound2, corners, order, start, end, child, low, high, w)
     """
     best, best2 = -1, bound2
     trial = np.empty(3)
-    stack = np.empty(STACK_SIZE, dtype=np.int32)
-    stack[0] = 0
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        if box_distance_squared(low, high, node, p) > best2:
-            continue
-        if child[node] >= 0:
-            first = child[node]
-            nearer = box_distance_squared(low, high, first, p) <= box_distance_squared(low, high, first + 1, p)
-            stack[depth] = first + 1 if nearer else first
-            stack[depth + 1] = first if nearer else first + 1
-            depth += 2
-            continue
-        for k in range(start[node], end[node]):
+    stack = np.zeros(STACK_SIZE, dtype=np.int32)
+    leaf, depth = next_leaf(stack, 1, p, best2, child, low, high)
+    while leaf >= 0:
+        for k in range(start[leaf], end[leaf]):
             t = corners[order[k]]
             d2 = closest_on_triangle(t[0], t[1], t[2], p, trial)
             if d2 < best2 or (d2 == best2 and (best < 0 or order[k] < best)):
                 best, best2 = order[k], d2
                 w[:] = trial
+        leaf, depth = next_leaf(stack, depth, p, best2, child, low, high)
     return best, best2
 
 

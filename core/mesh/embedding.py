@@ -14,7 +14,7 @@ from numba import prange
 
 from ..errors import MeshError
 from ..jit import kernel, parallel_kernel
-from .bounding_tree import STACK_SIZE, box_distance_squared, build_tree
+from .bounding_tree import STACK_SIZE, build_tree, next_leaf
 from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
 
@@ -111,20 +111,10 @@ def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
     """Lowest index of the tets that contain p, or -1; its coordinates are left in b."""
     best = -1
     trial = np.empty(4)
-    stack = np.empty(STACK_SIZE, dtype=np.int32)
-    stack[0] = 0
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        if box_distance_squared(low, high, node, p) > 0.0:
-            continue
-        if child[node] >= 0:
-            stack[depth] = child[node]
-            stack[depth + 1] = child[node] + 1
-            depth += 2
-            continue
-        for k in range(start[node], end[node]):
+    stack = np.zeros(STACK_SIZE, dtype=np.int32)
+    leaf, depth = next_leaf(stack, 1, p, 0.0, child, low, high)
+    while leaf >= 0:
+        for k in range(start[leaf], end[leaf]):
             tet = order[k]
             if best >= 0 and tet > best:
                 continue
@@ -134,6 +124,7 @@ def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
                 best = tet
                 for c in range(4):
                     b[c] = trial[c]
+        leaf, depth = next_leaf(stack, depth, p, 0.0, child, low, high)
     return best
 
 
@@ -142,22 +133,10 @@ def _nearest_tet(p, corners, order, start, end, child, low, high):
     """The tet nearest to a point outside all of them; flat tets do not count."""
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
-    stack = np.empty(STACK_SIZE, dtype=np.int32)
-    stack[0] = 0
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
-        if box_distance_squared(low, high, node, p) > best2:
-            continue
-        if child[node] >= 0:
-            first = child[node]
-            nearer = box_distance_squared(low, high, first, p) <= box_distance_squared(low, high, first + 1, p)
-            stack[depth] = first + 1 if nearer else first
-            stack[depth + 1] = first if nearer else first + 1
-            depth += 2
-            continue
-        for k in range(start[node], end[node]):
+    stack = np.zeros(STACK_SIZE, dtype=np.int32)
+    leaf, depth = next_leaf(stack, 1, p, best2, child, low, high)
+    while leaf >= 0:
+        for k in range(start[leaf], end[leaf]):
             t = corners[order[k]]
             d2 = min(
                 min(closest_on_triangle(t[1], t[2], t[3], p, w), closest_on_triangle(t[0], t[2], t[3], p, w)),
@@ -165,6 +144,7 @@ def _nearest_tet(p, corners, order, start, end, child, low, high):
             )
             if (d2 < best2 or (d2 == best2 and order[k] < best)) and _barycentric(t, p, trial) > 0.0:
                 best, best2 = order[k], d2
+        leaf, depth = next_leaf(stack, depth, p, best2, child, low, high)
     return best
 
 
