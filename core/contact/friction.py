@@ -4,7 +4,12 @@ With the slip velocity u in the tangent plane and the normal force lambda of the
 ``mu lambda f0(|u|)`` times the step, and the force ``mu lambda f1(|u|) u / |u|``: f1 climbs from 0 to 1 while the slip
 grows to ``eps``. Under the friction angle a body therefore creeps, by less than ``eps``.
 
-Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 5.
+Its minimum is nearly a kink, which Newton's method meets badly. The stiffness is therefore that of a primal-dual
+method, with the friction force as an unknown beside the slip: what [CGM99] do for total variation, whose smoothed
+length of a gradient is f0 of a slip.
+
+Sources: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 5. [CGM99] Chan, Golub, Mulet, A nonlinear
+primal-dual method for total variation-based image restoration, 1999.
 """
 
 from __future__ import annotations
@@ -17,18 +22,16 @@ CREEP = 1e-3
 NOTICEABLE = 0.05
 """Part of the friction force by which renewing the lag has to change it to matter."""
 
-SETTLED = 0.5
-"""Change of a slip from one stiffness to the next, as a part of it, under which it has settled."""
-
 
 def _f0(slip: np.ndarray, eps: float) -> np.ndarray:
     """Integral of f1 with ``f0(eps) = eps``, m/s."""
     return np.where(slip < eps, slip * slip * (1.0 - slip / (3.0 * eps)) / eps + eps / 3.0, slip)
 
 
-def _f1_over_slip(slip: np.ndarray, eps: float) -> np.ndarray:
-    """``f1(s) / s`` with ``f1 = 2 s / eps - s² / eps²`` under eps and 1 beyond, s/m."""
-    return np.where(slip < eps, (2.0 - slip / eps) / eps, 1.0 / np.maximum(slip, eps))
+def _resistance(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """``q = s / f1(s)`` with ``f1 = 2 s / eps - s² / eps²`` under eps and 1 beyond, m/s, and its derivative."""
+    part = np.minimum(1.0 / (2.0 - np.minimum(slip / eps, 1.0)), 1.0)
+    return np.where(slip < eps, eps * part, slip), part * part
 
 
 class LaggedFriction:
@@ -43,12 +46,27 @@ class LaggedFriction:
         The slip velocity at positions y is the tangential part of ``(y - base) / step``.
     step : s
     eps : m/s
+    before : of the same step, with the lag before
     """
 
-    def __init__(self, forces: np.ndarray, normals: np.ndarray, base: np.ndarray, step: float, eps: float) -> None:
+    def __init__(
+        self,
+        forces: np.ndarray,
+        normals: np.ndarray,
+        base: np.ndarray,
+        step: float,
+        eps: float,
+        before: LaggedFriction | None = None,
+    ) -> None:
         self._forces, self._normals, self._base, self._step, self._eps = forces, normals, base, step, eps
-        self._before = np.full_like(base, np.inf)  # the slip at the last stiffness
+        # The slip and the full friction at the last stiffness (None before the first), and the friction force as an
+        # unknown of its own.
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._dual = np.zeros_like(base)
         self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
+        if before is not None and before._last is not None:
+            self._last = self._tangential(before._last[0]), before._last[1]
+            self._dual = self._possible(self._tangential(before._dual))
 
     def value(self, y: np.ndarray) -> float:
         """J."""
@@ -58,31 +76,43 @@ class LaggedFriction:
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """(p,3), N."""
         slip = self._slip(y)
-        return (self._forces * _f1_over_slip(np.linalg.norm(slip, axis=1), self._eps))[:, None] * slip
+        return (self._forces / _resistance(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
-        """Second derivatives by the points where their slip has settled, else a bound of them; (p,3,3), N/m.
+        """Derivatives of the force by the points, semi-definite, (p,3,3), N/m: those of ``q(|u|) z = mu lambda u`` for
+        the slip u and the force z, both unknown. Asked again at the same place it answers the same.
 
-        f0 is a concave function of the slip's square, so ``mu lambda f1(|u|) / |u|`` in the whole tangent plane bounds
-        it from above where the slip is u: steps with it lower the energy without a line search. The true derivative, 0
-        along a full slip, sends a body that is about to stick far beyond the place, but once the slip changes little
-        it ends the search at once. Asked again at the same place it answers the same.
+        The first one, with z = 0, bounds the true derivative from above. That alone, 0 along a full slip, sends a body
+        that is about to stick far beyond the place; z is late by one iteration and lets go along the slip as far as it
+        lies in its direction. At the solution it is the true derivative.
         """
         if self._answer is None or not np.array_equal(self._answer[0], y):
-            self._answer = y.copy(), self._stiffness_at(y)
+            self._answer = y.copy(), self._stiffness_at(self._slip(y))
         return self._answer[1]
 
-    def _stiffness_at(self, y: np.ndarray) -> np.ndarray:
-        slip = self._slip(y)
+    def _stiffness_at(self, slip: np.ndarray) -> np.ndarray:
+        if self._last is not None:
+            last, forces = self._last
+            q, bend, along = self._linear(last)
+            change = np.sum(along * (slip - last), axis=1)
+            z = forces[:, None] * slip - (bend * change)[:, None] * self._dual
+            self._dual = self._possible(z / q[:, None])
+        self._last = slip, self._forces
+        q, bend, along = self._linear(slip)
+        turn = bend[:, None, None] * (along[:, :, None] * self._dual[:, None, :])
+        plane = np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :]
+        K = self._forces[:, None, None] * plane - 0.5 * (turn + turn.transpose(0, 2, 1))
+        return K / (q * self._step)[:, None, None]
+
+    def _linear(self, slip: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q and its derivative by the slip's length (p,), and the slip's direction (p,3)."""
         length = np.linalg.norm(slip, axis=1)
-        settled = np.linalg.norm(slip - self._before, axis=1) < SETTLED * length
-        self._before = slip
-        across, eps = _f1_over_slip(length, self._eps), self._eps
-        along = np.where(length < eps, 2.0 * (1.0 - length / eps) / eps, 0.0)
-        bend = np.where(settled, (along - across) / np.maximum(length * length, 1e-300), 0.0)
-        K = across[:, None, None] * (np.eye(3) - self._normals[:, :, None] * self._normals[:, None, :])
-        K += bend[:, None, None] * (slip[:, :, None] * slip[:, None, :])
-        return (self._forces / self._step)[:, None, None] * K
+        return *_resistance(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
+
+    def _possible(self, z: np.ndarray) -> np.ndarray:
+        """Forces (p,3) cut to what Coulomb's law allows: then the stiffness is semi-definite."""
+        length = np.linalg.norm(z, axis=1)
+        return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""
@@ -91,5 +121,7 @@ class LaggedFriction:
         return bool(np.linalg.norm(change, axis=1).sum() > NOTICEABLE * total)
 
     def _slip(self, y: np.ndarray) -> np.ndarray:
-        velocity = (y - self._base) / self._step
-        return velocity - np.sum(velocity * self._normals, axis=1, keepdims=True) * self._normals
+        return self._tangential((y - self._base) / self._step)
+
+    def _tangential(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors - np.sum(vectors * self._normals, axis=1, keepdims=True) * self._normals

@@ -3,7 +3,8 @@
 A point that begins a step outside and whose way crosses the surface has passed through, whatever the closest point
 says: the face that it crossed first holds it back then. That keeps fast bodies from leaving thin plates by the far
 side, and tells the sides of a sheet apart without any orientation. The way is taken in the frame of the closest face,
-so that fast colliders are seen as well as fast bodies.
+so that fast colliders are seen as well as fast bodies. A way that cuts a solid's corner has not passed through: what
+slides around an edge would else be pulled back, and its gap jump.
 
 A point that begins on the surface has no side of its own: coordinates of single precision put it on either. It touches
 a solid from outside, and a sheet from the side on which the body's material lies behind it.
@@ -21,7 +22,8 @@ from .collider_surface import ColliderSurface
 from .obstacle import Contacts
 
 SAME_WAY = -0.5
-"""Cosine between the entered face's normal and the nearest way out, under which that way leads to the far side."""
+"""Cosine between the entered face's normal and the nearest way out, or the face that the way left by, under which that
+leads to the far side."""
 
 ROUND_OFF = 1e-12
 """Part of the coordinates under which a point lies on the surface, and the nearest way has no direction."""
@@ -296,12 +298,21 @@ def _contacts(
         hit = -1
         if clear[p] >= 0.0 and moved >= (clear[p] + length) * (1.0 - 1e-9):
             hit = first_hit(start[p], y, corners, order, begin, end, child, low, high)
+            if hit >= 0 and solid[hit] and sign > 0.0:
+                left = first_hit(y, start[p], corners, order, begin, end, child, low, high)
+                hit = hit if left < 0 or _opposite(normals[hit], normals[left]) else -1
         gap = _gap(y, start[p], corners, normals, tri, away, length, sign, hit, solid[tri], n)
         gaps[p] = gap - thickness[tri]
         for i in range(3):
             out_normals[p, i] = n[i]
             shifts[p, i] = _point_of(corners[tri], w, i) - _point_of(before_corners[tri], w, i)
     return gaps, out_normals, shifts
+
+
+@kernel
+def _opposite(n, m):
+    """Whether a way in by a face with normal n and out by one with m went through the solid, not around its corner."""
+    return n[0] * m[0] + n[1] * m[1] + n[2] * m[2] < SAME_WAY
 
 
 @kernel

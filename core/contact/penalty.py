@@ -113,17 +113,21 @@ class ContactPotential:
         self._contact, self._motion = contact, motion
         self._points = contact.points.points
         numbers, points = contact.numbers, contact.points
-        self._stiffness = np.maximum(numbers.stiffness, numbers.firmness * points.moduli) * points.areas
+        pressure = np.maximum(numbers.stiffness, numbers.firmness * points.moduli)
+        # What pins hold cannot yield: its normal force says nothing, and friction with it only costs iterations.
+        self._stiffness = np.where(self._points.held(motion.pinned), 0.0, pressure * points.areas)
         self._base = self._points.positions(motion.base)
         self._approach = contact.obstacle.begin(
             self._points.positions(motion.start), contact.points.outward(motion.start)
         )
         first = self._approach.first
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
+        self._felt: np.ndarray | None = None  # which points pressed at the last stiffness
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
         # What is deeper than the stiffness is made for is being pushed out: no measure of what will press.
         usual = -(self._allowed + contact.numbers.depth)
-        self._friction = self._lagged(first._replace(gaps=np.maximum(first.gaps, usual)))
+        self._pressing = self._normal_forces(first._replace(gaps=np.maximum(first.gaps, usual)))  # friction's lag, N
+        self._friction = self._lagged(first, self._pressing)
 
     def value(self, positions: np.ndarray) -> float:
         """J."""
@@ -134,13 +138,14 @@ class ContactPotential:
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """(n,3), N."""
         y, contacts = self._contacts_at(positions)
-        normal_forces = self._stiffness * self._depth(contacts)
+        normal_forces = self._normal_forces(contacts)
         return self._points.spread(self._friction.gradient(y) - normal_forces[:, None] * contacts.normals)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """``k A n n^T`` where points touch, and friction's."""
         y, contacts = self._contacts_at(positions)
-        k = np.where(self._depth(contacts) > 0.0, self._stiffness, 0.0)
+        self._felt = self._depth(contacts) > 0.0
+        k = np.where(self._felt, self._stiffness, 0.0)
         n = contacts.normals
         K = self._friction.stiffness(y) + k[:, None, None] * (n[:, :, None] * n[:, None, :])
         self._points.add_stiffness(K, scale, blocks)
@@ -149,15 +154,25 @@ class ContactPotential:
         """Renew the normal forces and tangent planes of friction; True when they have changed noticeably."""
         if self._contact.friction == 0.0:
             return False
-        before, self._friction = self._friction, self._lagged(self._contacts_at(positions)[1])
-        return self._friction.changed_from(before)
+        _y, contacts = self._contacts_at(positions)
+        forces = self._normal_forces(contacts)
+        if self._felt is not None:
+            # What has just been run into lies too deep, for the last step did not know of it: that is no force yet.
+            forces = np.where(self._felt, forces, np.minimum(forces, self._pressing))
+        renewed = self._lagged(contacts, forces, self._friction)
+        if not renewed.changed_from(self._friction):
+            return False
+        self._friction, self._pressing = renewed, forces
+        return True
 
-    def _lagged(self, contacts: Contacts) -> LaggedFriction:
-        forces = self._contact.friction * self._stiffness * self._depth(contacts)
-        carried = contacts.shifts * (self._motion.step / self._contact.time_step)
-        return LaggedFriction(
-            forces, contacts.normals, self._base + carried, self._motion.step, self._contact.numbers.creep
-        )
+    def _lagged(self, contacts: Contacts, forces: np.ndarray, before: LaggedFriction | None = None) -> LaggedFriction:
+        contact, step = self._contact, self._motion.step
+        carried = contacts.shifts * (step / contact.time_step)
+        creep = contact.numbers.creep
+        return LaggedFriction(contact.friction * forces, contacts.normals, self._base + carried, step, creep, before)
+
+    def _normal_forces(self, contacts: Contacts) -> np.ndarray:
+        return self._stiffness * self._depth(contacts)
 
     def _depth(self, contacts: Contacts) -> np.ndarray:
         return np.maximum(-contacts.gaps - self._allowed, 0.0)

@@ -7,11 +7,16 @@ system never changes. Points outside their tet have negative weights; the block 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
 from ..jit import kernel
 from ..mesh.embedding import Embedding
+
+NO_SHARE = 1e-9
+"""Barycentric weight under which a corner does not carry a point: the round-off of coordinates in a tet."""
 
 
 class EmbeddedPoints:
@@ -36,6 +41,13 @@ class EmbeddedPoints:
     def positions(self, x: np.ndarray) -> np.ndarray:
         """Positions (p,3) for tet vertices at x (n,3); any linear quantity of the vertices is carried alike."""
         return self._embedding.apply(x, self._tets)
+
+    def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Whether a point stays where it is while these tet vertices do, (p,) bool."""
+        moves = np.ones(self._spread.shape[0], dtype=bool)
+        moves[np.asarray(vertices, dtype=np.int64)] = False
+        corners = self._tets[self._embedding.tet_indices]
+        return ~(moves[corners] & (np.abs(self._embedding.barycentric) > NO_SHARE)).any(axis=1)
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Forces (p,3) at the points as forces at the tet vertices, (n,3). One thread, a fixed order."""

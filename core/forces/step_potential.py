@@ -7,6 +7,7 @@ solver.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy as np
 
 class Motion(NamedTuple):
     """How a step moves: positions ``start`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
-    step``, with ``base`` (n,3) m and ``step`` in s.
+    step``, with ``base`` (n,3) m and ``step`` in s. No force moves the vertices ``pinned`` (q,).
     """
 
     start: np.ndarray
     base: np.ndarray
     step: float
+    pinned: Sequence[int] | np.ndarray = ()
 
 
 class StepPotential(Protocol):
@@ -37,7 +39,9 @@ class StepPotential(Protocol):
         """
 
     def update(self, positions: np.ndarray) -> bool:
-        """Renew at a step's solution what was lagged; True when that changed the potential noticeably."""
+        """Renew what was lagged, after a full step of the solver to these positions or at its solution; True when that
+        changed the potential noticeably.
+        """
 
 
 class Load(Protocol):

@@ -64,7 +64,7 @@ class FullSpaceSolver:
     def begin(self, state: State, time_step: float, loads: Sequence[Load]) -> IncrementalPotential:
         """What a step of ``time_step`` seconds from a state minimises."""
         time = self.integrator.begin(state.positions, state.velocities, state.history, time_step)
-        motion = Motion(state.positions, time.base, time.step)
+        motion = Motion(state.positions, time.base, time.step, self.model.pinned)
         potentials = tuple(load.begin(motion) for load in (*self.damping, *loads))
         return IncrementalPotential(self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned)
 
@@ -124,6 +124,9 @@ class FullSpaceSolver:
         while report.iterations < self.settings.max_iterations:
             accepted = self.newton_iteration(at, step, report, projected)
             at = accepted or at
+            if self.followed(at.x, step, report):
+                value, magnitude = step.value(at.x, at.deformation)
+                at = at._replace(value=value, magnitude=magnitude)
             if report.reason:
                 if not self.renewed(at.x, step, report):
                     break
@@ -220,6 +223,12 @@ class FullSpaceSolver:
         if settings.stop_rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
             return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
         return ""
+
+    def followed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
+        """Whether what is lagged was renewed at an iterate: after full steps alone, for what a shortened one leaves
+        between its ends is no state of the body.
+        """
+        return not report.reason and report.history[-1].step_length == 1.0 and step.follow(x)
 
     def renewed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
         """Whether a step that has settled is to be solved on, because what was lagged has changed at its solution."""

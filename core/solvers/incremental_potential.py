@@ -18,6 +18,9 @@ from ..integrators.time_step import TimeStep
 RENEWALS = 3
 """Rounds in which lagged potentials (friction) are renewed at a step's solution."""
 
+FOLLOWING = 30
+"""Iterations in which they are renewed on the way there; where they do not settle by then, each round has its own."""
+
 
 class IncrementalPotential:
     """Value and gradient of a step's incremental potential.
@@ -42,6 +45,7 @@ class IncrementalPotential:
         self.potentials, self.time = potentials, time
         self.h = time.step
         self.renewals_left = RENEWALS
+        self._following = FOLLOWING
 
     def rest_of_value(self, x: np.ndarray) -> tuple[float, float]:
         """All but the elastic energy, and the sum of the parts' magnitudes."""
@@ -67,5 +71,13 @@ class IncrementalPotential:
     def renew(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""
         self.renewals_left -= 1
+        return self._update(x)
+
+    def follow(self, x: np.ndarray) -> bool:
+        """Renew on the way to a solution what was lagged; True when it changed."""
+        self._following -= 1
+        return self._following >= 0 and self._update(x)
+
+    def _update(self, x: np.ndarray) -> bool:
         # Every potential is asked, also after one has said yes.
         return any([potential.update(x) for potential in self.potentials])

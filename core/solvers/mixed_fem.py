@@ -116,6 +116,7 @@ class MixedFEMSolver(FullSpaceSolver):
             if report.iterations <= tangled and report.converged:
                 # Settled on what the guessed stretches ask for, which is not the step's solution.
                 report.converged, report.reason, tangled = False, "", 0
+            self.followed(at.x, step, report)
             if self._hands_over(direction, report):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)

@@ -27,14 +27,16 @@ SQUARE_FACES = np.array([[0, 1, 2], [0, 2, 3]])
 class Scene:
     """A cube of 0.3 m that can be dropped on things."""
 
-    def __init__(self, stiffness=1e5, solver="mixed_fem", gravity=(0.0, 0.0, -G), **settings):
+    def __init__(self, stiffness=1e5, solver="mixed_fem", gravity=(0.0, 0.0, -G), pinned=None, **settings):
         mesh = block((3, 3, 3), (SIDE, SIDE, SIDE))
-        self.model = build_model(mesh, stiffness, 0.3, 1000.0)
+        held = () if pinned is None else np.flatnonzero(pinned(mesh.rest_positions))
+        self.model = build_model(mesh, stiffness, 0.3, 1000.0, pinned=held)
         surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
         self.points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), stiffness))
         self.numbers = ContactNumbers.fitting(1000.0, SIDE, G, H)
         self.solver = make_solver(self.model, SolverSettings(solver=solver, gravity=gravity, **settings))
         self.state = self.model.rest_state()
+        self.reports = []
 
     def collider(self, faces, before, after=None):
         after = before if after is None else after
@@ -48,7 +50,9 @@ class Scene:
         for k in range(steps):
             now = obstacle(k) if callable(obstacle) else obstacle
             load = Contact(self.points, now, friction, self.numbers, H)
-            self.state, _report = self.solver.step(self.state, np.zeros((0, 3)), H, (load,))
+            pins = self.model.mesh.rest_positions[self.model.pinned]
+            self.state, report = self.solver.step(self.state, pins, H, (load,))
+            self.reports.append(report)
             frames.append(self.state.positions)
         assert np.isfinite(frames).all()
         return np.array(frames)
@@ -125,6 +129,40 @@ def test_a_fast_bat_hits_a_cube():
     at = [positions + min(k, 4) * swing for k in range(12)]
     frames = scene.run(11, lambda k: scene.collider(faces, at[k], at[k + 1]))
     assert frames[-1][:, 0].min() > at[-1][:, 0].max() - 1e-3
+
+
+def iterations(scene):
+    assert all(report.converged for report in scene.reports), [report.reason for report in scene.reports]
+    return sum(report.iterations for report in scene.reports)
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+def test_friction_takes_few_iterations_more(solver):
+    # Set down a little too deep, and pressed sideways: points stick, slide, and let go.
+    counts = []
+    for friction in (0.0, 0.5):
+        scene = Scene(3e4, solver, gravity=(2.0, 0.0, -G))
+        scene.run(10, GroundPlane(1e-3), friction)
+        counts.append(iterations(scene))
+    assert counts[1] <= 2 * counts[0] + 20
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_a_cube_that_is_pushed_and_slides_around_the_edges_settles_in_every_step(friction):
+    scene = Scene(3e4, gravity=(0.0, 0.0, 0.0))
+    positions, faces = box((-0.3, 0.09, 0.09), (-0.01, 0.21, 0.21))  # a narrow post, for the cube to fold around
+    push = np.array([0.03, 0.004, 0.0])
+    scene.run(12, lambda k: scene.collider(faces, positions + k * push, positions + (k + 1) * push), friction)
+    assert iterations(scene) <= 12 * 25
+
+
+def test_pins_on_the_ground_cost_nothing():
+    counts = []
+    for ground in (-1.0, 1e-3):
+        scene = Scene(3e4, pinned=lambda X: X[:, 2] == 0.0)
+        scene.run(5, GroundPlane(ground))
+        counts.append(iterations(scene))
+    assert counts[0] == counts[1]
 
 
 def test_the_same_bits_twice():

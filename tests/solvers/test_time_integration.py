@@ -211,7 +211,7 @@ def test_a_load_takes_part(solver):
     X = model.mesh.rest_positions
     state = model.state_at(X)
     new, report = make_solver(model, settings(solver)).step(state, X[model.pinned], 0.02, (wind,))
-    assert report.converged and wind.renewals == 2
+    assert report.converged and 2 <= wind.renewals <= report.iterations + 1
     deformation = model.elastic.deformation(new.positions)
     residual = model.mass @ (new.positions - X) + 0.02**2 * (
         model.elastic.gradient(deformation) + wind.gradient(new.positions)

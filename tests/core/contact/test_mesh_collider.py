@@ -157,6 +157,16 @@ def test_a_thin_plate_is_left_by_the_side_it_was_entered():
     assert contacts.normals == pytest.approx(np.tile([0.0, 0.0, 1.0], (3, 1)))
 
 
+def test_a_point_that_slides_around_an_edge_has_not_passed_through():
+    approach = begin(collider(CUBE_FACES, CUBE, thickness=0.05), np.array([[0.5, 0.1, 1.01]]))
+    way = [np.array([[0.5, y, 0.95 + 0.3 * y]]) for y in np.linspace(0.1, -0.1, 401)]  # in by the top, out by the side
+    gaps = np.array([approach.contacts(at).gaps[0] for at in way])
+    assert gaps.min() < -0.04
+    assert gaps[-1] > 0.0
+    near = np.isfinite(gaps)
+    assert np.abs(np.diff(gaps[near])).max() < 1e-3
+
+
 def test_a_fast_collider_takes_a_still_point_along():
     up = np.array([0.0, 0.0, 0.7])
     point = np.array([[0.1, 0.2, 0.3]])

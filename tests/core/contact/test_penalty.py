@@ -133,6 +133,46 @@ def test_the_lag_is_renewed_until_it_changes_nothing(mesh, points):
     assert potential.gradient(down)[:, 0].sum() == pytest.approx(-0.5 * potential.gradient(down)[:, 2].sum())
 
 
+def test_what_has_just_been_run_into_rubs_once_a_step_has_felt_it(mesh, points, differences):
+    x = mesh.rest_positions
+    potential = Contact(points, GroundPlane(-0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
+    down = x - [0.0, 0.0, 0.02]
+    differences.dense_stiffness(potential, x, mesh.tets)
+    assert not potential.update(down)
+    assert not potential.gradient(down)[:, 0].any()
+    differences.dense_stiffness(potential, down, mesh.tets)
+    assert potential.update(down)
+    assert potential.gradient(down)[:, 0].sum() == pytest.approx(-0.5 * potential.gradient(down)[:, 2].sum())
+    assert potential.update(x), "what has let go rubs no more"
+    assert not potential.gradient(x).any()
+
+
+def test_a_renewed_lag_keeps_the_force_that_friction_had(mesh, points, differences):
+    x = mesh.rest_positions
+    potential = Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
+    stiffness = [differences.dense_stiffness(potential, x + k * 1e-9, mesh.tets) for k in range(3)]
+    deeper = x - [0.0, 0.0, 0.01]
+    assert potential.update(deeper)
+    renewed = differences.dense_stiffness(potential, deeper, mesh.tets)
+    slide = np.tile([1.0, 0.0, 0.0], len(x))
+    # Along a full slip friction lets go of the force that it was known to have, and holds by what has come to it.
+    assert slide @ stiffness[0] @ slide > 1e3
+    assert abs(slide @ stiffness[2] @ slide) < 1e-6 * (slide @ stiffness[0] @ slide)
+    assert slide @ renewed @ slide == pytest.approx(slide @ stiffness[0] @ slide, rel=0.05)
+    assert np.linalg.eigvalsh(renewed)[0] >= -1e-10 * np.abs(renewed).max()
+
+
+def test_what_pins_hold_presses_on_nothing(mesh, points):
+    x = mesh.rest_positions
+    moves = motion(x)
+    low = np.flatnonzero(x[:, 2] < 0.5)
+    pinned = moves._replace(pinned=low)
+    potential = Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(pinned)
+    assert Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(moves).gradient(x).any()
+    assert not potential.gradient(x).any()
+    assert potential.value(x - [0.0, 0.0, 1.0]) > 0.0  # of the points above
+
+
 def test_what_starts_inside_is_pushed_out_at_a_limited_speed(mesh, points):
     x = mesh.rest_positions
     deep = Contact(points, GroundPlane(0.4), 0.0, NUMBERS, H).begin(motion(x))
