@@ -11,8 +11,8 @@ from ..core.simulation.lengths import length_words
 from .bridge.mesh_in import unit_scale
 from .bridge.weight_in import EARTH, gravity_of
 
-SEEN = 0.1
-"""Part of the body's size by which a spring may give way before it looks too weak."""
+WEAK = 0.5
+"""Part of the body's size by which a spring gives way that is worth a warning: a softer one cannot be meant to hold."""
 
 
 def mass_words(mass: float, scene: Any) -> str:
@@ -34,12 +34,12 @@ def volume_words(volume: float, scene: Any) -> str:
 
 def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
     """How far a spring of ``strength`` (N/m) gives way under the weight of a body whose mass is known, and whether that
-    is seen at once; "" where it is unknown or nothing pulls.
+    is too far; "" where it is unknown or nothing pulls.
     """
     if record.body_mass <= 0.0 or strength <= 0.0:
         return "", False
     sag = record.body_mass * gravity_of(scene) / strength
-    return f"The body's weight stretches it by {size_words(sag, scene)}", sag > SEEN * record.body_size
+    return f"The body's weight stretches it by {size_words(sag, scene)}", sag > WEAK * record.body_size
 
 
 def gravity_words(scene: Any) -> str:

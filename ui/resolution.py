@@ -29,14 +29,13 @@ def _draw_result(layout, record, context):
     if record.mesh_summary:
         wrapped(layout, record.mesh_summary, context, "CHECKMARK")
     if record.body_mass > 0.0:
-        wrapped(layout, _body_words(record, context.scene), context, "BLANK1")
+        wrapped(layout, _body_words(record, context.scene), context, "PHYSICS")
     if record.mesh_warning:
         wrapped(layout, record.mesh_warning, context, "ERROR")
 
 
 def _body_words(record, scene):
-    mass, volume = figures.mass_words(record.body_mass, scene), figures.volume_words(record.body_volume, scene)
-    return f"Mass {mass}, volume {volume}, {figures.size_words(record.body_size, scene)} across"
+    return f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
 
 
 CLASSES = panels(Resolution, "resolution")

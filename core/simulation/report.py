@@ -132,7 +132,9 @@ class BakeReport:
             return ""
         many = "s" if len(frames) > 1 else ""
         farthest = max(frame.movement for frame in self.frames if not frame.settled)
-        missing = f" (the last iteration still moved it by up to {length_words(farthest)})" if farthest > 0.0 else ""
+        missing = (
+            f" (the last iteration still moved the body by up to {length_words(farthest)})" if farthest > 0.0 else ""
+        )
         return f"Frame{many} {frame_words(frames)} did not settle{missing}: raise Substeps, or Iterations."
 
     def table(self) -> str:

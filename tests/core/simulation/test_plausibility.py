@@ -54,6 +54,7 @@ def test_a_body_that_falls_past_itself_in_a_step_is_told_how_many_substeps_help(
     ("length", "said"),
     [
         (0.0, "0 m"), (2.344e-3, "2.34 mm"), (0.99949, "999 mm"), (0.9996, "1 m"), (12.0, "12 m"), (4e-6, "4 µm"),
+        (9.72e-4, "0.972 mm"), (2e-5, "0.02 mm"),
         (123456.0, "123,456 m"), (1e-12, "less than 1 nm"),
     ],
 )  # fmt: skip
