@@ -56,6 +56,10 @@ class SettingsError(SinewError):
     """A setting is outside its range or names something unknown."""
 
 
+class SubspaceError(SinewError):
+    """A subspace that cannot be built, or that no longer fits its body."""
+
+
 class FactorizationError(SinewError):
     """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
 

@@ -13,50 +13,28 @@ from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 
 
-class ElasticPotential:
-    """``W(x) = sum_e w_e psi_e(F_e(x))``.
+class ElasticDensity:
+    """Energy densities at points (tets, or some of them), weighted by volume: all that knows nothing of positions.
 
     Parameters
     ----------
-    rest_positions : (n,3), tets : (m,4)
     weights : (m,) m³
-        Volume of material in each tet.
+        Volume of material that each point stands for.
     energies : names of the energies; energy_of_tet : (m,) index into them
     parameters : (m,2) Lame parameters mu, lambda, Pa
     """
 
     def __init__(
-        self,
-        rest_positions: np.ndarray,
-        tets: np.ndarray,
-        weights: np.ndarray,
-        energies: tuple[str, ...],
-        energy_of_tet: np.ndarray,
-        parameters: np.ndarray,
+        self, weights: np.ndarray, energies: tuple[str, ...], energy_of_tet: np.ndarray, parameters: np.ndarray
     ) -> None:
-        self.tets = tets
-        self.weights = weights
-        self.parameters = parameters
-        self.N = shape_gradients(rest_positions, tets)
-        self.gather = NodalGather(tets, len(rest_positions))
+        self.weights, self.parameters = weights, parameters
+        self.energies, self.energy_of_tet = energies, energy_of_tet
         used = np.unique(energy_of_tet)
         self.groups = [
             (energy(energies[k]), slice(None) if len(used) == 1 else np.flatnonzero(energy_of_tet == k)) for k in used
         ]
 
     # -- of deformation gradients -----------------------------------------------------------------------------------
-
-    def gradients(self, positions: np.ndarray) -> np.ndarray:
-        """Deformation gradients of positions (n,3), (m,3,3)."""
-        return deformation_gradients(positions, self.tets, self.N)
-
-    def change(self, dx: np.ndarray) -> np.ndarray:
-        """What changes dx (n,3) of the positions do to the deformation gradients, (m,3,3)."""
-        return deformation_gradients(dx, self.tets, self.N)
-
-    def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
-        """Deformation gradients of positions (n,3), decomposed; quicker with a deformation that is ``near``."""
-        return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
     def value(self, deformation: Deformation) -> float:
         """Elastic energy, J."""
@@ -69,14 +47,6 @@ class ElasticPotential:
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
         """Second derivatives by F, not weighted."""
         return self._collect_tangent("tangent", deformation, projected)
-
-    def nodal(self, stress: np.ndarray) -> np.ndarray:
-        """Gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
-        return self.gather.stress_forces(stress, self.N, self.weights)
-
-    def gradient(self, deformation: Deformation) -> np.ndarray:
-        """``dW/dx``: minus the elastic forces, (n,3), N."""
-        return self.nodal(self.stress(deformation))
 
     # -- of independent stretches -----------------------------------------------------------------------------------
 
@@ -100,7 +70,7 @@ class ElasticPotential:
     def _collect(self, method: str, at: Deformation | Stretch, shape: tuple[int, ...]) -> np.ndarray:
         if len(self.groups) == 1:
             return getattr(self.groups[0][0], method)(at, self.parameters)
-        out = np.empty((len(self.tets), *shape))
+        out = np.empty((len(self.weights), *shape))
         for law, rows in self.groups:
             out[rows] = getattr(law, method)(at.take(rows), self.parameters[rows])
         return out
@@ -109,8 +79,52 @@ class ElasticPotential:
         parts = [getattr(law, method)(at.take(rows), self.parameters[rows], projected) for law, rows in self.groups]
         if len(parts) == 1:
             return parts[0]
-        whole = Tangent(*(np.empty((len(self.tets), *array.shape[1:])) for array in parts[0]))
+        whole = Tangent(*(np.empty((len(self.weights), *array.shape[1:])) for array in parts[0]))
         for part, (_law, rows) in zip(parts, self.groups, strict=True):
             for array, values in zip(whole, part, strict=True):
                 array[rows] = values
         return whole
+
+
+class ElasticPotential(ElasticDensity):
+    """``W(x) = sum_e w_e psi_e(F_e(x))``.
+
+    Parameters
+    ----------
+    rest_positions : (n,3), tets : (m,4)
+    weights, energies, energy_of_tet, parameters : of the tets, as in :class:`ElasticDensity`
+    """
+
+    def __init__(
+        self,
+        rest_positions: np.ndarray,
+        tets: np.ndarray,
+        weights: np.ndarray,
+        energies: tuple[str, ...],
+        energy_of_tet: np.ndarray,
+        parameters: np.ndarray,
+    ) -> None:
+        super().__init__(weights, energies, energy_of_tet, parameters)
+        self.tets = tets
+        self.N = shape_gradients(rest_positions, tets)
+        self.gather = NodalGather(tets, len(rest_positions))
+
+    def gradients(self, positions: np.ndarray) -> np.ndarray:
+        """Deformation gradients of positions (n,3), (m,3,3)."""
+        return deformation_gradients(positions, self.tets, self.N)
+
+    def change(self, dx: np.ndarray) -> np.ndarray:
+        """What changes dx (n,3) of the positions do to the deformation gradients, (m,3,3)."""
+        return deformation_gradients(dx, self.tets, self.N)
+
+    def deformation(self, positions: np.ndarray, near: Deformation | None = None) -> Deformation:
+        """Deformation gradients of positions (n,3), decomposed; quicker with a deformation that is ``near``."""
+        return Deformation.of(self.gradients(positions), None if near is None else near.V)
+
+    def nodal(self, stress: np.ndarray) -> np.ndarray:
+        """Gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
+        return self.gather.stress_forces(stress, self.N, self.weights)
+
+    def gradient(self, deformation: Deformation) -> np.ndarray:
+        """``dW/dx``: minus the elastic forces, (n,3), N."""
+        return self.nodal(self.stress(deformation))

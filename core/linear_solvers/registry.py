@@ -50,16 +50,21 @@ def installed(solver: type[DirectSolver]) -> bool:
     return importlib.util.find_spec(solver.package) is not None
 
 
-def _missing_words(fastest: type[DirectSolver]) -> str:
+def _missing_words(taken: type[DirectSolver]) -> str:
     """Which faster ones would be taken, were they there."""
-    faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(fastest)]
+    faster = DIRECT_SOLVERS[: DIRECT_SOLVERS.index(taken)]
     return "".join(f"; {solver.label} would need the Python package {solver.package}" for solver in faster)
+
+
+def fastest() -> type[DirectSolver]:
+    """The fastest direct solver that is installed."""
+    return next(solver for solver in DIRECT_SOLVERS if installed(solver))
 
 
 def remembered(name: str, reason: str) -> Choice | None:
     """A choice that was made before, by its name and reason; None where its solver is not installed here."""
     if name == ITERATIVE:
-        return Choice(name, next(solver for solver in DIRECT_SOLVERS if installed(solver)), reason)
+        return Choice(name, fastest(), reason)
     return next((Choice(name, s, reason) for s in DIRECT_SOLVERS if s.name == name and installed(s)), None)
 
 
@@ -76,16 +81,16 @@ def choose(name: str, body: Body, available: int | None = None) -> Choice:
     ------
     SettingsError : the name is unknown, or its solver is not installed.
     """
-    fastest = next(solver for solver in DIRECT_SOLVERS if installed(solver))
+    quickest = fastest()
     if name == AUTOMATIC:
         available = available_memory() if available is None else available
         needed = 0.0 if available is None else direct_bytes(body, MEMORY_SHARE * available)
         if available is not None and needed > MEMORY_SHARE * available:
             short = f"a direct solver would need {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are free"
-            return Choice(ITERATIVE, fastest, short)
-        return Choice(fastest.name, fastest, f"the fastest that is installed{_missing_words(fastest)}")
+            return Choice(ITERATIVE, quickest, short)
+        return Choice(quickest.name, quickest, f"the fastest that is installed{_missing_words(quickest)}")
     if name == ITERATIVE:
-        return Choice(ITERATIVE, fastest, "as chosen")
+        return Choice(ITERATIVE, quickest, "as chosen")
     for solver in DIRECT_SOLVERS:
         if solver.name == name:
             if not installed(solver):

@@ -1,0 +1,1 @@
+"""Cubature: a few tets whose weighted energy stands for that of the whole body."""

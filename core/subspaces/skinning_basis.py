@@ -1,0 +1,37 @@
+"""The skinning basis of weights ([SubMFEM23] Eq. 10): every weight carries an affine transformation.
+
+The coordinates share one scalar basis A (n,r), ``x = X + A U`` with U (r,3): its columns are the weights times the
+rest positions in homogeneous coordinates, which are centred and scaled by the body's size. Columns are made
+mass-orthonormal; what the body's shape makes dependent (a flat part, a weight with few vertices) is dropped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+DEPENDENT = 1e-12
+"""Eigenvalue of the basis's mass matrix, with columns of unit mass, under which a direction is dependent."""
+
+
+def homogeneous(rest_positions: np.ndarray) -> np.ndarray:
+    """Centred and scaled rest positions with a one, (n,4)."""
+    low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
+    scaled = (rest_positions - 0.5 * (low + high)) / float((high - low).max())
+    return np.column_stack([scaled, np.ones(len(scaled))])
+
+
+def skinning_columns(weights: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """``w_j(v) X~_k(v)`` for weights (n,m) and homogeneous coordinates (n,4), (n,4m), by weights."""
+    return (weights[:, :, None] * coordinates[:, None, :]).reshape(len(weights), -1)
+
+
+def orthonormal(columns: np.ndarray, mass: sp.csr_matrix) -> np.ndarray:
+    """The transformation T (k,r) that makes ``columns @ T`` orthonormal under the mass."""
+    gram = columns.T @ (mass @ columns)
+    length = np.sqrt(np.diag(gram))
+    present = length > 0.0
+    scale = np.where(present, 1.0 / np.where(present, length, 1.0), 0.0)
+    values, vectors = np.linalg.eigh(gram * scale[:, None] * scale[None, :])
+    kept = values > DEPENDENT * values[-1]
+    return scale[:, None] * vectors[:, kept] / np.sqrt(values[kept])

@@ -1,0 +1,109 @@
+"""Skinning eigenmodes ([SubMFEM23] Sec. 5.1): weights that follow the materials.
+
+The weights are the lowest eigenvectors of ``H_w W = M_w W Gamma`` with the elastic Laplacian and the scalar mass.
+Pinned vertices leave the problem, so weights vanish there. A part of the body that hangs together and has no pin (an
+island) has the constant weight as a mode of its own, which lets it move as a rigid body.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ..errors import SubspaceError
+from ..linear_solvers.factorized import factorized
+from ..linear_solvers.registry import fastest
+from ..model.model import Model
+from .elastic_laplacian import elastic_laplacian
+
+MOST_MODES = 64
+"""Modes that the preview can carry."""
+
+DEGENERATE = 1e-6
+"""Relative distance under which two eigenvalues are one: a cut between them would depend on round-off."""
+
+SHIFT = 1e-6
+"""Shift of the spectrum by its scale, the mean stiffness over the mean mass: free islands have the eigenvalue 0."""
+
+
+class SkinningModes(NamedTuple):
+    """``weights`` (n,m), mass-orthonormal, zero at pins; ``eigenvalues`` (m,) 1/s², ascending, 0 for the constants of
+    free islands; ``islands`` (n,) number of the connected part that each vertex belongs to; ``laplacian`` (n,n) N/m.
+    """
+
+    weights: np.ndarray
+    eigenvalues: np.ndarray
+    islands: np.ndarray
+    laplacian: sp.csr_matrix
+
+
+def skinning_modes(model: Model, count: int) -> SkinningModes:
+    """The lowest ``count`` modes of a model; a few less where the last ones cannot be told from the next.
+
+    Raises
+    ------
+    SubspaceError
+        More modes than free vertices or than the preview carries, or fewer than free islands.
+    """
+    H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
+    islands = connected_components(H, directed=False)[1]
+    free = np.setdiff1d(np.arange(n), model.pinned)
+    loose = np.setdiff1d(np.unique(islands), islands[model.pinned])
+    _check(count, len(free), len(loose))
+    values, vectors = _lowest(H[free][:, free], M[free][:, free], count + 1)
+    kept = _whole_clusters(values, count, len(loose))
+    weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
+    weights[free] = vectors[:, :kept]
+    # The lowest modes, as many as there are free islands, span the islands' constants: make them these.
+    for column, island in enumerate(loose):
+        constant = (islands == island).astype(np.float64)
+        weights[:, column], eigenvalues[column] = constant / np.sqrt(constant @ (M @ constant)), 0.0
+    return SkinningModes(_with_sign(weights), eigenvalues, islands, H)
+
+
+def _check(count: int, free: int, loose: int) -> None:
+    most = min(free, MOST_MODES)
+    if count > most:
+        what = "there are free vertices" if free < MOST_MODES else "the preview carries"
+        raise SubspaceError(f"{count} modes are more than {what}.", f"Set Modes to {most} or less.")
+    if count < max(loose, 1):
+        raise SubspaceError(
+            f"The body has {loose} separate parts without a pin, and each needs a mode of its own to move.",
+            f"Set Modes to {max(loose, 1)} or more, or join the parts.",
+        )
+
+
+def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest eigenpairs, ascending, at most ``count``: by shift and invert, or all of a small problem."""
+    if 2 * count >= H.shape[0]:
+        values, vectors = scipy.linalg.eigh(H.toarray(), M.toarray())
+        return values[:count], vectors[:, :count]
+    shift = SHIFT * float(H.diagonal().sum() / M.diagonal().sum())
+    factor = factorized((H + shift * M).tocsc(), fastest())
+    inverse = LinearOperator(H.shape, matvec=factor.solve, dtype=np.float64)
+    # A fixed start that is along no eigenvector: the same body gives the same modes.
+    start = np.random.default_rng(0).standard_normal(H.shape[0])
+    values, vectors = eigsh(H, count, M, sigma=-shift, OPinv=inverse, v0=start)
+    order = np.argsort(values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:
+    """How many of ``count`` modes to keep, so that the next one has another eigenvalue."""
+    kept = min(count, len(values))
+    same = np.diff(values) <= DEGENERATE * values[1:]
+    while kept < len(values) and kept > loose + 1 and same[kept - 1]:
+        kept -= 1
+    return kept
+
+
+def _with_sign(weights: np.ndarray) -> np.ndarray:
+    """Each mode positive where it is largest; of places that are equal but for round-off, at the first."""
+    size = np.abs(weights)
+    at = (size >= (1.0 - 1e-6) * size.max(axis=0)).argmax(axis=0)
+    return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)
