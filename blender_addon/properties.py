@@ -246,6 +246,8 @@ class SinewObject(bpy.types.PropertyGroup):
         options=set(),
     )
     inner_iterations: numeric(IntProperty, SolverSettings, "inner_iterations", "Inner Iterations", soft_max=50)
+    modes: numeric(IntProperty, SolverSettings, "modes", "Modes", soft_max=32)
+    cubature_points: numeric(IntProperty, SolverSettings, "cubature_points", "Cubature Points", soft_max=2000)
     damping_factor: numeric(FloatProperty, SolverSettings, "damping_factor", "Damping Factor", precision=2)
 
     use_scene_range: BoolProperty(

@@ -12,6 +12,9 @@ TOLERANCES = {
 }
 """Property of each stop rule."""
 
+SUBSPACE_SOLVERS = ("subspace_mixed_fem", "subspace_fem")
+"""Their linear systems are small: what is set of sparse ones does not reach them."""
+
 
 class Solver(Subject):
     bl_label = "Solver"
@@ -20,6 +23,10 @@ class Solver(Subject):
         settings = context.object.sinew
         layout = properties_layout(self)
         layout.prop(settings, "solver")
+        if settings.solver in SUBSPACE_SOLVERS:
+            column = layout.column()
+            column.prop(settings, "modes")
+            column.prop(settings, "cubature_points")
         column = layout.column()
         column.prop(settings, "substeps")
         column.prop(settings, "damping_factor" if settings.solver == "linearly_implicit" else "max_iterations")
@@ -55,13 +62,14 @@ class Advanced(Subject):
         column = layout.column()
         column.prop(settings, "stop_rule")
         column.prop(settings, TOLERANCES[settings.stop_rule])
-        if settings.solver == "mixed_fem":
+        if settings.solver in ("mixed_fem", "subspace_mixed_fem"):
             layout.prop(settings, "quadratic_finish")
-        column = layout.column()
-        column.prop(settings, "linear_solver")
-        # Automatic may turn to conjugate gradients too, when memory is short.
-        if settings.linear_solver in ("pcg", "automatic"):
-            column.prop(settings, "inner_iterations")
+        if settings.solver not in SUBSPACE_SOLVERS:
+            column = layout.column()
+            column.prop(settings, "linear_solver")
+            # Automatic may turn to conjugate gradients too, when memory is short.
+            if settings.linear_solver in ("pcg", "automatic"):
+                column.prop(settings, "inner_iterations")
         if settings.bake.linear_solver:
             wrapped(layout, f"Last bake: {settings.bake.linear_solver}", context, "INFO")
 

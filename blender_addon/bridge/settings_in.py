@@ -48,6 +48,8 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> Sol
         quadratic_finish=settings.quadratic_finish,
         linear_solver=settings.linear_solver,
         inner_iterations=settings.inner_iterations,
+        modes=settings.modes,
+        cubature_points=settings.cubature_points,
         damping_factor=clean(settings.damping_factor),
         gravity=gravity,
     )

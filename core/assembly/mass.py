@@ -11,12 +11,13 @@ def element_mass(masses: np.ndarray) -> np.ndarray:
     return masses[:, None, None] * (np.ones((4, 4)) + np.eye(4)) / 20.0
 
 
-def add_mass(masses: np.ndarray, blocks: np.ndarray) -> None:
-    """Add the same to element blocks (m,10,3,3), in the pair order of ``assembly.tangent_blocks``."""
+def mass_blocks(masses: np.ndarray) -> np.ndarray:
+    """The same as element blocks (m,10,3,3), in the pair order of ``assembly.tangent_blocks``."""
     pairs = np.tril_indices(4)
-    shares = element_mass(masses)[:, pairs[0], pairs[1]]
+    blocks = np.zeros((len(masses), 10, 3, 3))
     for i in range(3):
-        blocks[:, :, i, i] += shares
+        blocks[:, :, i, i] = element_mass(masses)[:, pairs[0], pairs[1]]
+    return blocks
 
 
 def mass_matrix(tets: np.ndarray, masses: np.ndarray, vertex_count: int) -> sp.csr_matrix:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from ..assembly.deformation_gradient import shape_gradients
 from ..forces.embedded_points import EmbeddedPoints
-from ..mesh.embedding import embed
+from ..mesh.embedding import Embedding, embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
@@ -28,23 +32,30 @@ class ContactPoints:
     """
 
     def __init__(
-        self, points: EmbeddedPoints, areas: np.ndarray, moduli: np.ndarray, corners: np.ndarray, slopes: np.ndarray
+        self, points: EmbeddedPoints, areas: np.ndarray, moduli: np.ndarray, directions: EmbeddedPoints
     ) -> None:
         self.points, self.areas, self.moduli = points, areas, moduli
-        self._corners, self._slopes = corners, slopes
+        self._directions = directions
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
         """The way out of the body at each point, (p,3) unit, for tet vertices at (n,3) m; 0 where there is none.
 
         It is the rest normal, carried as a line of the material: while its tet is not inverted it leaves the body.
         """
-        along = np.einsum("pa,pai->pi", self._slopes, positions[self._corners])
+        along = self._directions.positions(positions)
         length = np.linalg.norm(along, axis=1, keepdims=True)
         return along / np.where(length > 0.0, length, 1.0)
 
     @classmethod
-    def of(cls, surface: SurfaceMesh, mesh: TetMesh, moduli: np.ndarray) -> ContactPoints:
-        """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa.
+    def of(
+        cls,
+        surface: SurfaceMesh,
+        mesh: TetMesh,
+        moduli: np.ndarray,
+        carry: Callable[[Embedding], EmbeddedPoints] | None = None,
+    ) -> ContactPoints:
+        """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa; ``carry`` makes
+        points of a mesh that other unknowns than its vertices move.
 
         A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
         touch nothing.
@@ -64,9 +75,11 @@ class ContactPoints:
         embedding = embed(at, mesh)
         tets = embedding.tet_indices
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
-        points = EmbeddedPoints(embedding, mesh.tets, len(mesh.rest_positions))
+        carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
         areas = np.concatenate([vertex_areas[used], samples.area[~at_corner]])
-        return cls(points, areas, moduli[tets], mesh.tets[tets], slopes)
+        # A gradient of the rest shape is a combination of corners too, of weights that sum to zero.
+        directions = carry(replace(embedding, barycentric=slopes))
+        return cls(carry(embedding), areas, moduli[tets], directions)
 
 
 def _vertex_normals(surface: SurfaceMesh) -> np.ndarray:

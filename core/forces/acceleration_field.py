@@ -7,7 +7,6 @@ gravity to the last digit.
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from .step_potential import Motion
 
@@ -17,12 +16,12 @@ class AccelerationField:
 
     Parameters
     ----------
-    mass : (n,n) scalar consistent mass matrix, kg
-    accelerations : (n,3) m/s² at the tet vertices
+    forces : (n,3) N
+        What accelerations a pull the unknowns with, ``M a``.
     """
 
-    def __init__(self, mass: sp.csr_matrix, accelerations: np.ndarray) -> None:
-        self._forces = mass @ accelerations
+    def __init__(self, forces: np.ndarray) -> None:
+        self._forces = forces
 
     def begin(self, _motion: Motion) -> AccelerationField:
         """Itself: it is the same all through the step."""

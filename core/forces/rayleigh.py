@@ -10,12 +10,11 @@ Sifakis and Barbic 2012 (SIGGRAPH course notes), Sec. 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 
-from ..assembly.deformation_gradient import deformation_gradients
-from ..assembly.mass import add_mass
-from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.tangent import Tangent
 from .elastic import ElasticPotential
 from .step_potential import Motion
@@ -26,43 +25,47 @@ class RayleighDamping:
 
     Parameters
     ----------
-    elastic : ElasticPotential
-    mass : (n,n) scalar mass matrix, kg; masses : (m,) of the tets, kg
-    """
-
-    def __init__(
-        self, elastic: ElasticPotential, mass: sp.csr_matrix, masses: np.ndarray, alpha: float, beta: float
-    ) -> None:
-        self._elastic, self._mass, self._masses = elastic, mass, masses
-        self._alpha, self._beta = alpha, beta
-
-    def begin(self, motion: Motion) -> RayleighPotential:
-        """The potential of a step, with the stiffness at its beginning."""
-        elastic = self._elastic
-        tangent = None
-        if self._beta > 0.0:
-            tangent = elastic.tangent(elastic.deformation(motion.start)).scaled(self._beta)
-        return RayleighPotential(elastic, self._alpha * self._mass, self._alpha * self._masses, tangent, motion)
-
-
-class RayleighPotential:
-    """Rayleigh damping during one step: ``drag`` (n,n) and ``drags`` (m,) are alpha times the mass, of the vertices and
-    of the tets, kg/s; ``tangent`` is beta times the stiffness, Pa s, or None where beta is 0.
+    elastic : elastic potential of the unknowns
+    mass : (n,n) scalar mass matrix, kg
+    stiffness : callable
+        ``stiffness(tangent, alpha)``: a tangent (or None) and alpha times the mass in the form that step potentials
+        add their stiffness to.
     """
 
     def __init__(
         self,
         elastic: ElasticPotential,
-        drag: sp.csr_matrix,
-        drags: np.ndarray,
+        mass: sp.csr_matrix | np.ndarray,
+        stiffness: Callable[[Tangent | None, float], np.ndarray],
+        alpha: float,
+        beta: float,
+    ) -> None:
+        self._elastic, self._stiffness = elastic, stiffness
+        self._drag, self._alpha, self._beta = alpha * mass, alpha, beta
+
+    def begin(self, motion: Motion) -> RayleighPotential:
+        """The potential of a step, with the stiffness at its beginning."""
+        elastic, tangent = self._elastic, None
+        if self._beta > 0.0:
+            tangent = elastic.tangent(elastic.deformation(motion.start)).scaled(self._beta)
+        return RayleighPotential(elastic, self._drag, tangent, self._stiffness(tangent, self._alpha), motion)
+
+
+class RayleighPotential:
+    """Rayleigh damping during one step: ``drag`` (n,n) is alpha times the mass, kg/s; ``tangent`` is beta times the
+    stiffness, Pa s, or None where beta is 0; ``stiffness`` is both in the form that the system is assembled in.
+    """
+
+    def __init__(
+        self,
+        elastic: ElasticPotential,
+        drag: sp.csr_matrix | np.ndarray,
         tangent: Tangent | None,
+        stiffness: np.ndarray,
         motion: Motion,
     ) -> None:
-        self._elastic, self._drag, self._drags, self._tangent, self._motion = elastic, drag, drags, tangent, motion
-        self._blocks: np.ndarray | None = None
-        if tangent is not None:
-            self._blocks = np.empty((len(elastic.tets), 10, 3, 3))
-            tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros(len(elastic.tets)), self._blocks)
+        self._elastic, self._drag, self._tangent = elastic, drag, tangent
+        self._stiffness, self._motion = stiffness, motion
 
     def value(self, positions: np.ndarray) -> float:
         """Half of what it takes from the body within the step, J."""
@@ -73,16 +76,12 @@ class RayleighPotential:
         v = (positions - self._motion.base) / self._motion.step
         force = self._drag @ v
         if self._tangent is not None:
-            change = self._tangent.stress_change(deformation_gradients(v, self._elastic.tets, self._elastic.N))
-            force += self._elastic.nodal(change)
+            force += self._elastic.nodal(self._tangent.stress_change(self._elastic.change(v)))
         return force
 
-    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+    def add_stiffness(self, positions: np.ndarray, scale: float, stiffness: np.ndarray) -> None:
         """The same at all positions."""
-        factor = scale / self._motion.step
-        add_mass(factor * self._drags, blocks)
-        if self._blocks is not None:
-            blocks += factor * self._blocks
+        stiffness += (scale / self._motion.step) * self._stiffness
 
     def update(self, positions: np.ndarray) -> bool:
         """Nothing is renewed within a step."""

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ..assembly.mass import mass_matrix
+from ..assembly.mass import mass_blocks, mass_matrix
+from ..assembly.tangent_blocks import tangent_blocks
 from ..energies import energy
+from ..energies.tangent import Tangent
 from ..errors import MaterialError, MeshError, PinError
 from ..forces.elastic import ElasticPotential
+from ..forces.embedded_points import EmbeddedPoints
 from ..linear_solvers.body import Body
 from ..linear_solvers.elastic_system import ElasticSystem
 from ..linear_solvers.registry import Choice, choose
 from ..materials.lame import lame_parameters
+from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import grow
 from ..small_matrix import UNSTRETCHED
@@ -59,6 +63,11 @@ class Model:
         )
 
     @property
+    def unknowns(self) -> int:
+        """Vectors that a state has for positions: one a vertex."""
+        return len(self.mesh.rest_positions)
+
+    @property
     def size(self) -> float:
         """The longest side of the body at rest, m."""
         return self.mesh.size
@@ -84,6 +93,25 @@ class Model:
         """Its linear systems; ``choice`` is a linear solver that was chosen already."""
         choice = choice or choose(settings.linear_solver, self.body)
         return ElasticSystem(self.body, choice, settings.inner_iterations)
+
+    def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
+        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to: element
+        blocks (m,10,3,3).
+        """
+        masses = mass_factor * self.masses
+        if tangent is None:
+            return mass_blocks(masses)
+        blocks = np.empty((len(masses), 10, 3, 3))
+        tangent_blocks(tangent, self.elastic.N, self.elastic.weights, masses, blocks)
+        return blocks
+
+    def points(self, embedding: Embedding) -> EmbeddedPoints:
+        """Points of the mesh, carried by the unknowns."""
+        return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
+
+    def pull(self, accelerations: np.ndarray) -> np.ndarray:
+        """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
+        return self.mass @ accelerations
 
     def state_at(self, positions: np.ndarray, velocities: np.ndarray | None = None) -> State:
         """A state to start from.

@@ -169,6 +169,10 @@ class SolverSettings:
     quadratic_finish: bool = _choice(True, "Mixed FEM: finish by Newton once stretches and positions agree")
     linear_solver: str = _choice("automatic", "Solver of the linear systems")
     inner_iterations: int = _number(5, 1, 1000, "", "Iterations of conjugate gradients a linear system at most")
+    modes: int = _number(16, 1, 64, "", "Movements of a subspace: more follow finer bends and cost more")
+    cubature_points: int = _number(
+        0, 0, 100_000, "", "Tets at which a subspace feels its elasticity; 0 for 20 a mode, which is enough"
+    )
     damping_factor: float = _number(1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver: larger is calmer")
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
 

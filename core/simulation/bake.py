@@ -49,8 +49,8 @@ def bake(
     prepared = prepare(job, store, on_event)
     store.add_preparation({"compiling": compiled - began, "tetrahedra": time.perf_counter() - compiled})
     start = last if resume else None
-    model = prepared.model
-    if start and not start[1].fits(len(model.mesh.rest_positions), len(model.mesh.tets)):
+    space = prepared.space
+    if start and not start[1].fits(space.unknowns, len(space.elastic.weights)):
         raise StoreError(
             f"The bake cannot be resumed: the state of frame {start[0]} is of another body.", "Bake from the start."
         )

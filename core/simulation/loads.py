@@ -19,7 +19,6 @@ from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane, Obstacle
 from ..contact.penalty import Contact, ContactNumbers
 from ..forces.acceleration_field import AccelerationField
-from ..forces.embedded_points import EmbeddedPoints
 from ..forces.springs import Springs, shared_stiffness
 from ..forces.step_potential import Load
 from ..linear_solvers.protocol import DirectSolver
@@ -27,6 +26,7 @@ from ..materials.lame import youngs_modulus
 from ..mesh.embedding import Embedding
 from ..model.model import Model
 from ..model.settings import Ground
+from ..solvers.registry import Space
 from .job import Job
 from .surface_to_body import SurfaceToBody
 from .surroundings import Collider, Spring
@@ -39,6 +39,7 @@ class Loads:
     ----------
     job : Job
     model : Model
+    space : the model itself, or its subspace
     embedding : of the job's surface in the model's mesh
     solver : the direct solver that carries accelerations into the body
 
@@ -48,13 +49,13 @@ class Loads:
         One of them cannot act.
     """
 
-    def __init__(self, job: Job, model: Model, embedding: Embedding, solver: type[DirectSolver]) -> None:
+    def __init__(self, job: Job, model: Model, space: Space, embedding: Embedding, solver: type[DirectSolver]) -> None:
         self._substeps = job.solver.substeps
-        self._movers: list[_Mover] = [_MovingSpring(spring, model, embedding) for spring in job.springs]
+        self._movers: list[_Mover] = [_MovingSpring(spring, space, embedding) for spring in job.springs]
         if job.accelerations is not None:
-            self._movers.append(_MovingField(job.accelerations, model, embedding, solver))
+            self._movers.append(_MovingField(job.accelerations, space, embedding, solver))
         if job.ground is not None or job.colliders:
-            self._movers += _contacts(job, model)
+            self._movers += _contacts(job, model, space)
 
     def at(self, frame: int, substep: int) -> tuple[Load, ...]:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""
@@ -74,9 +75,9 @@ def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
 
 
 class _MovingSpring:
-    def __init__(self, spring: Spring, model: Model, embedding: Embedding) -> None:
+    def __init__(self, spring: Spring, space: Space, embedding: Embedding) -> None:
         held = Embedding(*(getattr(embedding, item.name)[spring.vertices] for item in fields(embedding)))
-        self._points = EmbeddedPoints(held, model.mesh.tets, len(model.mesh.rest_positions))
+        self._points = space.points(held)
         self._shares = shared_stiffness(1.0, spring.weights)
         self._spring = spring
 
@@ -86,12 +87,12 @@ class _MovingSpring:
 
 
 class _MovingField:
-    def __init__(self, samples: np.ndarray, model: Model, embedding: Embedding, solver: type[DirectSolver]) -> None:
-        self._samples, self._mass = samples, model.mass
-        self._extension = SurfaceToBody(model.mesh, embedding, solver)
+    def __init__(self, samples: np.ndarray, space: Space, embedding: Embedding, solver: type[DirectSolver]) -> None:
+        self._samples, self._pull = samples, space.pull
+        self._extension = SurfaceToBody(space.mesh, embedding, solver)
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
-        return AccelerationField(self._mass, self._extension.extend(_between(self._samples, frame, end)))
+        return AccelerationField(self._pull(self._extension.extend(_between(self._samples, frame, end))))
 
 
 class _StandingGround:
@@ -125,8 +126,8 @@ class _MovingCollider:
         return self._last[1]
 
 
-def _contacts(job: Job, model: Model) -> list[_Mover]:
-    points = ContactPoints.of(job.surface, model.mesh, youngs_modulus(*model.elastic.parameters.T))
+def _contacts(job: Job, model: Model, space: Space) -> list[_Mover]:
+    points = ContactPoints.of(job.surface, model.mesh, youngs_modulus(*model.elastic.parameters.T), space.points)
     density = float(model.masses.sum() / model.elastic.weights.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.pins import PinSchedule, pin_schedule
+from ..forces.embedded_points import EmbeddedPoints
 from ..jit import cache_warning
 from ..linear_solvers.registry import Choice, choose, remembered
 from ..materials.fields import MaterialFields, material_fields
@@ -19,6 +20,9 @@ from ..mesh.tetrahedralize import tetrahedralize
 from ..mesh.topology import components
 from ..model.model import Model, build_model
 from ..small_matrix import batch_svd
+from ..solvers.registry import Space, in_subspace
+from ..subspaces.carried_points import CarriedPoints
+from ..subspaces.reduced_model import skinning_subspace
 from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
@@ -38,17 +42,23 @@ def ignore(_event: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame."""
+    """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame.
+
+    ``space`` is what the solver steps, the model itself or its subspace; ``pins`` hold its unknowns, ``points`` are the
+    vertices of the surface.
+    """
 
     model: Model
+    space: Space
+    points: EmbeddedPoints | CarriedPoints
     embedding: Embedding
     pins: PinSchedule
     loads: Loads
     linear_solver: Choice
 
     def surface(self, positions: np.ndarray) -> np.ndarray:
-        """Positions of the render surface for tet positions, (n,3)."""
-        return self.embedding.apply(positions, self.model.mesh.tets)
+        """Positions of the render surface for a state's positions, (s,3)."""
+        return self.points.positions(positions)
 
 
 def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[TetMesh, Embedding]:
@@ -139,8 +149,20 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         held,
     )
     linear_solver = _linear_solver(job, model, store)
-    loads = Loads(job, model, embedding, linear_solver.solver)
-    return Prepared(model, embedding, pins, loads, linear_solver)
+    space, pins = _space(job, model, pins, on_event)
+    loads = Loads(job, model, space, embedding, linear_solver.solver)
+    return Prepared(model, space, space.points(embedding), embedding, pins, loads, linear_solver)
+
+
+def _space(job: Job, model: Model, pins: PinSchedule, on_event: OnEvent) -> tuple[Space, PinSchedule]:
+    """What the job's solver steps, and the pins of its unknowns."""
+    if not in_subspace(job.solver):
+        return model, pins
+    on_event({"event": "phase", "phase": "subspace", "done": 0, "total": 1})
+    subspace = skinning_subspace(model, job.solver.modes, job.solver.cubature_points)
+    space = subspace.model
+    first = space.unknowns - 4 * subspace.pins.count
+    return space, subspace.pins.schedule(pins, model.mesh.rest_positions, first)
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:

@@ -37,10 +37,10 @@ def simulate(
 
     The first frame is the rest shape, without a step. Pins move linearly within a frame. Raises Stopped between steps.
     """
-    solver = make_solver(prepared.model, job.solver, prepared.linear_solver)
-    pinned = prepared.model.pinned
+    solver = make_solver(prepared.space, job.solver, prepared.linear_solver)
+    pinned = prepared.space.pinned
     if start is None:
-        number, state = job.frame_start, prepared.model.rest_state()
+        number, state = job.frame_start, prepared.space.rest_state()
         yield Frame(number, state, [])
     else:
         number, state = start
@@ -51,7 +51,7 @@ def simulate(
             # Pins were released: other unknowns, another system; the old one's factor goes first.
             pinned = prepared.pins.held_corners(at)
             del solver
-            solver = make_solver(replace(prepared.model, pinned=pinned), job.solver, prepared.linear_solver)
+            solver = make_solver(replace(prepared.space, pinned=pinned), job.solver, prepared.linear_solver)
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped

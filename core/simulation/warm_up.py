@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
-from ..model.model import build_model
+from ..model.model import Model, build_model
 from ..model.settings import ResolutionSettings, SolverSettings
 from ..solvers import SOLVERS, make_solver
+from ..solvers.registry import Space, space_of
 from .job import Job
 
 
@@ -50,23 +52,12 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
             ),
         )
     model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))
-    labels = {cls.label: SolverSettings(solver=name, max_iterations=1) for name, cls in SOLVERS.items()}
+    labels = {cls.label: SolverSettings(solver=name, max_iterations=1, modes=2) for name, cls in SOLVERS.items()}
     iterative = SolverSettings(linear_solver="pcg", max_iterations=1)
     for label, settings in {**labels, "Conjugate Gradients": iterative}.items():
-        yield (
-            label,
-            lambda settings=settings: make_solver(model, settings).step(
-                model.rest_state(), mesh.rest_positions[:1], 0.04
-            ),
-        )
+        yield label, lambda settings=settings: _step(model, settings, _no_loads)
 
-    loads = _contact_loads(surface, mesh)
-    yield (
-        "contact",
-        lambda: make_solver(model, SolverSettings(max_iterations=1)).step(
-            model.rest_state(), mesh.rest_positions[:1], 0.04, loads
-        ),
-    )
+    yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface, mesh))
 
 
 def load_kernels(job: Job) -> None:
@@ -82,20 +73,32 @@ def load_kernels(job: Job) -> None:
         integrator=chosen.integrator,
         quadratic_finish=chosen.quadratic_finish,
         linear_solver=chosen.linear_solver,
+        modes=2,
         mass_damping=min(chosen.mass_damping, 1.0),
         stiffness_damping=min(chosen.stiffness_damping, 0.01),
     )
-    loads = _contact_loads(surface, mesh) if job.ground is not None or job.colliders else ()
-    make_solver(model, settings).step(model.rest_state(), mesh.rest_positions[:1] + 0.01, 0.04, loads)
+    loads = partial(_contact_loads, surface, mesh) if job.ground is not None or job.colliders else _no_loads
+    _step(model, settings, loads)
 
 
-def _contact_loads(surface: SurfaceMesh, mesh: TetMesh) -> tuple[Load, ...]:
+def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple[Load, ...]]) -> None:
+    """One step of a tiny body whose pins move."""
+    space = space_of(model, settings)
+    state = space.rest_state()
+    make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, loads(space))
+
+
+def _no_loads(_space: Space) -> tuple[Load, ...]:
+    return ()
+
+
+def _contact_loads(surface: SurfaceMesh, mesh: TetMesh, space: Space) -> tuple[Load, ...]:
     """A body on a ground, in a mesh that moves."""
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
     numbers = ContactNumbers.fitting(1e3, mesh.size, 9.81, 0.04)
-    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e5))
+    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e5), space.points)
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 

@@ -45,6 +45,7 @@ class FullSpaceSolver:
     """Base of the solvers whose unknowns are the positions of all free vertices."""
 
     name = ""
+    space = "full"
 
     def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         self.model = model
@@ -56,7 +57,7 @@ class FullSpaceSolver:
         self.damping: tuple[Load, ...] = ()
         if settings.mass_damping > 0.0 or settings.stiffness_damping > 0.0:
             factors = settings.mass_damping, settings.stiffness_damping
-            self.damping = (RayleighDamping(model.elastic, model.mass, model.masses, *factors),)
+            self.damping = (RayleighDamping(model.elastic, model.mass, model.stiffness, *factors),)
         self.system = model.linear_system(settings, linear_solver)
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------

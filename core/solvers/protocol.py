@@ -22,6 +22,8 @@ class Solver(Protocol):
     name: str
     label: str
     description: str
+    space: str
+    """``full``: it moves every vertex; ``subspace``: a reduced model."""
 
     def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         """Analyse the model once; ``linear_solver`` is a choice that was made already."""

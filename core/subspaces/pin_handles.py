@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..constraints.pins import PinSchedule
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
 from ..small_matrix import batch_svd
@@ -41,6 +42,19 @@ class PinHandles:
         self.count, self._group = connected_components(laplacian[pinned][:, pinned], directed=False)
         self._coordinates = coordinates[pinned]
         self.weights = _harmonic_weights(laplacian, pinned, self._group, self.count)
+
+    def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
+        """The schedule of the handles, whose unknowns begin at ``first``, from that of the vertices.
+
+        A handle is held until the last of its vertices is released.
+        """
+        columns = np.searchsorted(pins.corners, self.pinned)
+        displacements = pins.targets[:, columns] - rest_positions[self.pinned]
+        targets = np.stack([self.unknowns(frame) for frame in displacements])
+        held = np.zeros((len(targets), self.count), dtype=bool)
+        for g in range(self.count):
+            held[:, g] = pins.held[:, columns[self._group == g]].any(axis=1)
+        return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))
 
     def unknowns(self, displacements: np.ndarray) -> np.ndarray:
         """Affine displacements of the groups, (4g,3), that move the pinned vertices by (p,3) as nearly as they can.

@@ -85,6 +85,8 @@ def test_solver_settings_are_read(body):
         linear_solver="pcg",
         inner_iterations=7,
         quadratic_finish=False,
+        modes=9,
+        cubature_points=77,
     )
     for field in dataclasses.fields(wanted):
         if field.name != "gravity":

@@ -11,13 +11,13 @@ from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.model.state import State
 from sinew.core.simulation.diagnostics import diagnose
-from sinew.core.solvers import SOLVERS, make_solver
+from sinew.core.solvers import make_solver
 
-from .bodies import bar
+from .bodies import FULL_SPACE, bar
 
 G = np.array([0.0, 0.0, -9.81])
 H = 1 / 60
-SOLVER = pytest.mark.parametrize("solver", SOLVERS)
+SOLVER = pytest.mark.parametrize("solver", FULL_SPACE)
 ENERGY = pytest.mark.parametrize("energy", ENERGIES)
 INVARIANT = pytest.mark.parametrize("energy", [name for name, law in ENERGIES.items() if law.rotation_invariant])
 

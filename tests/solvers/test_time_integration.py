@@ -13,11 +13,11 @@ from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.model.state import State
 from sinew.core.simulation.diagnostics import diagnose
-from sinew.core.solvers import SOLVERS, make_solver
+from sinew.core.solvers import make_solver
 
-from .bodies import bar
+from .bodies import FULL_SPACE, bar
 
-SOLVER = pytest.mark.parametrize("solver", SOLVERS)
+SOLVER = pytest.mark.parametrize("solver", FULL_SPACE)
 INTEGRATOR = pytest.mark.parametrize("integrator", INTEGRATORS)
 NO_PINS = np.empty((0, 3))
 

@@ -25,7 +25,7 @@ def begun(model, alpha, beta):
     rng = np.random.default_rng(5)
     start = model.mesh.rest_positions + 0.05 * rng.standard_normal(model.mesh.rest_positions.shape)
     base = start + 0.01 * rng.standard_normal(start.shape)
-    damping = RayleighDamping(model.elastic, model.mass, model.masses, alpha, beta)
+    damping = RayleighDamping(model.elastic, model.mass, model.stiffness, alpha, beta)
     return damping.begin(Motion(start, base, STEP)), start, base
 
 

@@ -1,0 +1,58 @@
+"""Points of a body in a subspace: where they are, and how forces and stiffnesses at them act on the unknowns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..mesh.embedding import Embedding
+from ..mesh.tet_mesh import TetMesh
+
+NO_SHARE = 1e-9
+"""Part of the largest share of an unknown in a point under which it does not carry it."""
+
+
+class CarriedPoints:
+    """p points ``y = Y + E U``, with the interface of :class:`forces.embedded_points.EmbeddedPoints`.
+
+    Parameters
+    ----------
+    embedding : Embedding of the points in the mesh
+    mesh : TetMesh at rest
+    basis : (n,r) scalar basis
+    """
+
+    def __init__(self, embedding: Embedding, mesh: TetMesh, basis: np.ndarray) -> None:
+        self._rest = embedding.apply(mesh.rest_positions, mesh.tets)
+        self._shares = np.ascontiguousarray(embedding.matrix(mesh.tets, len(mesh.rest_positions)) @ basis)
+
+    def __len__(self) -> int:
+        return len(self._rest)
+
+    def positions(self, U: np.ndarray) -> np.ndarray:
+        """Positions (p,3) for unknowns (r,3)."""
+        return self._rest + self._shares @ U
+
+    def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Whether a point stays where it is while these unknowns do, (p,) bool."""
+        size = np.abs(self._shares)
+        moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
+        return moving <= NO_SHARE * size.max(initial=0.0)
+
+    def spread(self, forces: np.ndarray) -> np.ndarray:
+        """Forces (p,3) at the points as forces at the unknowns, (r,3)."""
+        return self._shares.T @ forces
+
+    def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to the lower blocks of a matrix
+        (3,r,3,r).
+        """
+        # Most points of a body touch nothing.
+        active = np.flatnonzero(K.any(axis=(1, 2)))
+        if len(active) == 0:
+            return
+        E, K = self._shares[active], scale * K[active]
+        for i in range(3):
+            for p in range(i + 1):
+                matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E

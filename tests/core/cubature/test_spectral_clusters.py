@@ -1,0 +1,62 @@
+"""Cubature points: weights sum to the volume, borders hold, soft and thin parts get more."""
+
+import numpy as np
+import pytest
+from sinew.core.cubature.spectral_clusters import every_tet, spectral_clusters, weight_features
+from sinew.core.errors import SubspaceError
+
+
+def cloud(seed=0, count=2000):
+    rng = np.random.default_rng(seed)
+    return rng.random((count, 3)), rng.random(count) + 0.5
+
+
+def test_weights_are_the_volumes_of_clusters_and_points_lie_in_theirs():
+    features, volumes = cloud()
+    found = spectral_clusters(features, volumes, np.zeros(2000, dtype=int), 50)
+    assert len(found.tets) == 50
+    assert np.allclose(found.weights, np.bincount(found.clusters, volumes))
+    assert np.array_equal(found.clusters[found.tets], np.arange(50))
+
+
+def test_clusters_are_those_of_the_nearest_centre():
+    """Where blobs lie far apart each is one cluster, and the point is the one in its middle."""
+    blobs = np.array([[0.0, 0, 0], [10, 0, 0], [0, 10, 0]])
+    offsets = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+    features = (blobs[:, None] + offsets).reshape(-1, 3)
+    found = spectral_clusters(features, np.ones(21), np.zeros(21, dtype=int), 3)
+    assert sorted(found.tets) == [0, 7, 14]
+
+
+def test_clusters_end_at_the_borders_of_parts():
+    features, volumes = cloud()
+    parts = (features[:, 0] > 0.3).astype(int)
+    found = spectral_clusters(features, volumes, parts, 20)
+    assert np.array_equal(parts[found.tets][found.clusters], parts)
+    with pytest.raises(SubspaceError, match="2 parts"):
+        spectral_clusters(features, volumes, parts, 1)
+
+
+def test_what_varies_gets_points():
+    """Of two parts of one volume the one whose weights vary ten times as much gets most points."""
+    features, _volumes = cloud()
+    parts = np.repeat([0, 1], 1000)
+    features[1000:] *= 0.1
+    found = spectral_clusters(features, np.ones(2000), parts, 100)
+    first, second = np.bincount(parts[found.tets])
+    assert first + second == 100
+    assert first > 10 * second
+
+
+def test_constant_weights_say_nothing():
+    weights = np.random.default_rng(0).random((10, 3))
+    tets = np.arange(8).reshape(2, 4)
+    features = weight_features(weights, np.array([0.0, 2.0, 4.0]), tets)
+    assert np.allclose(features, weights[tets, 1:].mean(axis=1) * [1.0, 0.25])
+
+
+def test_every_tet_is_exact():
+    volumes = np.array([1.0, 2.0, 3.0])
+    found = spectral_clusters(np.zeros((3, 1)), volumes, np.zeros(3, dtype=int), 5)
+    assert np.array_equal(found.weights, volumes)
+    assert np.array_equal(found.tets, every_tet(volumes).tets)

@@ -1,0 +1,129 @@
+"""The subspace solvers against the full space, and what the skinning subspace promises."""
+
+import numpy as np
+import pytest
+from sinew.benchmarks.bodies import bent, block, held_end
+from sinew.core.energies import ENERGIES
+from sinew.core.errors import SubspaceError
+from sinew.core.integrators.registry import INTEGRATORS
+from sinew.core.mesh.tet_mesh import TetMesh
+from sinew.core.model.model import build_model
+from sinew.core.model.settings import SolverSettings
+from sinew.core.solvers import make_solver
+from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
+
+from .bodies import bar
+
+H = 1 / 50
+TWINS = [("subspace_mixed_fem", "mixed_fem"), ("subspace_fem", "newton")]
+
+
+@pytest.mark.parametrize("energy", ENERGIES)
+@pytest.mark.parametrize(("solver", "twin"), TWINS)
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_every_vertex_and_every_tet_is_the_full_space(solver, twin, energy, integrator):
+    """Basis the identity, cubature all tets: the same motion, damped and stopped after three iterations a step."""
+    model = bar(energy=energy, stiff=1e7)
+    X = model.mesh.rest_positions
+    space, ends = full_basis(model), []
+    for name, at in ((solver, space), (twin, model)):
+        settings = SolverSettings(
+            solver=name, max_iterations=3, integrator=integrator, mass_damping=0.5, stiffness_damping=1e-3
+        )
+        start = bent(model)
+        state = start if at is model else space.state_at(start.positions - X, start.velocities)
+        stepper = make_solver(at, settings)
+        for _ in range(3):
+            state, _report = stepper.step(state, state.positions[at.pinned], H)
+        ends.append(state.positions if at is model else X + state.positions)
+    assert np.abs(ends[1] - X).max() > 0.02
+    assert np.abs(ends[0] - ends[1]).max() <= 1e-9 * model.size
+
+
+def test_a_turned_body_is_in_the_span_and_costs_nothing():
+    """Turned by 90 degrees ([SubMFEM23] Fig. 5)."""
+    model = bar(pinned=False)
+    space = skinning_subspace(model, 6, 60).model
+    X = model.mesh.rest_positions
+    turned = X @ np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]]) + [0.3, 0.1, -0.2]
+    U = np.linalg.lstsq(space.basis, turned - X, rcond=None)[0]
+    assert np.abs(X + space.basis @ U - turned).max() <= 1e-10 * model.size
+    stretched = space.elastic.value(space.elastic.deformation(space.basis.T @ (model.mass @ (1.01 * X - X))))
+    assert space.elastic.value(space.elastic.deformation(U)) <= 1e-18 * stretched
+
+
+@pytest.mark.parametrize("solver", [solver for solver, _twin in TWINS])
+@pytest.mark.parametrize("energy", ENERGIES)
+def test_free_fall_in_a_subspace(solver, energy):
+    """Momentum gains the weight times the time, whatever the cubature."""
+    model = bar(energy=energy, pinned=False, stiff=1e7)
+    space = skinning_subspace(model, 5, 40).model
+    settings = SolverSettings(solver=solver, max_iterations=200, tolerance=1e-13)
+    X = model.mesh.rest_positions
+    state = space.state_at(space.basis.T @ (model.mass @ (X * [1.1, 0.95, 1.0] - X)))
+    weight = model.masses.sum() * np.array(settings.gravity)
+    stepper = make_solver(space, settings)
+    for k in range(1, 4):
+        state, _report = stepper.step(state, np.empty((0, 3)), H)
+        momentum = space.nodal_masses @ state.velocities
+        assert np.linalg.norm(momentum - k * H * weight) <= 1e-9 * k * H * np.linalg.norm(weight)
+
+
+def test_weights_are_flat_where_it_is_stiff():
+    """Material-aware ([SubMFEM23] Fig. 4): the lowest weights vary in the soft ends, not in the stiff middle."""
+    model = bar(pinned=False)
+    W = skinning_subspace(model, 4, 40).modes.weights[:, 1:]
+    x = model.mesh.rest_positions[:, 0]
+    middle = W[np.abs(x - 0.2) < 0.09]
+    assert np.ptp(middle, axis=0).max() <= 1e-2 * np.ptp(W, axis=0).max()
+
+
+def test_every_island_moves_by_itself():
+    one = block((2, 2, 2), (0.1, 0.1, 0.1))
+    n = len(one.rest_positions)
+    two = TetMesh(
+        np.concatenate([one.rest_positions, one.rest_positions + [0.3, 0, 0]]),
+        np.concatenate([one.tets, one.tets + n]),
+        np.concatenate([one.fill, one.fill]),
+    )
+    model = build_model(two, 1e5, 0.3, 1e3)
+    with pytest.raises(SubspaceError, match="2 separate parts"):
+        skinning_subspace(model, 1, 10)
+    space = skinning_subspace(model, 2, 10).model
+    moved = np.zeros((2 * n, 3))
+    moved[n:] = [0.1, 0.2, 0.3]
+    U = space.basis.T @ (model.mass @ moved)
+    assert np.abs(space.basis @ U - moved).max() <= 1e-12
+    assert space.elastic.value(space.elastic.deformation(U)) <= 1e-20
+
+
+def test_a_pin_carries_the_body_when_it_turns():
+    """The end of a bar is turned by a quarter: the handle meets its targets at once, and the body comes to rest so."""
+    model = bar(stiff=1e5)
+    subspace = skinning_subspace(model, 8, 80)
+    space, X = subspace.model, model.mesh.rest_positions
+    turn = np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]])
+    targets = subspace.pins.unknowns(X[model.pinned] @ turn - X[model.pinned])
+    settings = SolverSettings(solver="subspace_mixed_fem", gravity=(0.0, 0.0, 0.0), mass_damping=20.0)
+    stepper, state = make_solver(space, settings), space.rest_state()
+    for _ in range(60):
+        state, report = stepper.step(state, targets, 1 / 24)
+    at = X + space.basis @ state.positions
+    assert report.converged
+    assert np.abs(at[model.pinned] - X[model.pinned] @ turn).max() <= 1e-12
+    assert np.abs(at - X @ turn).max() <= 1e-3 * model.size
+
+
+def test_too_many_modes_are_refused():
+    with pytest.raises(SubspaceError, match="free vertices"):
+        skinning_subspace(
+            build_model(block((1, 1, 1), (1, 1, 1)), 1e5, 0.3, 1e3, pinned=held_end(block((1, 1, 1), (1, 1, 1)))),
+            40,
+            10,
+        )
+
+
+def test_the_same_body_gives_the_same_bits():
+    first, second = (skinning_subspace(bar(), 6, 50) for _ in range(2))
+    assert np.array_equal(first.model.basis, second.model.basis)
+    assert np.array_equal(first.cubature.tets, second.cubature.tets)
