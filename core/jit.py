@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import hashlib
 import os
 import platform
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,13 @@ import numba
 import numba.core.config as numba_config
 
 KEPT_DAYS = 30
+
+FEW = 1024
+"""Items under which threads are not worth waking."""
+
+SHARES = 4
+"""Parts a thread: items differ in their work."""
+
 _PACKAGE = __name__.rpartition(".")[0]
 
 
@@ -120,12 +129,40 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
-def parallel_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel whose ``prange`` loops write disjoint outputs (no reductions: the same input gives the same
-    bits).
+class ParallelKernel:
+    """A kernel over items, called with their number: many are shared among threads, few are done by the caller.
+
+    Its first arguments are the range of items, ``(begin, end, ...)``, and it writes nothing but what belongs to them
+    (no reductions), so that the same input gives the same bits however it is shared. Numba's own parallel loops were
+    left: they compile three times as long, cost more than the work of a small body on a busy machine, and end the
+    process when two threads enter them.
     """
-    with _own_cache():
-        return numba.njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._compiled = kernel(function)
+        functools.update_wrapper(self, function)
+
+    def __call__(self, count: int, *arguments: Any) -> None:
+        """Run it over ``count`` items."""
+        threads = numba_config.NUMBA_NUM_THREADS
+        if count < FEW or threads == 1:
+            self._compiled(0, count, *arguments)
+            return
+        step = max(FEW // 2, -(-count // (SHARES * threads)))
+        ranges = [(begin, min(begin + step, count)) for begin in range(0, count, step)]
+        work = [_pool().submit(self._compiled, *each, *arguments) for each in ranges]
+        for each in work:
+            each.result()
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(numba_config.NUMBA_NUM_THREADS, "sinew-kernel")
+
+
+def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
+    """Compile a kernel ``(begin, end, ...)`` that is called as ``kernel(count, ...)``: see :class:`ParallelKernel`."""
+    return ParallelKernel(function)
 
 
 def is_compiled() -> bool:

@@ -12,7 +12,6 @@ A symmetric matrix S is stored as six numbers ``s = (S11, S22, S33, S23, S13, S1
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from .jit import kernel, parallel_kernel
 
@@ -21,9 +20,6 @@ SMALLEST_SUM = 0.1
 numerics).
 """
 
-
-CHUNK = 128
-"""Matrices of a batch that share scratch memory: allocating it for each one costs as much as the arithmetic."""
 
 UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
@@ -229,19 +225,17 @@ def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarr
 
     ``frames`` (n,3,3): rotations to start V from; near it they spare a third of the work.
     """
-    return _batch_svd(F, axes(len(F)) if frames is None else frames)
+    n = len(F)
+    U, sigma, V = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3, 3))
+    _batch_svd(n, F, axes(n) if frames is None else frames, U, sigma, V)
+    return U, sigma, V
 
 
 @parallel_kernel
-def _batch_svd(F, frames):
-    n = F.shape[0]
-    U = np.empty((n, 3, 3))
-    sigma = np.empty((n, 3))
-    V = np.empty((n, 3, 3))
-    for e in prange(n):
+def _batch_svd(begin, end, F, frames, U, sigma, V):
+    for e in range(begin, end):
         _orthonormalize(frames[e], V[e])
         svd3(F[e], U[e], sigma[e], V[e])
-    return U, sigma, V
 
 
 def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -249,33 +243,34 @@ def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndar
 
     ``frames`` (n,3,3): rotations to start from; near the eigenvectors they spare half of the work.
     """
-    return _batch_eigh(s, axes(len(s)) if frames is None else frames)
-
-
-@parallel_kernel
-def _batch_eigh(s, frames):
-    n = s.shape[0]
-    values = np.empty((n, 3))
-    Q = np.empty((n, 3, 3))
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
-        S, T, R, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-        for e in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
-            symmetric_from_six(s[e], S)
-            _orthonormalize(frames[e], W)
-            into_frame(W, S, W, T, R)
-            eigh3(R, values[e], T)
-            for i in range(3):
-                for j in range(3):
-                    Q[e, i, j] = W[i, 0] * T[0, j] + W[i, 1] * T[1, j] + W[i, 2] * T[2, j]
+    values, Q = np.empty((len(s), 3)), np.empty((len(s), 3, 3))
+    _batch_eigh(len(s), s, axes(len(s)) if frames is None else frames, values, Q)
     return values, Q
 
 
 @parallel_kernel
-def batch_stretch(sigma, V):
-    """Polar stretch ``S = V diag(sigma) V^T`` as six numbers each, (n,6)."""
-    n = sigma.shape[0]
-    s = np.empty((n, 6))
-    for e in prange(n):
+def _batch_eigh(begin, end, s, frames, values, Q):
+    S, T, R, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(begin, end):
+        symmetric_from_six(s[e], S)
+        _orthonormalize(frames[e], W)
+        into_frame(W, S, W, T, R)
+        eigh3(R, values[e], T)
+        for i in range(3):
+            for j in range(3):
+                Q[e, i, j] = W[i, 0] * T[0, j] + W[i, 1] * T[1, j] + W[i, 2] * T[2, j]
+
+
+def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """Polar stretches ``S = V diag(sigma) V^T`` of sigma (n,3) and V (n,3,3) as six numbers each, (n,6)."""
+    s = np.empty((len(sigma), 6))
+    _batch_stretch(len(sigma), sigma, V, s)
+    return s
+
+
+@parallel_kernel
+def _batch_stretch(begin, end, sigma, V, s):
+    for e in range(begin, end):
         for k in range(6):
             i = k if k < 3 else (1 if k == 3 else 0)
             j = k if k < 3 else (1 if k == 5 else 2)
@@ -284,4 +279,3 @@ def batch_stretch(sigma, V):
                 + V[e, i, 1] * sigma[e, 1] * V[e, j, 1]
                 + V[e, i, 2] * sigma[e, 2] * V[e, j, 2]
             )
-    return s

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from ..jit import parallel_kernel
 from .sparsity import corner_pairs
@@ -43,6 +42,7 @@ class BlockRows:
     def fill(self, element_blocks: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the values."""
         _fill_blocks(
+            len(self.values),
             self._gather_starts,
             self._gather_slots,
             self._gather_transposed,
@@ -52,7 +52,9 @@ class BlockRows:
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Product with a vector (f,3)."""
-        return _multiply(self.starts, self.columns, self.values, x)
+        out = np.empty_like(x)
+        _multiply(len(x), self.starts, self.columns, self.values, x, out)
+        return out
 
     def indefinite_row(self) -> int | None:
         """The first row whose diagonal block is not positive definite; None when all are."""
@@ -64,8 +66,8 @@ class BlockRows:
 
 
 @parallel_kernel
-def _fill_blocks(gather_starts, slots, transposed, blocks, out):
-    for b in prange(out.shape[0]):
+def _fill_blocks(begin, end, gather_starts, slots, transposed, blocks, out):
+    for b in range(begin, end):
         for r in range(3):
             for c in range(3):
                 out[b, r, c] = 0.0
@@ -77,9 +79,8 @@ def _fill_blocks(gather_starts, slots, transposed, blocks, out):
 
 
 @parallel_kernel
-def _multiply(starts, columns, values, x):
-    out = np.empty_like(x)
-    for v in prange(starts.shape[0] - 1):
+def _multiply(begin, end, starts, columns, values, x, out):
+    for v in range(begin, end):
         a0 = a1 = a2 = 0.0
         for b in range(starts[v], starts[v + 1]):
             u = columns[b]
@@ -90,4 +91,3 @@ def _multiply(starts, columns, values, x):
         out[v, 0] = a0
         out[v, 1] = a1
         out[v, 2] = a2
-    return out

@@ -8,7 +8,6 @@ threads.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from ..jit import parallel_kernel
 
@@ -21,12 +20,16 @@ def shape_gradients(rest_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.concatenate([-last.sum(axis=1, keepdims=True), last], axis=1))
 
 
-@parallel_kernel
-def deformation_gradients(positions, tets, N):
+def deformation_gradients(positions: np.ndarray, tets: np.ndarray, N: np.ndarray) -> np.ndarray:
     """Deformation gradients, (m,3,3), of positions (n,3)."""
-    m = tets.shape[0]
-    F = np.empty((m, 3, 3))
-    for e in prange(m):
+    F = np.empty((len(tets), 3, 3))
+    _deformation_gradients(len(tets), positions, tets, N, F)
+    return F
+
+
+@parallel_kernel
+def _deformation_gradients(begin, end, positions, tets, N, F):
+    for e in range(begin, end):
         for i in range(3):
             # Differences to the first vertex: N sums to zero, and a body far from the origin loses no digits.
             x0 = positions[tets[e, 0], i]
@@ -35,7 +38,6 @@ def deformation_gradients(positions, tets, N):
             d3 = positions[tets[e, 3], i] - x0
             for j in range(3):
                 F[e, i, j] = d1 * N[e, 1, j] + d2 * N[e, 2, j] + d3 * N[e, 3, j]
-    return F
 
 
 class NodalGather:
@@ -48,17 +50,16 @@ class NodalGather:
 
     def stress_forces(self, P: np.ndarray, N: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """``sum_e weights_e P_e N_ea`` at each vertex: the gradient of an energy with stresses P (m,3,3), (n,3)."""
-        return _gather_stress(self.starts, self.slots, P, N, weights)
+        forces = np.zeros((len(self.starts) - 1, 3))
+        _gather_stress(len(forces), self.starts, self.slots, P, N, weights, forces)
+        return forces
 
 
 @parallel_kernel
-def _gather_stress(starts, slots, P, N, weights):
-    n = starts.shape[0] - 1
-    out = np.zeros((n, 3))
-    for v in prange(n):
+def _gather_stress(begin, end, starts, slots, P, N, weights, out):
+    for v in range(begin, end):
         for k in range(starts[v], starts[v + 1]):
             e = slots[k] // 4
             a = slots[k] % 4
             for i in range(3):
                 out[v, i] += weights[e] * (P[e, i, 0] * N[e, a, 0] + P[e, i, 1] * N[e, a, 1] + P[e, i, 2] * N[e, a, 2])
-    return out

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 
 from ..jit import parallel_kernel
 
@@ -95,7 +94,8 @@ class BlockSparsity:
         # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
         lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
         column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        row_indices = _fill_rows(block_starts, block_rows, column_starts, int(column_starts[-1]))
+        row_indices = np.empty(int(column_starts[-1]), dtype=np.int64)
+        _fill_rows(len(self.free), block_starts, block_rows, column_starts, row_indices)
         self.pattern = Pattern(self.free, column_starts, row_indices, block_starts, block_rows)
 
     @property
@@ -107,6 +107,7 @@ class BlockSparsity:
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""
         _fill_values(
+            len(self.free),
             self.pattern.block_starts,
             self.pattern.column_starts,
             self._gather_starts,
@@ -118,22 +119,20 @@ class BlockSparsity:
 
 
 @parallel_kernel
-def _fill_rows(block_starts, block_rows, column_starts, count):
-    rows = np.empty(count, dtype=np.int64)
-    for v in prange(block_starts.shape[0] - 1):
+def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
+    for v in range(begin, end):
         for c in range(3):
             at = column_starts[3 * v + c]
             for b in range(block_starts[v], block_starts[v + 1]):
                 for r in range(c if b == block_starts[v] else 0, 3):
                     rows[at] = 3 * block_rows[b] + r
                     at += 1
-    return rows
 
 
 @parallel_kernel
-def _fill_values(block_starts, column_starts, gather_starts, slots, transposed, blocks, out):
-    for v in prange(block_starts.shape[0] - 1):
-        total = np.empty((3, 3))
+def _fill_values(begin, end, block_starts, column_starts, gather_starts, slots, transposed, blocks, out):
+    total = np.empty((3, 3))
+    for v in range(begin, end):
         for b in range(block_starts[v], block_starts[v + 1]):
             for r in range(3):
                 for c in range(3):

@@ -8,11 +8,9 @@ gradients sum to zero: the blocks of the first corner are sums of the others.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from ..energies.tangent import Tangent
 from ..jit import kernel, parallel_kernel
-from ..small_matrix import CHUNK
 
 
 def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
@@ -20,7 +18,7 @@ def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses:
 
     N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,) kg.
     """
-    _tangent_blocks(*tangent, N, weights, masses, out)
+    _tangent_blocks(len(weights), *tangent, N, weights, masses, out)
 
 
 @kernel
@@ -74,22 +72,20 @@ def add_pair_terms(na, nb, plus, minus, K):
 
 
 @parallel_kernel
-def _tangent_blocks(U, V, curvature, flip, twist, N, weights, masses, out):
-    m = U.shape[0]
-    for chunk in prange((m + CHUNK - 1) // CHUNK):
-        n, K, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-        plus, minus = np.empty(3), np.empty(3)
-        for e in range(chunk * CHUNK, min(m, (chunk + 1) * CHUNK)):
-            w = weights[e]
-            shape_gradients_in_frame(N[e], V[e], n)
-            for k in range(3):
-                plus[k] = 0.5 * w * (flip[e, k] + twist[e, k])
-                minus[k] = 0.5 * w * (flip[e, k] - twist[e, k])
-            for a in range(3):
-                for b in range(a + 1):
-                    for i in range(3):
-                        for j in range(3):
-                            K[i, j] = w * curvature[e, i, j] * n[a, i] * n[b, j]
-                    add_pair_terms(n[a], n[b], plus, minus, K)
-                    rotate_block(U[e], K, T, out[e, (a + 1) * (a + 2) // 2 + b + 1])
-            complete_blocks(masses[e], out[e])
+def _tangent_blocks(begin, end, U, V, curvature, flip, twist, N, weights, masses, out):
+    n, K, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    plus, minus = np.empty(3), np.empty(3)
+    for e in range(begin, end):
+        w = weights[e]
+        shape_gradients_in_frame(N[e], V[e], n)
+        for k in range(3):
+            plus[k] = 0.5 * w * (flip[e, k] + twist[e, k])
+            minus[k] = 0.5 * w * (flip[e, k] - twist[e, k])
+        for a in range(3):
+            for b in range(a + 1):
+                for i in range(3):
+                    for j in range(3):
+                        K[i, j] = w * curvature[e, i, j] * n[a, i] * n[b, j]
+                add_pair_terms(n[a], n[b], plus, minus, K)
+                rotate_block(U[e], K, T, out[e, (a + 1) * (a + 2) // 2 + b + 1])
+        complete_blocks(masses[e], out[e])

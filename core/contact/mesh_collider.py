@@ -13,7 +13,6 @@ a solid from outside, and a sheet from the side on which the body's material lie
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from ..jit import kernel, parallel_kernel
 from ..mesh.closest_point import first_hit, nearest_triangle
@@ -75,7 +74,11 @@ class MeshApproach:
     def __init__(self, collider: MeshCollider, points: np.ndarray, outward: np.ndarray) -> None:
         self._collider = collider
         after, before = collider.after, collider.before
-        gaps, normals, shifts, distance, self._start = _approach(
+        count = len(points)
+        gaps, distance = np.empty(count), np.empty(count)
+        normals, shifts, self._start = np.zeros((count, 3)), np.empty((count, 3)), np.empty((count, 3))
+        _approach(
+            count,
             points,
             outward,
             after.corners,
@@ -88,33 +91,43 @@ class MeshApproach:
             collider.surface.solid,
             collider.thickness,
             collider.pierced,
+            gaps,
+            normals,
+            shifts,
+            distance,
+            self._start,
         )
         # Points outside cannot touch before they have moved by their distance from where the collider ends.
         self._clear = distance
         if after is not before:
             outside = distance >= 0.0
-            self._clear[outside] = _distances(self._start[outside], after.corners, *after.tree)
+            away = np.empty(int(np.count_nonzero(outside)))
+            _distances(len(away), self._start[outside], after.corners, *after.tree, away)
+            self._clear[outside] = away
         self.first = Contacts(gaps, normals, shifts)
 
     def contacts(self, points: np.ndarray) -> Contacts:
         """How points (p,3) stand to the collider at the end of the step."""
         collider, after = self._collider, self._collider.after
-        return Contacts(
-            *_contacts(
-                np.ascontiguousarray(points),
-                self._start,
-                self._clear,
-                after.corners,
-                collider.before.corners,
-                after.normals,
-                after.edge_normals,
-                after.corner_normals,
-                *after.tree,
-                collider.surface.solid,
-                collider.thickness,
-                float(collider.thickness.max()),
-            )
+        count = len(points)
+        found = Contacts(np.full(count, np.inf), np.zeros((count, 3)), np.zeros((count, 3)))
+        _contacts(
+            count,
+            np.ascontiguousarray(points),
+            self._start,
+            self._clear,
+            after.corners,
+            collider.before.corners,
+            after.normals,
+            after.edge_normals,
+            after.corner_normals,
+            *after.tree,
+            collider.surface.solid,
+            collider.thickness,
+            float(collider.thickness.max()),
+            *found,
         )
+        return found
 
 
 @kernel
@@ -179,6 +192,8 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 @parallel_kernel
 def _approach(
+    first,
+    last,
     points,
     outward,
     after_corners,
@@ -196,15 +211,17 @@ def _approach(
     solid,
     thickness,
     pierced,
+    gaps,
+    out_normals,
+    shifts,
+    distance,
+    start,
 ):
     """At the pose before: gaps, signed distances. At the pose after: normals, shifts, the points carried along.
 
     Points that touch, or have pierced a sheet, are carried to just off the surface, and their distance is 0.
     """
-    count = len(points)
-    gaps, distance = np.empty(count), np.empty(count)
-    out_normals, shifts, start = np.zeros((count, 3)), np.empty((count, 3)), np.empty((count, 3))
-    for p in prange(count):
+    for p in range(first, last):
         w, away, up, R = np.zeros(3), np.empty(3), np.empty(3), np.empty((3, 3))
         tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
         n = feature_normal(normals, edge_normals, corner_normals, tri, w)
@@ -235,22 +252,21 @@ def _approach(
             ahead = touch if held else sign * length
             start[p, i] = _point_of(after_corners[tri], w, i) + ahead * out_normals[p, i]
             shifts[p, i] = _point_of(after_corners[tri], w, i) - _point_of(corners[tri], w, i)
-    return gaps, out_normals, shifts, distance, start
 
 
 @parallel_kernel
-def _distances(points, corners, order, begin, end, child, low, high):
+def _distances(first, last, points, corners, order, begin, end, child, low, high, out):
     """Unsigned distances of points from triangles."""
-    out = np.empty(len(points))
-    for p in prange(len(points)):
+    for p in range(first, last):
         w = np.zeros(3)
         _tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
         out[p] = np.sqrt(d2)
-    return out
 
 
 @parallel_kernel
 def _contacts(
+    first,
+    last,
     points,
     start,
     clear,
@@ -268,13 +284,12 @@ def _contacts(
     solid,
     thickness,
     reach,
+    gaps,
+    out_normals,
+    shifts,
 ):
     """Gaps, directions of the push, and the collider's own movement at the closest points."""
-    count = len(points)
-    gaps = np.full(count, np.inf)
-    out_normals = np.zeros((count, 3))
-    shifts = np.zeros((count, 3))
-    for p in prange(count):
+    for p in range(first, last):
         y = points[p]
         moved = 0.0
         for i in range(3):
@@ -306,7 +321,6 @@ def _contacts(
         for i in range(3):
             out_normals[p, i] = n[i]
             shifts[p, i] = _point_of(corners[tri], w, i) - _point_of(before_corners[tri], w, i)
-    return gaps, out_normals, shifts
 
 
 @kernel

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import prange
 
 from ..jit import kernel, parallel_kernel
 from .kinematics import Deformation, Stretch
@@ -61,11 +60,16 @@ class IsotropicEnergy:
 
     def gradient(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
         """First Piola-Kirchhoff stress ``dpsi/dF``, (n,3,3), Pa."""
-        return _rotate_stress(deformation.U, self.principal.gradient(deformation.sigma, parameters), deformation.V)
+        g = self.principal.gradient(deformation.sigma, parameters)
+        P = np.empty((len(g), 3, 3))
+        _rotate_stress(len(g), deformation.U, g, deformation.V, P)
+        return P
 
     def hessian(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
         """``d2psi/dF2`` over ``F.ravel()``, (n,9,9), Pa; projected to semi-definite unless told otherwise."""
-        return _deformation_hessian(*self.tangent(deformation, parameters, projected))
+        H = np.empty((len(deformation.F), 9, 9))
+        _deformation_hessian(len(H), *self.tangent(deformation, parameters, projected), H)
+        return H
 
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
         """The same in the frame of the singular vectors: what solvers use."""
@@ -79,7 +83,9 @@ class IsotropicEnergy:
 
     def stretch_gradient(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
         """Derivative by the six numbers of S (off-diagonals stand twice in S), (n,6), Pa."""
-        return _stretch_gradient(stretch.Q, self.principal.gradient(stretch.values, parameters))
+        out = np.empty((len(stretch.s), 6))
+        _stretch_gradient(len(out), stretch.Q, self.principal.gradient(stretch.values, parameters), out)
+        return out
 
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
         """The same in the frame of S: principal stresses, (n,3), Pa."""
@@ -88,7 +94,9 @@ class IsotropicEnergy:
     def stretch_hessian(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
         """Second derivative by the six numbers of S, (n,6,6), Pa; projected unless told otherwise."""
         tangent = self.stretch_tangent(stretch, parameters, projected)
-        return _stretch_hessian(tangent.U, tangent.curvature, tangent.flip)
+        H = np.empty((len(stretch.s), 6, 6))
+        _stretch_hessian(len(H), tangent.U, tangent.curvature, tangent.flip, H)
+        return H
 
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
         """The same in the frame of S, where D is symmetric and knows no twist: what solvers use."""
@@ -124,10 +132,8 @@ def ordered(psi):
 
 
 @parallel_kernel
-def _rotate_stress(U, g, V):
-    n = g.shape[0]
-    P = np.empty((n, 3, 3))
-    for e in prange(n):
+def _rotate_stress(begin, end, U, g, V, P):
+    for e in range(begin, end):
         for i in range(3):
             for j in range(3):
                 P[e, i, j] = (
@@ -135,15 +141,12 @@ def _rotate_stress(U, g, V):
                     + U[e, i, 1] * g[e, 1] * V[e, j, 1]
                     + U[e, i, 2] * g[e, 2] * V[e, j, 2]
                 )
-    return P
 
 
 @parallel_kernel
-def _deformation_hessian(U, V, curvature, flip, twist):
-    n = U.shape[0]
-    H = np.empty((n, 9, 9))
+def _deformation_hessian(begin, end, U, V, curvature, flip, twist, H):
     half = np.sqrt(0.5)
-    for e in prange(n):
+    for e in range(begin, end):
         A = curvature[e]
         # Rows of W: the nine modes as vectors over F.ravel(): three scalings, three flips, three twists.
         W = np.empty((9, 9))
@@ -171,14 +174,11 @@ def _deformation_hessian(U, V, curvature, flip, twist):
                     total += W[k, c] * Y[k, d]
                 H[e, c, d] = total
                 H[e, d, c] = total
-    return H
 
 
 @parallel_kernel
-def _stretch_gradient(Q, g):
-    n = g.shape[0]
-    out = np.empty((n, 6))
-    for e in prange(n):
+def _stretch_gradient(begin, end, Q, g, out):
+    for e in range(begin, end):
         for k in range(6):
             i = k if k < 3 else (1 if k == 3 else 0)
             j = k if k < 3 else (1 if k == 5 else 2)
@@ -186,16 +186,13 @@ def _stretch_gradient(Q, g):
             for p in range(3):
                 total += Q[e, i, p] * g[e, p] * Q[e, j, p]
             out[e, k] = total if k < 3 else 2.0 * total
-    return out
 
 
 @parallel_kernel
-def _stretch_hessian(Q, curvature, flip):
-    n = Q.shape[0]
-    H = np.empty((n, 6, 6))
-    for e in prange(n):
-        stretch_form(Q[e], curvature[e], flip[e], np.empty((6, 6)), H[e])
-    return H
+def _stretch_hessian(begin, end, Q, curvature, flip, H):
+    D = np.empty((6, 6))
+    for e in range(begin, end):
+        stretch_form(Q[e], curvature[e], flip[e], D, H[e])
 
 
 @kernel

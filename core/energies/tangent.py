@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from ..jit import kernel, parallel_kernel
-from ..small_matrix import CHUNK, eigh3, into_frame, out_of_frame
+from ..small_matrix import eigh3, into_frame, out_of_frame
 
 
 class Tangent(NamedTuple):
@@ -31,7 +30,9 @@ class Tangent(NamedTuple):
 
     def stress_change(self, dF: np.ndarray) -> np.ndarray:
         """What changes ``dF`` (m,3,3) of the deformation gradients do to the stresses, (m,3,3), Pa."""
-        return _stress_change(*self, dF)
+        out = np.empty((len(dF), 3, 3))
+        _stress_change(len(dF), *self, dF, out)
+        return out
 
     def scaled(self, factor: float) -> Tangent:
         """The tangent times a number."""
@@ -58,10 +59,14 @@ def project3(A):
             A[i, j] = total
 
 
-@parallel_kernel
-def project(curvature, flip, twist):
+def project(curvature: np.ndarray, flip: np.ndarray, twist: np.ndarray) -> None:
     """Clamp in place at zero: the nearest semi-definite tangent, whatever the axes."""
-    for e in prange(flip.shape[0]):
+    _project(len(flip), curvature, flip, twist)
+
+
+@parallel_kernel
+def _project(begin, end, curvature, flip, twist):
+    for e in range(begin, end):
         project3(curvature[e])
         for k in range(3):
             flip[e, k] = max(flip[e, k], 0.0)
@@ -69,18 +74,14 @@ def project(curvature, flip, twist):
 
 
 @parallel_kernel
-def _stress_change(U, V, curvature, flip, twist, dF):
-    m = U.shape[0]
-    out = np.empty((m, 3, 3))
-    for chunk in prange((m + CHUNK - 1) // CHUNK):
-        D, P, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-        for e in range(chunk * CHUNK, min(m, (chunk + 1) * CHUNK)):
-            into_frame(U[e], dF[e], V[e], T, D)
-            for i in range(3):
-                P[i, i] = curvature[e, i, 0] * D[0, 0] + curvature[e, i, 1] * D[1, 1] + curvature[e, i, 2] * D[2, 2]
-                for j in range(3):
-                    if i != j:
-                        k = 3 - i - j
-                        P[i, j] = 0.5 * (flip[e, k] * (D[i, j] + D[j, i]) + twist[e, k] * (D[i, j] - D[j, i]))
-            out_of_frame(U[e], P, V[e], T, out[e])
-    return out
+def _stress_change(begin, end, U, V, curvature, flip, twist, dF, out):
+    D, P, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(begin, end):
+        into_frame(U[e], dF[e], V[e], T, D)
+        for i in range(3):
+            P[i, i] = curvature[e, i, 0] * D[0, 0] + curvature[e, i, 1] * D[1, 1] + curvature[e, i, 2] * D[2, 2]
+            for j in range(3):
+                if i != j:
+                    k = 3 - i - j
+                    P[i, j] = 0.5 * (flip[e, k] * (D[i, j] + D[j, i]) + twist[e, k] * (D[i, j] - D[j, i]))
+        out_of_frame(U[e], P, V[e], T, out[e])

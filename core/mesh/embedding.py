@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
-from numba import prange
 
 from ..errors import MeshError
 from ..jit import kernel, parallel_kernel
@@ -76,7 +75,11 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     # Round-off of coordinates that lie far from the origin, in units of the body.
     slack = 1e-12 + 4.0 * np.finfo(float).eps * float(np.abs(rest).max()) / size
     tree = build_tree(corners.min(axis=1) - slack, corners.max(axis=1) + slack)
-    return Embedding(*_embed((points - centre) / size, corners, *tree, slack))
+    n = len(points)
+    found = Embedding(np.empty(n, dtype=np.int32), np.empty((n, 4)), np.zeros(n, dtype=bool))
+    places = found.tet_indices, found.barycentric, found.outside
+    _embed(n, (points - centre) / size, corners, *tree, slack, *places)
+    return found
 
 
 @kernel
@@ -149,13 +152,9 @@ def _nearest_tet(p, corners, order, start, end, child, low, high):
 
 
 @parallel_kernel
-def _embed(points, corners, order, start, end, child, low, high, slack):
+def _embed(first, last, points, corners, order, start, end, child, low, high, slack, tets, barycentric, outside):
     """Containing or else nearest tet of each point."""
-    n = len(points)
-    tets = np.empty(n, dtype=np.int32)
-    barycentric = np.empty((n, 4))
-    outside = np.zeros(n, dtype=np.bool_)
-    for i in prange(n):
+    for i in range(first, last):
         p = points[i]
         tet = _containing_tet(p, corners, order, start, end, child, low, high, slack, barycentric[i])
         if tet < 0:
@@ -163,4 +162,3 @@ def _embed(points, corners, order, start, end, child, low, high, slack):
             tet = _nearest_tet(p, corners, order, start, end, child, low, high)
             _barycentric(corners[tet], p, barycentric[i])
         tets[i] = tet
-    return tets, barycentric, outside

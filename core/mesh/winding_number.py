@@ -13,7 +13,6 @@ patch of flipped faces is a hole.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from ..jit import kernel, parallel_kernel
 from .bounding_tree import STACK_SIZE, BoundingTree, build_tree
@@ -48,7 +47,9 @@ class WindingNumber:
         if self._tree is None:
             return np.zeros(len(points))
         order, start, end, child = self._tree[:4]
-        return _winding_numbers(points, self._corners, order, start, end, child, *self._moments)
+        w = np.empty(len(points))
+        _winding_numbers(len(points), points, self._corners, order, start, end, child, *self._moments, w)
+        return w
 
     def contains(self, points: np.ndarray) -> np.ndarray:
         """Whether ``|w| > 1/2`` at each of ``points`` (n,3), as (n,) bool."""
@@ -105,12 +106,11 @@ def _solid_angle(t, q):
 
 
 @parallel_kernel
-def _winding_numbers(points, corners, order, start, end, child, centre, radius, normal, moment):
+def _winding_numbers(first, last, points, corners, order, start, end, child, centre, radius, normal, moment, w):
     """Walk the tree for each point: a far node answers by its moments, a near leaf by its triangles."""
-    w = np.empty(len(points))
-    for p in prange(len(points)):
+    stack = np.empty(STACK_SIZE, dtype=np.int32)
+    for p in range(first, last):
         q = points[p]
-        stack = np.empty(STACK_SIZE, dtype=np.int32)
         stack[0] = 0
         depth = 1
         total = 0.0
@@ -139,4 +139,3 @@ def _winding_numbers(points, corners, order, start, end, child, centre, radius, 
                 stack[depth + 1] = child[node] + 1
                 depth += 2
         w[p] = total / (4.0 * np.pi)
-    return w

@@ -10,13 +10,14 @@ other, and a corner that moves by dx gives ``D = (U^T dx) n^T``, ``n = V^T N``.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import prange
 
 from ..assembly.tangent_blocks import add_pair_terms, complete_blocks, rotate_block, shape_gradients_in_frame
 from ..energies.isotropic import stretch_form
 from ..jit import kernel, parallel_kernel
-from ..small_matrix import CHUNK, SMALLEST_SUM, into_frame, out_of_frame, symmetric_from_six
+from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame, symmetric_from_six
 
 
 @kernel
@@ -56,66 +57,96 @@ def _inner(A, B):
     return total
 
 
-@parallel_kernel
-def condense(U, sigma, V, polar, s, Q, stress, A, flip, geometric, N, weights, masses, blocks):
+class Mixed(NamedTuple):
+    """Where the mixed method linearises: decompositions U, V (m,3,3) and sigma (m,3) of F, polar stretches and
+    independent ones s (m,6) with their frames Q (m,3,3), and the first and second derivatives of psi in these frames,
+    stress (m,3), curvature (m,3,3) and flip (m,3), Pa.
+    """
+
+    U: np.ndarray
+    sigma: np.ndarray
+    V: np.ndarray
+    polar: np.ndarray
+    s: np.ndarray
+    Q: np.ndarray
+    stress: np.ndarray
+    curvature: np.ndarray
+    flip: np.ndarray
+
+
+def condense(
+    mixed: Mixed, geometric: bool, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Element matrices of ``J^T H_s J`` with mass into blocks (m,10,3,3); returns the stresses ``J^T (g_s + H_s c)``
     (m,3,3) and ``c . H_s c`` (m,), Pa.
 
-    ``stress`` (m,3), ``A`` (m,3,3), ``flip`` (m,3): first and second derivatives of psi in the frame Q of s; weights
-    (m,) m³ times h². ``geometric`` adds what tension gives to the constraint's second derivative, evaluated where s
-    agrees with F: twists ``max(t_i + t_j, 0) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``.
+    Weights (m,) are m³ times h². ``geometric`` adds what tension gives to the constraint's second derivative, evaluated
+    where s agrees with F: twists ``max(t_i + t_j, 0) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``.
     """
-    m = s.shape[0]
-    P = np.empty((m, 3, 3))
-    disagreement = np.empty(m)
-    for chunk in prange((m + CHUNK - 1) // CHUNK):
-        C, E, M, G, T, R, share = (
-            np.empty((3, 3)),
-            np.empty((3, 3)),
-            np.empty((3, 3)),
-            np.empty((3, 3)),
-            np.empty((3, 3)),
-            np.empty((3, 3)),
-            np.empty((3, 3)),
-        )
-        D, H, HE, c = np.empty((6, 6)), np.empty((6, 6)), np.empty((3, 6, 3)), np.empty(6)
-        n, plus, minus = np.empty((3, 3)), np.empty(3), np.empty(3)
-        for e in range(chunk * CHUNK, min(m, (chunk + 1) * CHUNK)):
-            _shares(sigma[e], share)
-            # Stress in the frame V: G = V^T Q (diag(stress) + H_s c) Q^T V.
-            for k in range(6):
-                c[k] = polar[e, k] - s[e, k]
-            symmetric_from_six(c, C)
-            into_frame(Q[e], C, Q[e], R, E)
-            _stress_of(A[e], flip[e], E, M)
-            disagreement[e] = _inner(E, M)
-            for i in range(3):
-                for j in range(3):
-                    T[i, j] = V[e, 0, i] * Q[e, 0, j] + V[e, 1, i] * Q[e, 1, j] + V[e, 2, i] * Q[e, 2, j]
-            for k in range(3):
-                plus[k] = 0.0
-                if geometric:
-                    i = 1 if k == 0 else 0
-                    j = 1 if k == 2 else 2
-                    tension = 0.0
-                    for p in range(3):
-                        tension += (T[i, p] * T[i, p] + T[j, p] * T[j, p]) * stress[e, p]
-                    plus[k] = 0.5 * weights[e] * max(tension / max(sigma[e, i] + sigma[e, j], SMALLEST_SUM), 0.0)
-                minus[k] = -plus[k]
-            for p in range(3):
-                M[p, p] += stress[e, p]
-            out_of_frame(T, M, T, R, G)
-            for i in range(3):
-                for j in range(3):
-                    if i != j:
-                        G[i, j] *= 2.0 * share[i, j]
-            out_of_frame(U[e], G, V[e], R, P[e])
-            # The form over the six numbers of V^T dS V, then over the corners' U^T dx.
-            stretch_form(T, A[e], flip[e], D, H)
-            shape_gradients_in_frame(N[e], V[e], n)
-            _corner_blocks(H, n, share, weights[e], plus, minus, U[e], HE, M, R, blocks[e])
-            complete_blocks(masses[e], blocks[e])
+    m = len(weights)
+    P, disagreement = np.empty((m, 3, 3)), np.empty(m)
+    _condense(m, *mixed, geometric, N, weights, masses, blocks, P, disagreement)
     return P, disagreement
+
+
+def local_update(mixed: Mixed, dF: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), and ``ds . H_s ds`` (m,)."""
+    m = len(dF)
+    ds, multiplier, curvature = np.empty((m, 6)), np.empty((m, 6)), np.empty(m)
+    _local_update(m, *mixed, dF, ds, multiplier, curvature)
+    return ds, multiplier, curvature
+
+
+@parallel_kernel
+def _condense(
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, geometric, N, weights, masses, blocks, P, disagreement
+):
+    C, E, M, G, T, R, share = (
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+    )
+    D, H, HE, c = np.empty((6, 6)), np.empty((6, 6)), np.empty((3, 6, 3)), np.empty(6)
+    n, plus, minus = np.empty((3, 3)), np.empty(3), np.empty(3)
+    for e in range(begin, end):
+        _shares(sigma[e], share)
+        # Stress in the frame V: G = V^T Q (diag(stress) + H_s c) Q^T V.
+        for k in range(6):
+            c[k] = polar[e, k] - s[e, k]
+        symmetric_from_six(c, C)
+        into_frame(Q[e], C, Q[e], R, E)
+        _stress_of(A[e], flip[e], E, M)
+        disagreement[e] = _inner(E, M)
+        for i in range(3):
+            for j in range(3):
+                T[i, j] = V[e, 0, i] * Q[e, 0, j] + V[e, 1, i] * Q[e, 1, j] + V[e, 2, i] * Q[e, 2, j]
+        for k in range(3):
+            plus[k] = 0.0
+            if geometric:
+                i = 1 if k == 0 else 0
+                j = 1 if k == 2 else 2
+                tension = 0.0
+                for p in range(3):
+                    tension += (T[i, p] * T[i, p] + T[j, p] * T[j, p]) * stress[e, p]
+                plus[k] = 0.5 * weights[e] * max(tension / max(sigma[e, i] + sigma[e, j], SMALLEST_SUM), 0.0)
+            minus[k] = -plus[k]
+        for p in range(3):
+            M[p, p] += stress[e, p]
+        out_of_frame(T, M, T, R, G)
+        for i in range(3):
+            for j in range(3):
+                if i != j:
+                    G[i, j] *= 2.0 * share[i, j]
+        out_of_frame(U[e], G, V[e], R, P[e])
+        # The form over the six numbers of V^T dS V, then over the corners' U^T dx.
+        stretch_form(T, A[e], flip[e], D, H)
+        shape_gradients_in_frame(N[e], V[e], n)
+        _corner_blocks(H, n, share, weights[e], plus, minus, U[e], HE, M, R, blocks[e])
+        complete_blocks(masses[e], blocks[e])
 
 
 @kernel
@@ -142,34 +173,27 @@ def _corner_blocks(H, n, share, w, plus, minus, U, HE, K, R, out):
 
 
 @parallel_kernel
-def local_update(U, sigma, V, polar, s, Q, stress, A, flip, dF):
-    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), and ``ds . H_s ds`` (m,)."""
-    m = s.shape[0]
-    ds = np.empty((m, 6))
-    multiplier = np.empty((m, 6))
-    curvature = np.empty(m)
-    for chunk in prange((m + CHUNK - 1) // CHUNK):
-        D, E, M, R, share = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-        for e in range(chunk * CHUNK, min(m, (chunk + 1) * CHUNK)):
-            _shares(sigma[e], share)
-            into_frame(U[e], dF[e], V[e], R, D)
-            for i in range(3):
-                for j in range(i):
-                    D[i, j] = share[i, j] * D[i, j] + share[j, i] * D[j, i]
-                    D[j, i] = D[i, j]
-            out_of_frame(V[e], D, V[e], R, E)
-            _six_of(E, 1.0, ds[e])
-            for k in range(6):
-                ds[e, k] += polar[e, k] - s[e, k]
-            symmetric_from_six(ds[e], D)
-            into_frame(Q[e], D, Q[e], R, E)
-            _stress_of(A[e], flip[e], E, M)
-            curvature[e] = _inner(E, M)
-            for p in range(3):
-                M[p, p] += stress[e, p]
-            out_of_frame(Q[e], M, Q[e], R, D)
-            _six_of(D, 2.0, multiplier[e])
-    return ds, multiplier, curvature
+def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds, multiplier, curvature):
+    D, E, M, R, share = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(begin, end):
+        _shares(sigma[e], share)
+        into_frame(U[e], dF[e], V[e], R, D)
+        for i in range(3):
+            for j in range(i):
+                D[i, j] = share[i, j] * D[i, j] + share[j, i] * D[j, i]
+                D[j, i] = D[i, j]
+        out_of_frame(V[e], D, V[e], R, E)
+        _six_of(E, 1.0, ds[e])
+        for k in range(6):
+            ds[e, k] += polar[e, k] - s[e, k]
+        symmetric_from_six(ds[e], D)
+        into_frame(Q[e], D, Q[e], R, E)
+        _stress_of(A[e], flip[e], E, M)
+        curvature[e] = _inner(E, M)
+        for p in range(3):
+            M[p, p] += stress[e, p]
+        out_of_frame(Q[e], M, Q[e], R, D)
+        _six_of(D, 2.0, multiplier[e])
 
 
 @kernel

@@ -35,7 +35,7 @@ from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED
-from .condensation import condense, constraint_work, local_update
+from .condensation import Mixed, condense, constraint_work, local_update
 from .full_space import FullSpaceSolver
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction
@@ -171,9 +171,10 @@ class MixedFEMSolver(FullSpaceSolver):
         elastic, weights = self.elastic, step.h**2 * self.elastic.weights
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(at.stretch), elastic.stretch_tangent(at.stretch)
-            mixed = (*at.deformation[1:], at.polar, at.stretch.s, at.stretch.Q, stress, tangent.curvature, tangent.flip)
-            rest = self.settings.quadratic_finish, self.system.N, weights, self.system.masses, self.system.blocks
-            P, disagreement = condense(*mixed, *rest)
+            stretch = at.stretch
+            mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+            rest = self.system.N, weights, self.system.masses, self.system.blocks
+            P, disagreement = condense(mixed, self.settings.quadratic_finish, *rest)
             g = step.gradient(at.x, P)
             self.system.assemble(step.h**2, at.x, step.potentials)
         with report.timed("factorization"):
@@ -182,7 +183,7 @@ class MixedFEMSolver(FullSpaceSolver):
             dx = self.system.solve(-g)
         with report.timed("local"):
             dF = elastic.change(dx)
-            ds, multiplier, curvature = local_update(*mixed, dF)
+            ds, multiplier, curvature = local_update(mixed, dF)
             inertia = float(np.sum(dx * (self.model.mass @ dx)))
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
             promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work

@@ -11,7 +11,6 @@ arithmetic.
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 
 from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity, ElasticPotential
@@ -56,7 +55,7 @@ class CubatureElastic(ElasticDensity):
         (c,10,3,3) of tets with unit shape gradients.
         """
         r = self.G.shape[1]
-        _multiply(blocks, self.G, self._products)
+        _multiply(len(blocks), blocks, self.G, self._products)
         K = (self.G.T @ self._products.reshape(-1, 6 * r)).reshape(r, 6, r)
         pair = 0
         for i in range(3):
@@ -66,9 +65,9 @@ class CubatureElastic(ElasticDensity):
 
 
 @parallel_kernel
-def _multiply(blocks, G, out):
+def _multiply(begin, end, blocks, G, out):
     """``Q_c,ip G_c`` of the pairs (1,1), (2,1), (2,2), (3,1), ... into out (3c,6,r)."""
-    for c in prange(blocks.shape[0]):
+    for c in range(begin, end):
         pair = 0
         for i in range(3):
             for p in range(i + 1):

@@ -8,7 +8,7 @@ from sinew.core.assembly.tangent_blocks import tangent_blocks
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Deformation, Stretch
 from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
-from sinew.core.solvers.condensation import condense, local_update
+from sinew.core.solvers.condensation import Mixed, condense, local_update
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
 COUNT = 300
@@ -119,8 +119,8 @@ def test_condense(energy, geometric, tets):
         H += tension_twists(deformation, g_s)
     wanted = dense(H, N)
     blocks = np.empty_like(wanted)
-    mixed = (*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-    P, disagreement = condense(*mixed, geometric, N, WEIGHTS, MASSES, blocks)
+    mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+    P, disagreement = condense(mixed, geometric, N, WEIGHTS, MASSES, blocks)
     np.testing.assert_allclose(blocks, wanted, atol=1e-11 * np.abs(wanted).max())
     stresses = np.einsum("nak,na->nk", J, g_s + np.einsum("nab,nb->na", H_s, c)).reshape(-1, 3, 3)
     np.testing.assert_allclose(P, stresses, atol=1e-11 * np.abs(stresses).max())
@@ -138,7 +138,7 @@ def test_local_update(energy, tets):
     dF = np.random.default_rng(9).normal(size=(COUNT, 3, 3))
     ds = polar - stretch.s + np.einsum("nak,nk->na", J, dF.reshape(-1, 9))
     multiplier = g_s + np.einsum("nab,nb->na", H_s, ds)
-    mixed = (*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+    mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
     wanted = ds, multiplier, np.einsum("na,nab,nb->n", ds, H_s, ds)
-    for value, expected in zip(local_update(*mixed, dF), wanted, strict=True):
+    for value, expected in zip(local_update(mixed, dF), wanted, strict=True):
         np.testing.assert_allclose(value, expected, atol=1e-11 * np.abs(expected).max())
