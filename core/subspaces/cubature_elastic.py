@@ -11,6 +11,7 @@ arithmetic.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity, ElasticPotential
@@ -56,7 +57,8 @@ class CubatureElastic(ElasticDensity):
         """
         r = self.G.shape[1]
         _multiply(len(blocks), blocks, self.G, self._products)
-        K = (self.G.T @ self._products.reshape(-1, 6 * r)).reshape(r, 6, r)
+        # SciPy's BLAS: the NumPy that comes with Blender may bring one that is older than the processor.
+        K = dgemm(1.0, self._products.reshape(-1, 6 * r).T, self.G.T, trans_b=True).T.reshape(r, 6, r)
         pair = 0
         for i in range(3):
             for p in range(i + 1):
