@@ -29,6 +29,7 @@ PHASES = {
     "compile": "Compiling Kernels (once)",
     "tetrahedralize": "Tetrahedralizing",
     "materials": "Blending Materials",
+    "subspace": "Finding Modes",
     "simulate": "Simulating",
 }
 INTERVAL = 0.1
