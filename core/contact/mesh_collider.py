@@ -224,8 +224,7 @@ def _approach(
     for p in range(first, last):
         w, away, up, R = np.zeros(3), np.empty(3), np.empty(3), np.empty((3, 3))
         tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
-        n = feature_normal(normals, edge_normals, corner_normals, tri, w)
-        height, steep = 0.0, 0.0
+        n, height, steep = feature_normal(normals, edge_normals, corner_normals, tri, w), 0.0, 0.0
         for i in range(3):
             away[i] = points[p, i] - _point_of(corners[tri], w, i)
             height += n[i] * away[i]
