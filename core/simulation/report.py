@@ -20,7 +20,7 @@ SHOWN_RANGES = 6
 MEANINGS = {
     "Iterations": "of all steps of the frame",
     "Settled": "whether every step ended because its Stop When was met",
-    "Still Moving (m)": "how far a vertex wanted to move in a step's last iteration",
+    "Still Moving": "how far a vertex wanted to move in a step's last iteration",
     "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
     "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
     "Factorization": "seconds to prepare the linear system",
@@ -29,6 +29,9 @@ MEANINGS = {
     "Line search": "seconds to find how much of a movement to make",
 }
 """What a column of the table says, by its heading."""
+
+MOVING = "Still Moving (m)"
+"""Heading of lengths: metres for machines, in words for readers."""
 
 
 @dataclass(frozen=True)
@@ -139,10 +142,15 @@ class BakeReport:
 
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
-        rows = [[_cell(value) for value in row] for row in self.rows()]
+        heading, *values = self.rows()
+        lengths = heading.index(MOVING)
+        heading[lengths] = MOVING.removesuffix(" (m)")
+        for row in values:
+            row[lengths] = length_words(row[lengths])
+        rows = [[_cell(value) for value in row] for row in (heading, *values)]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
         lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths)), row[-1]]) for row in rows]
-        meanings = [f"{heading}: {MEANINGS[heading]}" for heading in rows[0] if heading in MEANINGS]
+        meanings = [f"{word}: {MEANINGS[word]}" for word in heading if word in MEANINGS]
         return "\n".join([*self.summary(), "", *lines, "", *meanings]) + "\n"
 
     def as_csv(self) -> str:
@@ -160,7 +168,7 @@ class BakeReport:
             "Iterations",
             "Most in a Step",
             "Settled",
-            "Still Moving (m)",
+            MOVING,
             "Unbalanced (N)",
             "Seconds",
             *(part_words(part).capitalize() for part in parts),

@@ -78,8 +78,9 @@ def test_a_table_has_a_line_a_frame(store):
     lines = report.table().splitlines()
     first = len(report.summary()) + 1
     assert lines[first].split()[:2] == ["Frame", "Steps"] and "the cap was reached" in lines[first + 3]
+    assert "  7 mm  " in lines[first + 3]
     meant = [line.partition(": ")[0] for line in lines[first + 5 :]]
-    assert meant == ["Iterations", "Settled", "Still Moving (m)", "Unbalanced (N)", "Assembly", "Line search"]
+    assert meant == ["Iterations", "Settled", "Still Moving", "Unbalanced (N)", "Assembly", "Line search"]
 
 
 def test_a_bake_of_one_frame_has_a_report(tmp_path):

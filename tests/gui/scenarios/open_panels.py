@@ -14,7 +14,7 @@ PANELS = ("Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "
 LEFT = 60
 OPEN_AT_FIRST = (593, 424, 180, 59)
 FIRST, PITCH = 59, 20
-REPORT = (LEFT, 210)
+REPORT = (LEFT, 223)
 USED = {
     "Springs": ((178, 23),),  # adds one
     "Collisions": ((100, 23),),  # Ground
