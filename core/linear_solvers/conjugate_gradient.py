@@ -75,10 +75,12 @@ class ConjugateGradients:
         """How the deflation is made up, for the report."""
         return f"{self._deflation.count} groups"
 
-    def fill(self, blocks: np.ndarray, scale: float) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale``."""
+    def fill(self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None) -> None:
+        """Sum element blocks (m,10,3,3), which were assembled with ``scale``; the preconditioner hears of what was
+        ``added`` to the tets' own.
+        """
         self._A.fill(blocks)
-        self._preconditioner.prepare(scale)
+        self._preconditioner.prepare(scale, added)
 
     def try_factorize(self) -> bool:
         """Factorise in the coarse space; False where the matrix shows there, or in a diagonal block, that it is not

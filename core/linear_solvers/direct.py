@@ -31,7 +31,7 @@ class Direct:
         """How the unknowns are ordered, for the report."""
         return f"{self._solver.ordering} order"
 
-    def fill(self, blocks: np.ndarray, scale: float) -> None:
+    def fill(self, blocks: np.ndarray, _scale: float, _added: np.ndarray | None = None) -> None:
         """Sum element blocks (m,10,3,3)."""
         self._sparsity.fill(blocks, self._values)
 

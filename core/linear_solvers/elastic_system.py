@@ -61,9 +61,14 @@ class ElasticSystem:
         """Gather the matrix from ``blocks``, which hold the tets' stiffness and mass, and from the step's other
         potentials at positions (n,3), times ``scale`` (h² for a step).
         """
+        own = self._diagonals() if potentials and self._choice.name == ITERATIVE else None
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
-        self._solver.fill(self.blocks, scale)
+        self._solver.fill(self.blocks, scale, None if own is None else self._diagonals() - own)
+
+    def _diagonals(self) -> np.ndarray:
+        """Of the element blocks, a copy, (m,10,3)."""
+        return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
 
     def assemble_tangent(
         self,

@@ -63,8 +63,10 @@ class SystemSolver(Protocol):
     def factor_entries(self) -> int | None:
         """Non-zeros of its factor, None when that is not known yet."""
 
-    def fill(self, blocks: np.ndarray, scale: float) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step)."""
+    def fill(self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None) -> None:
+        """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step). ``added`` (m,10,3): the
+        part of their diagonals that is neither the tets' mass nor their stiffness; None for none.
+        """
 
     def try_factorize(self) -> bool:
         """Factorise; False when the matrix is not positive definite."""

@@ -156,6 +156,16 @@ def test_a_cube_that_is_pushed_and_slides_around_the_edges_settles_in_every_step
     assert iterations(scene) <= 12 * 25
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_five_inner_iterations_settle_on_contact(friction):
+    ends = []
+    for linear_solver in ("pcg", "cholmod"):
+        scene = Scene(3e4, linear_solver=linear_solver, tolerance=1e-7)
+        ends.append(scene.run(6, GroundPlane(1e-3), friction)[-1])
+        assert iterations(scene) <= 6 * 30
+    assert np.abs(ends[0] - ends[1]).max() < 1e-4 * SIDE
+
+
 def test_pins_on_the_ground_cost_nothing():
     counts = []
     for ground in (-1.0, 1e-3):

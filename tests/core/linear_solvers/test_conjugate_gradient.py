@@ -116,6 +116,27 @@ def test_another_step_length_renews_the_preconditioner(problem):
         assert solver.iterations < 150
 
 
+def test_stiffness_from_outside_costs_few_iterations_once_the_preconditioner_hears_of_it(problem):
+    blocks, added = problem.blocks.copy(), np.zeros((*problem.blocks.shape[:2], 3))
+    pressed = np.arange(0, len(blocks), 5)
+    added[pressed, 9, 2] = 1e6 * np.abs(problem.blocks[:, 9]).max()  # of each fifth tet's last corner, along z
+    blocks[:, 9, 2, 2] += added[:, 9, 2]
+    exact = np.linalg.solve(dense(problem.body, blocks), problem.b.ravel())
+    counts = []
+    for known in (None, added):
+        solver = problem.solver(2000)
+        solver.fill(blocks, 1.0, known)
+        assert solver.try_factorize()
+        x = solver.solve(problem.b).ravel()
+        np.testing.assert_allclose(x, exact, atol=1e-5 * np.abs(exact).max())
+        counts.append(solver.iterations)
+    assert 2 * counts[1] < counts[0]
+    solver.fill(problem.blocks, 1.0, np.zeros_like(added))  # what has let go leaves nothing behind
+    assert solver.try_factorize()
+    x = solver.solve(problem.b).ravel()
+    np.testing.assert_allclose(x, problem.exact, atol=1e-5 * np.abs(problem.exact).max())
+
+
 def test_a_matrix_that_is_not_definite_is_refused_or_ends_in_a_descent(problem):
     """A negative eigenvalue that neither diagonal blocks nor affine movements show."""
     solver = problem.solver(50)
