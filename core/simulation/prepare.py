@@ -28,6 +28,7 @@ from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
+from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
 
 FAR_OUTSIDE = -0.25
@@ -92,7 +93,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         f"The region of “{job.materials[job.regions[k].material].name}” holds no tetrahedron: raise the resolution."
         for k in fields.empty_regions
     ]
-    warnings += scale_warnings(job)
+    warnings += [*scale_warnings(job), *overlap_warnings(job, mesh)]
     far = int(np.count_nonzero(embedding.barycentric.min(axis=1) < FAR_OUTSIDE))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
