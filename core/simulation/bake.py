@@ -47,7 +47,7 @@ def bake(
     if should_stop():
         return _stopped(last[0] if last else None, on_event)
     prepared = prepare(job, store, on_event)
-    store.add_preparation({"compiling": compiled - began, "tetrahedra": time.perf_counter() - compiled})
+    store.add_preparation({"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled})
     start = last if resume else None
     space = prepared.space
     if start and not start[1].fits(space.unknowns, len(space.elastic.weights)):

@@ -61,10 +61,12 @@ def test_a_summary_is_for_reading(store):
     assert said[4] == "Slowest frame: 4 (4 s)"
     assert said[5] == "Time of the steps: assembly 92%, line search 8%"
     assert said[6] == "Linear solver: CHOLMOD: the fastest"
-    store.add_preparation({"compiling": 40.0, "tetrahedra": 1.5})
-    assert read_report(store).summary()[6] == "Before the first frame: compiling 40 s, tetrahedra 1.5 s"
+    store.add_preparation({"compiling": 40.0, "preparing_the_body": 1.5})
+    assert read_report(store).summary()[6] == "Before the first frame: compiling 40 s, preparing the body 1.5 s"
     store.add_preparation({"compiling": 0.5})
-    assert read_report(store).preparation == {"compiling": 40.5, "tetrahedra": 1.5}, "a resumed bake adds its own"
+    assert read_report(store).preparation == {"compiling": 40.5, "preparing_the_body": 1.5}, (
+        "a resumed bake adds its own"
+    )
     assert said[-1].startswith("Memory: ") and said[-1].endswith(" GB at most")
 
 
@@ -125,7 +127,7 @@ def test_a_bake_can_be_told(tmp_path):
     report = read_report(store)
     assert [f.steps for f in report.frames] == [2, 2] and all(f.iterations >= 2 for f in report.frames)
     assert {"assembly", "factorization", "solve"} <= set(report.parts())
-    assert list(report.preparation) == ["compiling", "tetrahedra"] and min(report.preparation.values()) > 0.0
+    assert list(report.preparation) == ["compiling", "preparing_the_body"] and min(report.preparation.values()) > 0.0
     assert all(f.seconds >= 0.9 * sum(f.parts.values()) > 0.0 for f in report.frames)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sinew.core.simulation.warm_up import warm_up
+from sinew.core.solvers.registry import SOLVERS
 
 from .jobs import shaken_bar, surrounded_bar
 
@@ -39,9 +40,11 @@ print(len(before), "then", sorted(loaded() - before))
 
 
 @pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
-@pytest.mark.parametrize("job", ["everything outside", "newton", "linearly_implicit", "pcg", "damped bdf2"])
+@pytest.mark.parametrize(
+    "job", ["everything outside", "newton", "linearly_implicit", "subspace_mixed_fem", "pcg", "damped bdf2"]
+)
 def test_no_frame_waits_for_a_kernel(job, tmp_path):
-    solver = {"newton": {"solver": "newton"}, "linearly_implicit": {"solver": "linearly_implicit"}}.get(job, {})
+    solver = {"solver": job} if job in SOLVERS else {}
     solver |= {"pcg": {"linear_solver": "pcg"}}.get(job, {})
     solver |= {"damped bdf2": {"integrator": "bdf2", "mass_damping": 1.0, "stiffness_damping": 0.01}}.get(job, {})
     made = surrounded_bar(12) if job == "everything outside" else shaken_bar(4, **solver)
