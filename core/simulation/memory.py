@@ -82,7 +82,7 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     if len(triangles) == 0:
         return  # the tetrahedralisation tells
     longest = float(np.ptp(surface.positions[triangles.ravel()], axis=0).max())
-    other, factors = outside_bytes(job), 1 + _field_factors(job)
+    other, factors = outside_bytes(job), 1 + _field_factors(job) + _axis_factors(job)
 
     def needed(cells: int) -> float:
         return least_memory(estimated_tets(surface, triangles, longest / (cells - 0.5)), other, factors)
@@ -108,6 +108,8 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
         if estimated_memory(tets, vertices, entries + field, outside + targets) > available:
             entries = float(entries_of(BlockSparsity(mesh.tets, vertices, pinned).pattern))
         remedy = ", or Linear Solver to Conjugate Gradients"
+    else:
+        entries *= 1 + _axis_factors(job)
     cells_across = job.resolution.cells_across
 
     def needed(cells: int) -> float:
@@ -122,6 +124,14 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
 def _field_factors(job: Job) -> int:
     """Factors with one unknown a vertex beside the linear solver's: one carries accelerations into the body."""
     return 0 if job.accelerations is None else 1
+
+
+def _axis_factors(job: Job) -> int:
+    """Factors that the preconditioner of conjugate gradients has beside its first: one an axis, once something adds to
+    the tets' stiffness.
+    """
+    damped = job.solver.mass_damping > 0.0 or job.solver.stiffness_damping > 0.0
+    return 3 if job.ground is not None or job.colliders or job.springs or damped else 0
 
 
 def _refuse(needed: Callable[[int], float], cells_across: int, available: int, other: str) -> None:

@@ -146,6 +146,17 @@ def test_accelerations_cost_a_factor_with_one_unknown_a_vertex():
     check_before_solving(replace(iterative, accelerations=None), mesh, NO_PINS, int(enough) - 1)
 
 
+def test_contact_costs_conjugate_gradients_a_factor_an_axis():
+    bar = shaken_bar()
+    bar = replace(bar, solver=replace(bar.solver, linear_solver="pcg"), resolution=ResolutionSettings(cells_across=60))
+    asked = {}
+    for name, job in (("alone", bar), ("on the ground", replace(bar, ground=Ground()))):
+        with pytest.raises(NotEnoughMemoryError) as error:
+            check_before_tetrahedra(job, available=1)
+        asked[name] = float(re.search(r"about ([\d.]+) GB", str(error.value)).group(1))
+    assert asked["alone"] < asked["on the ground"]
+
+
 def test_writing_a_frame_copies_nothing_and_a_state_is_counted(tmp_path):
     job = replace(shaken_bar(2), solver=replace(shaken_bar().solver, integrator="bdf2"))
     prepared = prepare.prepare(job)
