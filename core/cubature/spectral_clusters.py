@@ -5,6 +5,9 @@ inverse squared eigenvalue, so that what bends first is sampled most; of each cl
 stands for all of its volume. Constant weights say nothing and are left out (their scale would be infinite). Clusters
 end at the borders of islands and of materials.
 
+Beyond the paper, tets are also told apart by their place. By weights alone the clusters of a beam are slabs, one point
+in each, and bending, which changes sign across a slab, is hardly felt: ``docs/design/subspace.md`` has the numbers.
+
 Points are shared among these parts by the error of quantisation: n points leave of a part's spread S about
 ``S n^(-2/3)`` in three dimensions, and the sum is least for ``n ~ S^(3/5)``.
 """
@@ -17,6 +20,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..errors import SubspaceError
+from ..mesh.tet_mesh import TetMesh
 
 ROUNDS = 60
 """Rounds of k-means at most; it ends when no tet changes its cluster."""
@@ -76,15 +80,21 @@ def spectral_clusters(features: np.ndarray, volumes: np.ndarray, parts: np.ndarr
     return Cubature(np.array(tets, dtype=np.int64), weights, clusters)
 
 
-def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, tets: np.ndarray) -> np.ndarray:
-    """Weights (n,m) averaged to tets and scaled by the inverse squared eigenvalues (m,), relative to the lowest that
-    is not zero, (t,k).
+def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh) -> np.ndarray:
+    """What tets are clustered by, (m,k): weights (n,j) averaged to them and scaled by the inverse squared eigenvalues
+    (j,), and their places, each with a variance of one in all.
     """
     bends = eigenvalues > 0.0
-    if not bends.any():
-        return np.zeros((len(tets), 1))
     gamma = eigenvalues[bends]
-    return weights[:, bends][tets].mean(axis=1) * (gamma.min() / gamma) ** 2
+    scales = (gamma.min(initial=np.inf) / gamma) ** 2
+    by_weight = weights[:, bends][mesh.tets].mean(axis=1) * scales
+    return np.hstack([_of_unit_variance(by_weight), _of_unit_variance(mesh.rest_positions[mesh.tets].mean(axis=1))])
+
+
+def _of_unit_variance(features: np.ndarray) -> np.ndarray:
+    away = features - features.mean(axis=0)
+    variance = float(np.mean(np.sum(away**2, axis=1)))
+    return away / np.sqrt(variance) if variance > 0.0 else away
 
 
 def _spread(features: np.ndarray, volumes: np.ndarray) -> float:

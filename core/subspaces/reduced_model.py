@@ -144,7 +144,7 @@ def skinning_subspace(
     on_phase("pins")
     pins = PinHandles(found.laplacian, model.pinned, coordinates, model.size)
     on_phase("cubature")
-    features = weight_features(found.weights, found.eigenvalues, model.mesh.tets)
+    features = weight_features(found.weights, found.eigenvalues, model.mesh)
     cubature = spectral_clusters(
         features, model.elastic.weights, material_parts(model, found.islands), points or POINTS_A_MODE * modes
     )

@@ -11,6 +11,7 @@ from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
+from sinew.core.subspaces.softening import felt_share
 
 from .bodies import bar
 
@@ -76,6 +77,26 @@ def test_weights_are_flat_where_it_is_stiff():
     x = model.mesh.rest_positions[:, 0]
     middle = W[np.abs(x - 0.2) < 0.09]
     assert np.ptp(middle, axis=0).max() <= 1e-2 * np.ptp(W, axis=0).max()
+
+
+def test_cubature_feels_the_body():
+    """20 points a mode leave the lowest movements most of their energy, all tets the whole; a few points are limp."""
+    mesh = block((12, 3, 3), (4.0, 1.0, 1.0))
+    model = build_model(mesh, 1e6, 0.4, 1e3, pinned=held_end(mesh))
+    shares = [felt_share(model, skinning_subspace(model, 5, points).model) for points in (8, 100, 10**6)]
+    assert shares[0] < 0.01
+    assert 0.5 < shares[1] <= 1.0 + 1e-9
+    assert shares[2] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_soft_parts_get_more_points_for_their_volume():
+    """[SubMFEM23] Fig. 6."""
+    mesh = block((24, 6, 6), (4.0, 1.0, 1.0))
+    stiff = np.abs(mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0] - 2.0) < 1.0
+    model = build_model(mesh, np.where(stiff, 1e10, 1e6), 0.4, 1e3, pinned=held_end(mesh))
+    at = skinning_subspace(model, 8, 160).cubature.tets
+    density = [np.count_nonzero(stiff[at] == kind) / mesh.volumes[stiff == kind].sum() for kind in (False, True)]
+    assert density[0] > 1.5 * density[1]
 
 
 def test_every_island_moves_by_itself():

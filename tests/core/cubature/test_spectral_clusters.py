@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sinew.benchmarks.bodies import block
 from sinew.core.cubature.spectral_clusters import every_tet, spectral_clusters, weight_features
 from sinew.core.errors import SubspaceError
 
@@ -48,11 +49,19 @@ def test_what_varies_gets_points():
     assert first > 10 * second
 
 
-def test_constant_weights_say_nothing():
-    weights = np.random.default_rng(0).random((10, 3))
-    tets = np.arange(8).reshape(2, 4)
-    features = weight_features(weights, np.array([0.0, 2.0, 4.0]), tets)
-    assert np.allclose(features, weights[tets, 1:].mean(axis=1) * [1.0, 0.25])
+def test_features_are_scaled_weights_and_places():
+    """Constant modes say nothing; the second mode bends at twice the eigenvalue and counts a quarter."""
+    mesh = block((3, 2, 2), (0.3, 0.2, 0.2))
+    weights = np.random.default_rng(0).random((len(mesh.rest_positions), 3))
+    features = weight_features(weights, np.array([0.0, 2.0, 4.0]), mesh)
+    assert features.shape == (len(mesh.tets), 5)
+    by_weight = weights[mesh.tets, 1:].mean(axis=1) * [1.0, 0.25]
+    places = mesh.rest_positions[mesh.tets].mean(axis=1)
+    for part, values in ((features[:, :2], by_weight), (features[:, 2:], places)):
+        away = values - values.mean(axis=0)
+        np.testing.assert_allclose(part * np.sqrt(np.mean(np.sum(away**2, axis=1))), away, atol=1e-12)
+    rigid = weight_features(weights[:, :1], np.zeros(1), mesh)
+    assert np.allclose(rigid, features[:, 2:])
 
 
 def test_every_tet_is_exact():

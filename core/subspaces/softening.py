@@ -1,0 +1,43 @@
+"""Whether cubature points suffice: with too few a body is softer than it is, in the worst case limp ([SubMFEM23] Fig.
+14).
+
+What gives away too few points are movements that the points hardly feel: the lowest eigenvectors of the stiffness at
+rest as the points see it. The energy that all tets give to such a movement tells how much of it the points have missed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..model.model import Model
+from .reduced_model import ReducedModel
+
+LOOKED_AT = 24
+"""Lowest movements that are looked at, beside the rigid ones."""
+
+COSTS_NOTHING = 1e-9
+"""Part of the mean energy of these movements under which one is rigid."""
+
+
+def felt_share(model: Model, space: ReducedModel) -> float:
+    """The least part of its elastic energy at rest that a low movement has left under cubature: 1 is exact, 0 limp."""
+    r = space.unknowns
+    tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
+    lower = space.stiffness(tangent, 0.0).reshape(3 * r, 3 * r)
+    K = np.tril(lower) + np.tril(lower, -1).T
+    free = np.setdiff1d(np.arange(r), space.pinned)
+    rows = np.concatenate([free + i * r for i in range(3)])
+    mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])
+    highest = min(LOOKED_AT + 6, len(rows)) - 1
+    _values, vectors = eigh(K[np.ix_(rows, rows)], mass, subset_by_index=[0, highest])
+    exact = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
+    felt, whole = np.empty(highest + 1), np.empty(highest + 1)
+    for k, vector in enumerate(vectors.T):
+        U = np.zeros((r, 3))
+        U[free] = vector.reshape(3, -1).T
+        felt[k] = np.sum(U * space.elastic.nodal(tangent.stress_change(space.elastic.change(U))))
+        dF = model.elastic.change(space.basis @ U)
+        whole[k] = model.elastic.weights @ np.einsum("mij,mij->m", dF, exact.stress_change(dF))
+    bends = whole > COSTS_NOTHING * whole.mean()
+    return float((felt[bends] / whole[bends]).min(initial=1.0))
