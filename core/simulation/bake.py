@@ -107,5 +107,5 @@ def _stopped(frame: int | None, on_event: OnEvent) -> str:
 def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
     """Only the tetrahedra, kept in the store for the bake, and what body they make."""
     warm_up(on_event)
-    materials(job, *tetrahedra(job, store, on_event), on_event)
+    on_event(materials(job, *tetrahedra(job, store, on_event), on_event)[1])
     on_event({"event": "done", "frames": 0, "unsettled": []})

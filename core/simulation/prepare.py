@@ -23,6 +23,7 @@ from ..small_matrix import batch_svd
 from ..solvers.registry import Space, in_subspace
 from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import skinning_subspace
+from ..subspaces.softening import felt_share
 from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
@@ -33,6 +34,9 @@ from .plausibility import scale_warnings
 
 FAR_OUTSIDE = -0.25
 """Barycentric coordinate under which an extrapolated vertex is worth a warning."""
+
+ENOUGH = 0.25
+"""Share of its energy that a low movement must have left under cubature."""
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -78,12 +82,13 @@ def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[T
     return mesh, embedding
 
 
-def materials(job: Job, mesh: TetMesh, embedding: Embedding, on_event: OnEvent) -> MaterialFields:
-    """Material parameters of the tetrahedra of a job; a ``mesh`` event tells what body they make."""
+def materials(
+    job: Job, mesh: TetMesh, embedding: Embedding, on_event: OnEvent
+) -> tuple[MaterialFields, dict[str, Any]]:
+    """Material parameters of the tetrahedra of a job, and the ``mesh`` event that tells what body they make."""
     on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
     fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
-    on_event(mesh_event(job, mesh, embedding, fields))
-    return fields
+    return fields, mesh_event(job, mesh, embedding, fields)
 
 
 def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFields) -> dict[str, Any]:
@@ -129,7 +134,7 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
     """Build the model of a job; named errors where it cannot be."""
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event)
-    fields = materials(job, mesh, embedding, on_event)
+    fields, about = materials(job, mesh, embedding, on_event)
     pins = pin_schedule(
         mesh,
         embedding,
@@ -150,20 +155,27 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         held,
     )
     linear_solver = _linear_solver(job, model, store)
-    space, pins = _space(job, model, pins, on_event)
+    space, pins, warnings = _space(job, model, pins, on_event)
+    on_event({**about, "warnings": [*about["warnings"], *warnings]})
     loads = Loads(job, model, space, embedding, linear_solver.solver)
     return Prepared(model, space, space.points(embedding), embedding, pins, loads, linear_solver)
 
 
-def _space(job: Job, model: Model, pins: PinSchedule, on_event: OnEvent) -> tuple[Space, PinSchedule]:
-    """What the job's solver steps, and the pins of its unknowns."""
+def _space(job: Job, model: Model, pins: PinSchedule, on_event: OnEvent) -> tuple[Space, PinSchedule, list[str]]:
+    """What the job's solver steps, the pins of its unknowns, and what a user should know of it."""
     if not in_subspace(job.solver):
-        return model, pins
+        return model, pins, []
     on_event({"event": "phase", "phase": "subspace", "done": 0, "total": 1})
     subspace = skinning_subspace(model, job.solver.modes, job.solver.cubature_points)
     space = subspace.model
     first = space.unknowns - 4 * subspace.pins.count
-    return space, subspace.pins.schedule(pins, model.mesh.rest_positions, first)
+    share, points, warnings = felt_share(model, space), len(subspace.cubature.tets), []
+    if share < ENOUGH:
+        warnings.append(
+            f"{points} cubature points feel {share:.0%} of the energy of a movement of the body, which will be too soft: "
+            f"set Cubature Points to {2 * points} or more, or fewer Modes."
+        )
+    return space, subspace.pins.schedule(pins, model.mesh.rest_positions, first), warnings
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
