@@ -172,7 +172,7 @@ def _space(job: Job, model: Model, pins: PinSchedule, on_event: OnEvent) -> tupl
     share, points, warnings = felt_share(model, space), len(subspace.cubature.tets), []
     if share < ENOUGH:
         warnings.append(
-            f"{points} cubature points feel {share:.0%} of the energy of a movement of the body, which will be too soft: "
+            f"{points} cubature points feel {share:.0%} of the energy of some movement, which will be too soft: "
             f"set Cubature Points to {2 * points} or more, or fewer Modes."
         )
     return space, subspace.pins.schedule(pins, model.mesh.rest_positions, first), warnings
