@@ -109,11 +109,11 @@ def test_zero_steps_are_refused():
 def test_too_few_cubature_points_are_told():
     """The event of the tetrahedra says it, with a number to set."""
     said = []
-    for points in (6, 0):
+    for points in (9, 0):
         prepare(
             shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, cubature_points=points), on_event=said.append
         )
     few, enough = ([w for w in e["warnings"] if "cubature" in w] for e in said if e["event"] == "mesh")
-    assert "6 cubature points feel" in few[0]
-    assert "set Cubature Points to 12 or more" in few[0]
+    assert "9 cubature points feel" in few[0]
+    assert "set Cubature Points to 18 or more" in few[0]
     assert not enough
