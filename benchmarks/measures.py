@@ -14,7 +14,6 @@ from ..core.linear_solvers.registry import AUTOMATIC, choose
 from ..core.model.model import Model
 from ..core.model.settings import SolverSettings
 from ..core.model.state import State
-from ..core.optimization.line_search import SHORTEST
 from ..core.optimization.report import StepReport
 from ..core.solvers import make_solver
 
@@ -149,11 +148,10 @@ def angular_momentum(model: Model, state: State) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds an iteration: its parts, their sum, and one trial of the line search."""
+    """Seconds an iteration: its parts, and their sum."""
 
     parts: dict[str, float]
     whole: float
-    trial: float
 
 
 def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: int) -> list[Cost]:
@@ -168,19 +166,16 @@ def iteration_cost(model: Model, state: State, solvers: Sequence[str], repeats: 
         if hasattr(solver, "record_gradients"):
             solver.record_gradients = False
     shortest_parts = [[dict.fromkeys(PARTS, np.inf) for _ in pair] for pair in made]
-    trials = [1.0 for _ in made]
     for repeat in range(repeats + 1):
         for k, pair in enumerate(made):
             for solver, best in zip(pair, shortest_parts[k]):
                 _end, report = solver.step(state, state.positions[model.pinned], STEP)
                 if repeat:
                     best.update({part: min(best[part], report.seconds.get(part, 0.0)) for part in PARTS})
-            # Steps are halved until one is accepted; where none is, the search gives up at the shortest.
-            trials[k] = 1.0 - np.log2(report.history[-1].step_length or SHORTEST)
     parts = [{part: two[part] / 2 for part in PARTS} for _, two in shortest_parts]
     for each, (one, two) in zip(parts, shortest_parts):
         each["line_search"] = two["line_search"] - one["line_search"]
-    return [Cost(each, sum(each.values()), each["line_search"] / count) for each, count in zip(parts, trials)]
+    return [Cost(each, sum(each.values())) for each in parts]
 
 
 def shortest(action: Callable[[], Any], repeats: int) -> float:

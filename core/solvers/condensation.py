@@ -89,12 +89,12 @@ def condense(
     return P, disagreement
 
 
-def local_update(mixed: Mixed, dF: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), and ``ds . H_s ds`` (m,)."""
+def local_update(mixed: Mixed, dF: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``ds . H_s ds`` (m,) and ``lambda . c`` (m,)."""
     m = len(dF)
-    ds, multiplier, curvature = np.empty((m, 6)), np.empty((m, 6)), np.empty(m)
-    _local_update(m, *mixed, dF, ds, multiplier, curvature)
-    return ds, multiplier, curvature
+    ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
+    _local_update(m, *mixed, dF, ds, multiplier, curvature, work)
+    return ds, multiplier, curvature, work
 
 
 @parallel_kernel
@@ -173,7 +173,7 @@ def _corner_blocks(H, n, share, w, plus, minus, U, HE, K, R, out):
 
 
 @parallel_kernel
-def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds, multiplier, curvature):
+def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds, multiplier, curvature, work):
     D, E, M, R, share = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(begin, end):
         _shares(sigma[e], share)
@@ -194,16 +194,22 @@ def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds,
             M[p, p] += stress[e, p]
         out_of_frame(Q[e], M, Q[e], R, D)
         _six_of(D, 2.0, multiplier[e])
-
-
-@kernel
-def constraint_work(weights, multiplier, polar, s):
-    """``sum w lambda . (s(F) - s)`` of weights (m,), and the sum of its terms' magnitudes."""
-    total, magnitude = 0.0, 0.0
-    for e in range(s.shape[0]):
-        work = 0.0
+        work[e] = 0.0
         for k in range(6):
-            work += multiplier[e, k] * (polar[e, k] - s[e, k])
-        total += weights[e] * work
-        magnitude += abs(weights[e] * work)
-    return total, magnitude
+            work[e] += multiplier[e, k] * (polar[e, k] - s[e, k])
+
+
+def constraint_work(multiplier: np.ndarray, polar: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """``lambda . (s(F) - s)``, (m,), Pa."""
+    work = np.empty(len(s))
+    _constraint_work(len(s), multiplier, polar, s, work)
+    return work
+
+
+@parallel_kernel
+def _constraint_work(begin, end, multiplier, polar, s, work):
+    for e in range(begin, end):
+        total = 0.0
+        for k in range(6):
+            total += multiplier[e, k] * (polar[e, k] - s[e, k])
+        work[e] = total

@@ -65,6 +65,7 @@ class _Direction(NamedTuple):
     dx: np.ndarray
     ds: np.ndarray
     multiplier: np.ndarray
+    work: np.ndarray  # multiplier . c, (m,)
     decrement: float  # minus the slope of the incremental potential, were s and s(F) the same
     promise: float  # minus the slope of the merit
     disagreement: float  # h² sum w c.H_s c
@@ -184,28 +185,29 @@ class MixedFEMSolver(FullSpaceSolver):
             dx = self.system.solve(-g)
         with report.timed("local"):
             dF = elastic.change(dx)
-            ds, multiplier, curvature = local_update(mixed, dF)
+            ds, multiplier, curvature, work = local_update(mixed, dF)
             inertia = float(np.sum(dx * (self.model.mass @ dx)))
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
             promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work
         decrement = -float(np.sum(g * dx))
-        return _Direction(dx, ds, multiplier, decrement, promise, float(np.sum(weights * disagreement)))
+        return _Direction(dx, ds, multiplier, work, decrement, promise, float(np.sum(weights * disagreement)))
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
     ) -> tuple[float, _Iterate | None, float]:
-        def lagrangian(it: _Iterate) -> tuple[float, float, _Iterate]:
-            work, size = constraint_work(weights, direction.multiplier, it.polar, it.stretch.s)
-            return it.value + work, it.magnitude + size, it
-
         weights = step.h**2 * self.elastic.weights
-        start, magnitude, _ = lagrangian(at)
-        alpha, accepted = backtrack(
-            lambda alpha: lagrangian(
-                self._iterate(at.x + alpha * direction.dx, at.stretch.s + alpha * direction.ds, step, at)
-            ),
-            start,
-            magnitude,
-            -direction.promise,
-        )
+
+        def lagrangian(it: _Iterate, work: np.ndarray) -> tuple[float, float, _Iterate]:
+            work = weights * work
+            return it.value + float(work.sum()), it.magnitude + float(np.abs(work).sum()), it
+
+        def trial(alpha: float) -> tuple[float, float, _Iterate]:
+            x, s = alpha * direction.dx, alpha * direction.ds
+            x += at.x
+            s += at.stretch.s
+            it = self._iterate(x, s, step, at)
+            return lagrangian(it, constraint_work(direction.multiplier, it.polar, s))
+
+        start, magnitude, _ = lagrangian(at, direction.work)
+        alpha, accepted = backtrack(trial, start, magnitude, -direction.promise)
         return alpha, accepted, magnitude

@@ -8,7 +8,7 @@ from sinew.core.assembly.tangent_blocks import tangent_blocks
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Deformation, Stretch
 from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
-from sinew.core.solvers.condensation import Mixed, condense, local_update
+from sinew.core.solvers.condensation import Mixed, condense, constraint_work, local_update
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
 COUNT = 300
@@ -130,7 +130,7 @@ def test_condense(energy, geometric, tets):
 
 @ENERGY
 def test_local_update(energy, tets):
-    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``ds . H_s ds``."""
+    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``ds . H_s ds``, ``lambda . c``."""
     deformation, stretch, _N, parameters = tets
     tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
     g_s, H_s = energy.stretch_gradient(stretch, parameters), energy.stretch_hessian(stretch, parameters)
@@ -139,6 +139,8 @@ def test_local_update(energy, tets):
     ds = polar - stretch.s + np.einsum("nak,nk->na", J, dF.reshape(-1, 9))
     multiplier = g_s + np.einsum("nab,nb->na", H_s, ds)
     mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-    wanted = ds, multiplier, np.einsum("na,nab,nb->n", ds, H_s, ds)
+    work = np.einsum("na,na->n", multiplier, polar - stretch.s)
+    wanted = ds, multiplier, np.einsum("na,nab,nb->n", ds, H_s, ds), work
+    np.testing.assert_allclose(constraint_work(multiplier, polar, stretch.s), work, atol=1e-11 * np.abs(work).max())
     for value, expected in zip(local_update(mixed, dF), wanted, strict=True):
         np.testing.assert_allclose(value, expected, atol=1e-11 * np.abs(expected).max())
