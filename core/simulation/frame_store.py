@@ -6,6 +6,7 @@ was reported.
     job.npz            what is simulated (``Job.save``)
     about.sinew        format of the store, fingerprints of the job
     mesh.sinew         tetrahedra and embedding
+    subspace.sinew     skinning modes and cubature, where the solver has a subspace
     frame_000012.sinew positions of the render surface, world space, metres
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
@@ -32,6 +33,8 @@ from .process_memory import peak_memory
 STORE_FORMAT = 2
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
+KEPT = ("mesh", "subspace")
+"""What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 
 
@@ -60,7 +63,8 @@ class FrameStore:
         changed = store.outdated_by(job)
         store._delete_frames(from_frame=None)
         if any(part in changed for part in ("version", "mesh", "resolution")):
-            remove(store._path("mesh"))
+            for kind in KEPT:
+                remove(store._path(kind))
         # The job goes away first and comes back last: without it the store counts as empty.
         remove(store.folder / "job.npz")
         write_arrays(store._path("about"), {}, {"format": STORE_FORMAT, "fingerprints": job.fingerprints()})
@@ -220,18 +224,18 @@ class FrameStore:
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
         write_arrays(self._path("about"), {}, {**self._about(), "preparation": total})
 
-    # -- tetrahedra ---------------------------------------------------------------------------------------------------
+    # -- what took long to make -----------------------------------------------------------------------------------
 
-    def read_mesh(self) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
-        """Arrays of the tetrahedra kept here, or None when there are none or they cannot be read."""
+    def read_kept(self, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]] | None:
+        """Arrays of one of ``KEPT`` with what is noted of them, or None when there are none or they cannot be read."""
         try:
-            return read_arrays(self._path("mesh"))
+            return read_arrays(self._path(kind))
         except StoreError:
             return None
 
-    def write_mesh(self, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
-        """Keep the tetrahedra."""
-        write_arrays(self._path("mesh"), arrays, about)
+    def keep(self, kind: str, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
+        """Keep the arrays of one of ``KEPT``."""
+        write_arrays(self._path(kind), arrays, about)
 
     # -- the folder ---------------------------------------------------------------------------------------------------
 
@@ -249,7 +253,7 @@ class FrameStore:
         if not self.folder.is_dir():
             return
         self._delete_frames(from_frame=None)
-        for name in ("job.npz", "about.sinew", "mesh.sinew"):
+        for name in ("job.npz", "about.sinew", *(f"{kind}.sinew" for kind in KEPT)):
             remove(self.folder / name)
             remove(self.folder / f"{name}.part")
         if self._names():

@@ -22,11 +22,12 @@ from ..model.model import Model, build_model
 from ..small_matrix import batch_svd
 from ..solvers.registry import Space, in_subspace
 from ..subspaces.carried_points import CarriedPoints
-from ..subspaces.reduced_model import skinning_subspace
+from ..subspaces.reduced_model import subspace_of
 from ..subspaces.softening import felt_share
 from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
+from .kept_subspace import kept_subspace
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
 from .overlaps import overlap_warnings
@@ -71,14 +72,14 @@ def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[T
     on_event({"event": "phase", "phase": "tetrahedralize", "done": 0, "total": 1})
     fingerprints = job.fingerprints()
     key = {"format": MESH_FORMAT, "mesh": fingerprints["mesh"], "resolution": fingerprints["resolution"]}
-    kept = store.read_mesh() if store is not None else None
+    kept = store.read_kept("mesh") if store is not None else None
     if kept is not None and kept[1].get("key") == key and (whole := unpack(kept[0], len(job.surface.positions))):
         return whole
     check_before_tetrahedra(job)
     mesh = tetrahedralize(job.surface, job.resolution)
     embedding = embed(job.surface.positions, mesh)
     if store is not None:
-        store.write_mesh(pack(mesh, embedding), {"key": key})
+        store.keep("mesh", pack(mesh, embedding), {"key": key})
     return mesh, embedding
 
 
@@ -155,21 +156,23 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         held,
     )
     linear_solver = _linear_solver(job, model, store)
-    space, pins, warnings = _space(job, model, pins, on_event)
+    space, pins, warnings = _space(job, model, pins, store, on_event)
     on_event({**about, "warnings": [*about["warnings"], *warnings]})
     loads = Loads(job, model, space, embedding, linear_solver.solver)
     return Prepared(model, space, space.points(embedding), embedding, pins, loads, linear_solver)
 
 
-def _space(job: Job, model: Model, pins: PinSchedule, on_event: OnEvent) -> tuple[Space, PinSchedule, list[str]]:
+def _space(
+    job: Job, model: Model, pins: PinSchedule, store: FrameStore | None, on_event: OnEvent
+) -> tuple[Space, PinSchedule, list[str]]:
     """What the job's solver steps, the pins of its unknowns, and what a user should know of it."""
     if not in_subspace(job.solver):
         return model, pins, []
     on_event({"event": "phase", "phase": "subspace", "done": 0, "total": 1})
-    subspace = skinning_subspace(model, job.solver.modes, job.solver.cubature_points)
+    subspace = subspace_of(model, kept_subspace(model, job.solver.modes, job.solver.cubature_points, store))
     space = subspace.model
     first = space.unknowns - 4 * subspace.pins.count
-    share, points, warnings = felt_share(model, space), len(subspace.cubature.tets), []
+    share, points, warnings = felt_share(model, space), len(subspace.parts.tets), []
     if share < ENOUGH:
         warnings.append(
             f"{points} cubature points feel {share:.0%} of the energy of some movement, which will be too soft: "

@@ -27,21 +27,22 @@ class PinHandles:
 
     Parameters
     ----------
-    laplacian : (n,n) of the elastic energy
-    pinned : (p,) vertices
+    pinned : (p,) vertices; group : (p,) number of the group of each
+    weights : (n,g), each 1 on its group and 0 on the others: from :func:`harmonic_weights`
     coordinates : (n,4) homogeneous, of the rest positions; size : m, of the body
 
-    Attributes
-    ----------
-    count : int, g groups
-    weights : (n,g), each 1 on its group and 0 on the others
     """
 
-    def __init__(self, laplacian: sp.csr_matrix, pinned: np.ndarray, coordinates: np.ndarray, size: float) -> None:
-        self.pinned, self._size = pinned, size
-        self.count, self._group = connected_components(laplacian[pinned][:, pinned], directed=False)
-        self._coordinates = coordinates[pinned]
-        self.weights = _harmonic_weights(laplacian, pinned, self._group, self.count)
+    def __init__(
+        self, pinned: np.ndarray, group: np.ndarray, weights: np.ndarray, coordinates: np.ndarray, size: float
+    ) -> None:
+        self.pinned, self.weights = pinned, weights
+        self._group, self._coordinates, self._size = group, coordinates[pinned], size
+
+    @property
+    def count(self) -> int:
+        """Groups, g."""
+        return self.weights.shape[1]
 
     def schedule(self, pins: PinSchedule, rest_positions: np.ndarray, first: int) -> PinSchedule:
         """The schedule of the handles, whose unknowns begin at ``first``, from that of the vertices.
@@ -68,8 +69,14 @@ class PinHandles:
         return self._size * out
 
 
-def _harmonic_weights(H: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
-    n = H.shape[0]
+def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
+    """Number of the group that each pinned vertex (p,) belongs to: what hangs together by pinned vertices, (p,)."""
+    return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
+
+
+def harmonic_weights(laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """The smoothest weights that the materials allow, (n,g); 0 on islands without pins."""
+    H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
     weights = np.zeros((n, count))
     weights[pinned, group] = 1.0
     islands = connected_components(H, directed=False)[1]

@@ -6,8 +6,8 @@ Unknowns are U (r,3), ``x = X + A U``: those of the modes first, then the handle
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,9 @@ from .carried_points import CarriedPoints
 from .cubature_elastic import CubatureElastic
 from .dense_system import DenseSystem
 from .material_parts import material_parts
-from .pin_handles import PinHandles
+from .pin_handles import PinHandles, harmonic_weights, pin_groups
 from .skinning_basis import homogeneous, orthonormal, skinning_columns
-from .skinning_modes import SkinningModes, skinning_modes
+from .skinning_modes import skinning_modes
 
 POINTS_A_MODE = 20
 """Cubature points a mode that keep clear of spurious movements ([SubMFEM23] Sec. 7.5)."""
@@ -122,39 +122,79 @@ def in_basis(model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cuba
     return ReducedModel(model.mesh, basis, MA, elastic, basis.T @ MA, MA.sum(axis=0), pinned, model.size, watched)
 
 
+class SubspaceParts(NamedTuple):
+    """What takes long to find of a subspace, as arrays.
+
+    Attributes
+    ----------
+    weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected part of each vertex
+    pin_group : (p,) group of each pinned vertex; pin_weights : (n,g) of their handles
+    transform : (4m,r) that makes the skinning columns of the modes a mass-orthonormal basis
+    tets, volumes, clusters : of the :class:`Cubature`
+    """
+
+    weights: np.ndarray
+    eigenvalues: np.ndarray
+    islands: np.ndarray
+    pin_group: np.ndarray
+    pin_weights: np.ndarray
+    transform: np.ndarray
+    tets: np.ndarray
+    volumes: np.ndarray
+    clusters: np.ndarray
+
+    @property
+    def cubature(self) -> Cubature:
+        """The chosen tets."""
+        return Cubature(self.tets, self.volumes, self.clusters)
+
+
+def find_subspace(model: Model, modes: int, points: int) -> SubspaceParts:
+    """The subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 a mode
+    ([SubMFEM23] Sec. 7.5).
+    """
+    found = skinning_modes(model, modes)
+    group = pin_groups(found.laplacian, model.pinned)
+    columns = skinning_columns(found.weights, homogeneous(model.mesh.rest_positions))
+    cubature = spectral_clusters(
+        weight_features(found.weights, found.eigenvalues, model.mesh),
+        model.elastic.weights,
+        material_parts(model, found.islands),
+        points or POINTS_A_MODE * modes,
+    )
+    return SubspaceParts(
+        found.weights,
+        found.eigenvalues,
+        found.islands,
+        group,
+        harmonic_weights(found.laplacian, model.pinned, group),
+        orthonormal(columns, model.mass),
+        *cubature,
+    )
+
+
 @dataclass(frozen=True)
 class Subspace:
     """A reduced model with what it was made from, to be looked at."""
 
     model: ReducedModel
-    modes: SkinningModes
-    cubature: Cubature
+    parts: SubspaceParts
     pins: PinHandles
 
 
-def skinning_subspace(
-    model: Model, modes: int, points: int, on_phase: Callable[[str], None] = lambda _phase: None
-) -> Subspace:
-    """The subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 a mode
-    ([SubMFEM23] Sec. 7.5).
-    """
-    on_phase("modes")
-    found = skinning_modes(model, modes)
+def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
+    """The reduced model of these parts: unknowns of the modes, then four of every pin handle."""
     coordinates = homogeneous(model.mesh.rest_positions)
-    on_phase("pins")
-    pins = PinHandles(found.laplacian, model.pinned, coordinates, model.size)
-    on_phase("cubature")
-    features = weight_features(found.weights, found.eigenvalues, model.mesh)
-    cubature = spectral_clusters(
-        features, model.elastic.weights, material_parts(model, found.islands), points or POINTS_A_MODE * modes
-    )
-    on_phase("basis")
-    free = skinning_columns(found.weights, coordinates)
-    free = free @ orthonormal(free, model.mass)
-    held = skinning_columns(pins.weights, coordinates)
-    basis = np.ascontiguousarray(np.hstack([free, held]))
+    pins = PinHandles(model.pinned, parts.pin_group, parts.pin_weights, coordinates, model.size)
+    free = skinning_columns(parts.weights, coordinates) @ parts.transform
+    basis = np.ascontiguousarray(np.hstack([free, skinning_columns(parts.pin_weights, coordinates)]))
     pinned = np.arange(free.shape[1], basis.shape[1])
-    return Subspace(in_basis(model, basis, pinned, cubature), found, cubature, pins)
+    return Subspace(in_basis(model, basis, pinned, parts.cubature), parts, pins)
+
+
+def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
+    """A model's subspace, found anew."""
+    return subspace_of(model, find_subspace(model, modes, points))
 
 
 def full_basis(model: Model) -> ReducedModel:

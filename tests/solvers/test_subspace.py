@@ -73,7 +73,7 @@ def test_free_fall_in_a_subspace(solver, energy):
 def test_weights_are_flat_where_it_is_stiff():
     """Material-aware ([SubMFEM23] Fig. 4): the lowest weights vary in the soft ends, not in the stiff middle."""
     model = bar(pinned=False)
-    W = skinning_subspace(model, 4, 40).modes.weights[:, 1:]
+    W = skinning_subspace(model, 4, 40).parts.weights[:, 1:]
     x = model.mesh.rest_positions[:, 0]
     middle = W[np.abs(x - 0.2) < 0.09]
     assert np.ptp(middle, axis=0).max() <= 1e-2 * np.ptp(W, axis=0).max()
@@ -94,7 +94,7 @@ def test_soft_parts_get_more_points_for_their_volume():
     mesh = block((24, 6, 6), (4.0, 1.0, 1.0))
     stiff = np.abs(mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0] - 2.0) < 1.0
     model = build_model(mesh, np.where(stiff, 1e10, 1e6), 0.4, 1e3, pinned=held_end(mesh))
-    at = skinning_subspace(model, 8, 160).cubature.tets
+    at = skinning_subspace(model, 8, 160).parts.tets
     density = [np.count_nonzero(stiff[at] == kind) / mesh.volumes[stiff == kind].sum() for kind in (False, True)]
     assert density[0] > 1.5 * density[1]
 
@@ -152,4 +152,4 @@ def test_too_many_modes_are_refused():
 def test_the_same_body_gives_the_same_bits():
     first, second = (skinning_subspace(bar(), 6, 50) for _ in range(2))
     assert np.array_equal(first.model.basis, second.model.basis)
-    assert np.array_equal(first.cubature.tets, second.cubature.tets)
+    assert np.array_equal(first.parts.tets, second.parts.tets)

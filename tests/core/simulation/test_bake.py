@@ -176,12 +176,12 @@ def test_kept_tetrahedra_are_built_again_on_any_doubt(tmp_path, spoil):
     job = shaken_bar(frames=2)
     store = FrameStore.create(tmp_path / "bake", job)
     build_mesh(job, store)
-    good, about = store.read_mesh()
+    good, about = store.read_kept("mesh")
     spoiled = {name: array.copy() for name, array in good.items()}
     spoil(spoiled, about)
-    store.write_mesh(spoiled, about)
+    store.keep("mesh", spoiled, about)
     assert bake(job, store) == "done"
-    again = store.read_mesh()[0]
+    again = store.read_kept("mesh")[0]
     assert all(np.array_equal(again[name], good[name]) for name in good)
 
 

@@ -1,0 +1,62 @@
+"""A subspace as the arrays that a frame store keeps, and back where they are beyond doubt.
+
+It is kept for its cost, and since the states of a bake mean nothing in another basis: eigenvectors differ in their last
+digits from machine to machine, and within a multiple eigenvalue altogether.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from ..model.model import Model
+from ..subspaces.reduced_model import SubspaceParts, find_subspace
+from .frame_store import FrameStore
+
+SUBSPACE_FORMAT = 1
+"""Part of the key: raise it when the same model and numbers give another subspace than before."""
+
+
+def kept_subspace(model: Model, modes: int, points: int, store: FrameStore | None) -> SubspaceParts:
+    """The parts of a model's subspace: from the store where they are kept already, else found and kept there."""
+    key = subspace_key(model, modes, points)
+    kept = store.read_kept("subspace") if store is not None else None
+    if kept is not None and kept[1].get("key") == key and (parts := unpack(kept[0], model)):
+        return parts
+    parts = find_subspace(model, modes, points)
+    if store is not None:
+        store.keep("subspace", parts._asdict(), {"key": key})
+    return parts
+
+
+def subspace_key(model: Model, modes: int, points: int) -> str:
+    """SHA-256 of all that a subspace is found from."""
+    elastic = model.elastic
+    sha = hashlib.sha256(repr((SUBSPACE_FORMAT, modes, points, elastic.energies)).encode())
+    arrays = (model.mesh.rest_positions, model.mesh.tets, elastic.weights, elastic.energy_of_tet)
+    for array in (*arrays, elastic.parameters, model.masses, model.pinned):
+        sha.update(repr((array.dtype.str, array.shape)).encode())
+        sha.update(np.ascontiguousarray(array).data)
+    return sha.hexdigest()
+
+
+def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
+    """What a store kept, or None on any doubt: kernels do not check indices."""
+    if set(arrays) != set(SubspaceParts._fields):
+        return None
+    parts = SubspaceParts(**arrays)
+    if any(array.ndim == 0 or array.dtype.kind not in "fi" for array in parts):
+        return None
+    n, t, p = len(model.mesh.rest_positions), len(model.mesh.tets), len(model.pinned)
+    m, g, r, c = (array.shape[-1] for array in (parts.weights, parts.pin_weights, parts.transform, parts.tets))
+    shapes = ((n, m), (m,), (n,), (p,), (n, g), (4 * m, r), (c,), (c,), (t,))
+    if any(array.shape != shape for array, shape in zip(parts, shapes, strict=True)):
+        return None
+    numbers = (parts.weights, parts.eigenvalues, parts.pin_weights, parts.transform, parts.volumes)
+    indices = ((parts.islands, n), (parts.pin_group, g), (parts.tets, t), (parts.clusters, c))
+    sound = all(array.dtype == np.float64 and np.isfinite(array).all() for array in numbers) and all(
+        array.dtype.kind == "i" and (array.size == 0 or (array.min() >= 0 and array.max() < end))
+        for array, end in indices
+    )
+    return parts if sound and m > 0 and c > 0 and (parts.volumes > 0.0).all() else None
