@@ -101,8 +101,7 @@ class MixedFEMSolver(FullSpaceSolver):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             at = self._iterate(self.start(guess, pin_targets), state.stretch, step)
             guessed = self._guessed(state.positions)
-            # One iteration at least is free: stretches that always restart hold what they should let go.
-            tangled = min(UNTANGLING, self.settings.max_iterations - 1) if guessed.any() else 0
+            tangled = UNTANGLING if guessed.any() else 0
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
                 at = self._restarted(at, self._guessed(at.x) if report.iterations else guessed, step)

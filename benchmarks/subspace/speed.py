@@ -1,0 +1,120 @@
+"""What a step in a subspace costs: the sizes of [SubMFEM23] Table 1, and the same subspace on ever finer meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy.linalg.blas import dgemm
+
+from ...core.model.settings import SolverSettings
+from ...core.simulation.prepare import ignore
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ..bodies import bent_beam
+from ..measures import EARTH, PARTS, iteration_cost, shortest
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+
+SIZES = ((5, 227, 1.19), (10, 192, 2.01), (16, 581, 7.37), (16, 342, 5.87))
+"""Modes, points and the paper's milliseconds a Mixed FEM iteration (its bodies have 132,000 to 532,000 tets)."""
+
+CELLS = (42, 10, 10)
+"""25,200 tets."""
+
+MESHES = ((30, 8, 8), (53, 14, 14), (84, 22, 22))
+STEP = 1 / 60
+STEPS = 60
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """The table, and the cost against the mesh."""
+    yield Case("table_1", _table)
+    yield Case("meshes", _meshes)
+
+
+def _per_iteration(space: ReducedModel, solvers: tuple[str, ...], iterations: int = 2) -> list[dict[str, float]]:
+    """Seconds an iteration by parts, and ``whole`` of a step's: of a body that swings, the median of many steps; the
+    solvers by turns.
+    """
+    settings = {"max_iterations": iterations, "tolerance": 0.0, "gravity": EARTH, "quadratic_finish": False}
+    steppers = [make_solver(space, SolverSettings(solver=name, **settings)) for name in solvers]
+    states = [space.rest_state() for _ in solvers]
+    seconds: list[list[dict[str, float]]] = [[] for _ in solvers]
+    for _ in range(STEPS):
+        for k, stepper in enumerate(steppers):
+            states[k], report = stepper.step(states[k], states[k].positions[space.pinned], STEP)
+            parts = {part: report.seconds.get(part, 0.0) / report.iterations for part in PARTS}
+            seconds[k].append({**parts, "whole": sum(parts.values())})
+    return [{part: float(np.median([each[part] for each in kind[5:]])) for part in kind[0]} for kind in seconds]
+
+
+def _plain_assembly(space: ReducedModel, repeats: int) -> float:
+    """Seconds of the plain ``B^T Q B`` over the nine entries of F, with the same BLAS."""
+    c, r = len(space.elastic.weights), space.unknowns
+    B = np.zeros((c, 3, 3, 3, r))
+    for i in range(3):
+        B[:, i, :, i] = space.elastic.G.reshape(c, 3, r)
+    B = B.reshape(9 * c, 3 * r)
+    Q = np.random.default_rng(0).standard_normal((c, 9, 9))
+
+    def assemble() -> np.ndarray:
+        QB = np.matmul(Q, B.reshape(c, 9, 3 * r)).reshape(9 * c, 3 * r)
+        return dgemm(1.0, QB.T, B.T, trans_b=True)
+
+    return shortest(assemble, repeats)
+
+
+def _table() -> Iterable[Row]:
+    warm_up(ignore)
+    model, start = bent_beam(CELLS)
+    (full,) = iteration_cost(model, start, ("mixed_fem",), 2)
+    yield row("table_1", "tets", len(model.mesh.tets))
+    yield row("table_1", "full-space iteration", 1e3 * full.whole, "ms")
+    bars, labels = [], []
+    for modes, points, paper in SIZES:
+        space = skinning_subspace(model, modes, points).model
+        mixed, fem = _per_iteration(space, ("subspace_mixed_fem", "subspace_fem"))
+        name = f"{modes} modes, {points} points"
+        matrix = np.zeros((3, space.unknowns, 3, space.unknowns))
+        blocks = np.random.default_rng(0).standard_normal((len(space.elastic.weights), 10, 3, 3))
+        ours = shortest(lambda space=space, blocks=blocks, matrix=matrix: space.elastic.assemble(blocks, matrix), 20)
+        plain = _plain_assembly(space, 5)
+        yield row("table_1", f"{name}: Mixed FEM (paper {paper})", 1e3 * mixed["whole"], "ms")
+        yield row("table_1", f"{name}: over 40 % of the paper's", 1e3 * mixed["whole"] / (0.4 * paper))
+        yield row("table_1", f"{name}: FEM", 1e3 * fem["whole"], "ms")
+        yield row("table_1", f"{name}: Mixed FEM / FEM", mixed["whole"] / fem["whole"], "", at_most=1.15)
+        for part in PARTS:
+            yield row("table_1", f"{name}: {part}", 1e3 * mixed[part], "ms")
+        yield row("table_1", f"{name}: stiffness", 1e3 * ours, "ms")
+        least = 2.0 if modes == 16 else None
+        yield row("table_1", f"{name}: plain B^T Q B / stiffness", plain / ours, "", at_least=least)
+        yield row("table_1", f"{name}: full space / subspace", full.whole / mixed["whole"])
+        bars.append(mixed)
+        labels.append(name)
+    numbers = np.arange(len(PARTS))
+    curves = [
+        Curve(label, numbers, [1e3 * each[part] for part in PARTS], f"C{k}o-")
+        for k, (label, each) in enumerate(zip(labels, bars))
+    ]
+    names = ", ".join(f"{k} {part}" for k, part in enumerate(PARTS))
+    draw("subspace", "table_1", [Plot("parts of a Mixed FEM iteration (Fig. 10)", names, "ms", curves, log_y=True)])
+
+
+def _meshes() -> Iterable[Row]:
+    """The same modes and points: a step's cost has no part of the mesh."""
+    warm_up(ignore)
+    tets, costs = [], []
+    for cells in MESHES:
+        model, _start = bent_beam(cells)
+        space = skinning_subspace(model, 10, 192).model
+        (cost,) = _per_iteration(space, ("subspace_mixed_fem",))
+        tets.append(len(model.mesh.tets))
+        costs.append(1e3 * cost["whole"])
+        yield row("meshes", f"Mixed FEM iteration, {tets[-1]} tets", costs[-1], "ms")
+    yield row("meshes", "slowest / fastest", max(costs) / min(costs), "", at_most=1.1)
+    draw(
+        "subspace", "meshes", [Plot("10 modes, 192 points", "tets", "ms an iteration", [Curve("", tets, costs, "ko-")])]
+    )
