@@ -35,8 +35,8 @@ KEPT_DAYS = 30
 FEW = 1024
 """Items under which threads are not worth waking."""
 
-SHARES = 4
-"""Parts a thread: items differ in their work."""
+SHARES = 2
+"""Parts a thread that a range falls into."""
 
 _PACKAGE = __name__.rpartition(".")[0]
 
@@ -149,9 +149,16 @@ class ParallelKernel:
             self._compiled(0, count, *arguments)
             return
         step = max(FEW // 2, -(-count // (SHARES * threads)))
-        ranges = [(begin, min(begin + step, count)) for begin in range(0, count, step)]
-        work = [_pool().submit(self._compiled, *each, *arguments) for each in ranges]
-        for each in work:
+        begins = iter(range(0, count, step))
+
+        def work() -> None:
+            # Whoever is done takes the next part: items differ in their work.
+            for begin in begins:
+                self._compiled(begin, min(begin + step, count), *arguments)
+
+        others = [_pool().submit(work) for _ in range(threads - 1)]
+        work()
+        for each in others:
             each.result()
 
 
