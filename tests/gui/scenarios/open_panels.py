@@ -108,6 +108,8 @@ def scenario(gui):
     yield from gui.photograph("0-closed")
     for name in PANELS:
         yield from opened(gui, name, USED.get(name, ()))
+    obj.sinew.solver = "subspace_mixed_fem"
+    yield from opened(gui, "Solver")
     obj.sinew.springs[0].vertex_group = "Pins"
     pretend_bake(gui, obj)
     yield from opened(gui, "Bake", (REPORT,))
