@@ -73,6 +73,13 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
     return _solvers()
 
 
+def in_subspace(solver: str) -> bool:
+    """Whether a solver of :func:`solver_items` works in a subspace."""
+    from ..core.solvers.registry import SOLVERS
+
+    return SOLVERS[solver].space == "subspace"
+
+
 def integrator_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the rules of time integration."""
     return _integrators()

@@ -134,7 +134,7 @@ class ParallelKernel:
 
     Its first arguments are the range of items, ``(begin, end, ...)``, and it writes nothing but what belongs to them
     (no reductions), so that the same input gives the same bits however it is shared. Numba's own parallel loops were
-    left: they compile three times as long, cost more than the work of a small body on a busy machine, and end the
+    left: they take longer to compile, cost more than the work of a small body on a busy machine, and end the
     process when two threads enter them.
     """
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import figures
+from ..blender_addon import choices, figures
 from .places import Subject, panels, properties_layout, wrapped
 
 TOLERANCES = {
@@ -12,9 +12,6 @@ TOLERANCES = {
 }
 """Property of each stop rule."""
 
-SUBSPACE_SOLVERS = ("subspace_mixed_fem", "subspace_fem")
-"""Their linear systems are small: what is set of sparse ones does not reach them."""
-
 
 class Solver(Subject):
     bl_label = "Solver"
@@ -23,7 +20,7 @@ class Solver(Subject):
         settings = context.object.sinew
         layout = properties_layout(self)
         layout.prop(settings, "solver")
-        if settings.solver in SUBSPACE_SOLVERS:
+        if choices.in_subspace(settings.solver):
             column = layout.column()
             column.prop(settings, "modes")
             column.prop(settings, "cubature_points")
@@ -64,7 +61,8 @@ class Advanced(Subject):
         column.prop(settings, TOLERANCES[settings.stop_rule])
         if settings.solver in ("mixed_fem", "subspace_mixed_fem"):
             layout.prop(settings, "quadratic_finish")
-        if settings.solver not in SUBSPACE_SOLVERS:
+        # The linear systems of a subspace are small: what is set of sparse ones does not reach them.
+        if not choices.in_subspace(settings.solver):
             column = layout.column()
             column.prop(settings, "linear_solver")
             # Automatic may turn to conjugate gradients too, when memory is short.

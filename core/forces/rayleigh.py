@@ -42,12 +42,15 @@ class RayleighDamping:
     ) -> None:
         self._elastic, self._stiffness = elastic, stiffness
         self._drag, self._alpha, self._beta = alpha * mass, alpha, beta
+        # Without beta it is the same in every step.
+        self._constant = stiffness(None, alpha) if beta == 0.0 else None
 
     def begin(self, motion: Motion) -> RayleighPotential:
         """The potential of a step, with the stiffness at its beginning."""
-        elastic, tangent = self._elastic, None
-        if self._beta > 0.0:
-            tangent = elastic.tangent(elastic.deformation(motion.start)).scaled(self._beta)
+        elastic = self._elastic
+        if self._constant is not None:
+            return RayleighPotential(elastic, self._drag, None, self._constant, motion)
+        tangent = elastic.tangent(elastic.deformation(motion.start)).scaled(self._beta)
         return RayleighPotential(elastic, self._drag, tangent, self._stiffness(tangent, self._alpha), motion)
 
 

@@ -81,6 +81,10 @@ class Model:
         """How far vertices move when the unknowns change so, (n,3), m: the unknowns are the positions themselves."""
         return change
 
+    def vertex(self, row: int) -> int:
+        """The vertex that a row of :meth:`displacements` belongs to."""
+        return row
+
     def around(self, chosen: np.ndarray) -> np.ndarray:
         """The chosen tets, a mask (m,), with the neighbours whose stretches are no useful guess either."""
         return grow(self.mesh.tets, chosen, AROUND_INVERTED)

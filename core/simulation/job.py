@@ -214,25 +214,25 @@ class Job:
     def fingerprints(self) -> dict[str, str]:
         """SHA-256 of each part, by the word an artist would use for it; equal jobs have equal fingerprints."""
         return {
-            "mesh": _digest(self.surface.positions, self.surface.triangles),
-            "resolution": _digest(json.dumps(asdict(self.resolution), sort_keys=True)),
-            "materials": _digest(
+            "mesh": digest(self.surface.positions, self.surface.triangles),
+            "resolution": digest(json.dumps(asdict(self.resolution), sort_keys=True)),
+            "materials": digest(
                 json.dumps([asdict(m) for m in self.materials], sort_keys=True),
                 self.material_weights,
                 *(a for r in self.regions for a in (r.surface.positions, r.surface.triangles, np.array(r.material))),
             ),
-            "pins": _digest(self.pinned_vertices, self.pin_held),
-            "springs": _digest(*(a for s in self.springs for a in (s.name, *s.arrays().values()))),
-            "collisions": _digest(
+            "pins": digest(self.pinned_vertices, self.pin_held),
+            "springs": digest(*(a for s in self.springs for a in (s.name, *s.arrays().values()))),
+            "collisions": digest(
                 json.dumps(
                     [None if self.ground is None else asdict(self.ground), [c.numbers() for c in self.colliders]]
                 ),
                 *(a for c in self.colliders for a in c.arrays().values()),
             ),
-            "fields": _digest() if self.accelerations is None else _digest(self.accelerations),
-            "solver": _digest(json.dumps(asdict(self.solver), sort_keys=True)),
-            "frame range": _digest(np.array([self.frame_start, self.frame_end]), np.array(self.frame_rate)),
-            "animation": _digest(self.pin_positions, self.object_to_world),
+            "fields": digest() if self.accelerations is None else digest(self.accelerations),
+            "solver": digest(json.dumps(asdict(self.solver), sort_keys=True)),
+            "frame range": digest(np.array([self.frame_start, self.frame_end]), np.array(self.frame_rate)),
+            "animation": digest(self.pin_positions, self.object_to_world),
         }
 
     def until(self, frame_end: int) -> Job:
@@ -357,7 +357,8 @@ def _are_vertices(indices: np.ndarray, count: int) -> bool:
     return len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < count)
 
 
-def _digest(*parts: str | np.ndarray) -> str:
+def digest(*parts: str | np.ndarray) -> str:
+    """SHA-256 of texts and arrays, in their order, with shapes and types."""
     sha = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):

@@ -6,13 +6,12 @@ digits from machine to machine, and within a multiple eigenvalue altogether.
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from ..model.model import Model
 from ..subspaces.reduced_model import SubspaceParts, find_subspace
 from .frame_store import FrameStore
+from .job import digest
 
 SUBSPACE_FORMAT = 1
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
@@ -33,12 +32,9 @@ def kept_subspace(model: Model, modes: int, points: int, store: FrameStore | Non
 def subspace_key(model: Model, modes: int, points: int) -> str:
     """SHA-256 of all that a subspace is found from."""
     elastic = model.elastic
-    sha = hashlib.sha256(repr((SUBSPACE_FORMAT, modes, points, elastic.energies)).encode())
-    arrays = (model.mesh.rest_positions, model.mesh.tets, elastic.weights, elastic.energy_of_tet)
-    for array in (*arrays, elastic.parameters, model.masses, model.pinned):
-        sha.update(repr((array.dtype.str, array.shape)).encode())
-        sha.update(np.ascontiguousarray(array).data)
-    return sha.hexdigest()
+    numbers = repr((SUBSPACE_FORMAT, modes, points, elastic.energies))
+    tets = elastic.weights, elastic.energy_of_tet, elastic.parameters, model.masses
+    return digest(numbers, model.mesh.rest_positions, model.mesh.tets, *tets, model.pinned)
 
 
 def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:

@@ -26,7 +26,7 @@ from ..materials.lame import youngs_modulus
 from ..mesh.embedding import Embedding
 from ..model.model import Model
 from ..model.settings import Ground
-from ..solvers.registry import Space
+from ..subspaces.space import Space
 from .job import Job
 from .surface_to_body import SurfaceToBody
 from .surroundings import Collider, Spring

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .job import Job
 from .lengths import length_words
 
@@ -25,7 +23,7 @@ along has 0.01."""
 
 def scale_warnings(job: Job) -> list[str]:
     """Sentences, each with a remedy, about a size that does not fit; empty for ordinary bodies."""
-    size = float(np.ptp(job.surface.positions, axis=0).max())
+    size = job.surface.size
     across, gravity = length_words(size), math.hypot(*job.solver.gravity)
     said = []
     if size > LARGEST:

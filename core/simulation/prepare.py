@@ -20,10 +20,11 @@ from ..mesh.tetrahedralize import tetrahedralize
 from ..mesh.topology import components
 from ..model.model import Model, build_model
 from ..small_matrix import batch_svd
-from ..solvers.registry import Space, in_subspace
+from ..solvers.registry import in_subspace
 from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import subspace_of
 from ..subspaces.softening import felt_share
+from ..subspaces.space import Space
 from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
@@ -57,7 +58,6 @@ class Prepared:
     model: Model
     space: Space
     points: EmbeddedPoints | CarriedPoints
-    embedding: Embedding
     pins: PinSchedule
     loads: Loads
     linear_solver: Choice
@@ -120,7 +120,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         "max_dihedral": figures.max_dihedral,
         "mass": float(fields.density @ mesh.body_volumes),
         "volume": float(mesh.body_volumes.sum()),
-        "size": float(np.ptp(job.surface.positions, axis=0).max()),
+        "size": job.surface.size,
         "warnings": warnings,
     }
 
@@ -159,7 +159,7 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
     space, pins, warnings = _space(job, model, pins, store, on_event)
     on_event({**about, "warnings": [*about["warnings"], *warnings]})
     loads = Loads(job, model, space, embedding, linear_solver.solver)
-    return Prepared(model, space, space.points(embedding), embedding, pins, loads, linear_solver)
+    return Prepared(model, space, space.points(embedding), pins, loads, linear_solver)
 
 
 def _space(

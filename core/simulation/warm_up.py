@@ -20,12 +20,12 @@ from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
-from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
 from ..model.model import Model, build_model
 from ..model.settings import ResolutionSettings, SolverSettings
 from ..solvers import SOLVERS, make_solver
-from ..solvers.registry import Space, space_of
+from ..solvers.registry import space_of
+from ..subspaces.space import Space
 from .job import Job
 
 
@@ -57,7 +57,7 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
     for label, settings in {**labels, "Conjugate Gradients": iterative}.items():
         yield label, lambda settings=settings: _step(model, settings, _no_loads)
 
-    yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface, mesh))
+    yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
 
 
 def load_kernels(job: Job) -> None:
@@ -77,7 +77,7 @@ def load_kernels(job: Job) -> None:
         mass_damping=min(chosen.mass_damping, 1.0),
         stiffness_damping=min(chosen.stiffness_damping, 0.01),
     )
-    loads = partial(_contact_loads, surface, mesh) if job.ground is not None or job.colliders else _no_loads
+    loads = partial(_contact_loads, surface) if job.ground is not None or job.colliders else _no_loads
     _step(model, settings, loads)
 
 
@@ -92,13 +92,13 @@ def _no_loads(_space: Space) -> tuple[Load, ...]:
     return ()
 
 
-def _contact_loads(surface: SurfaceMesh, mesh: TetMesh, space: Space) -> tuple[Load, ...]:
+def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
     """A body on a ground, in a mesh that moves."""
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
-    numbers = ContactNumbers.fitting(1e3, mesh.size, 9.81, 0.04)
-    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e5), space.points)
+    numbers = ContactNumbers.fitting(1e3, space.size, 9.81, 0.04)
+    points = ContactPoints.of(surface, space.mesh, np.full(len(space.mesh.tets), 1e5), space.points)
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 

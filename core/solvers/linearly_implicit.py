@@ -15,15 +15,15 @@ import numpy as np
 from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import Iteration, StepReport
-from .full_space import FullSpaceSolver
 from .incremental_potential import IncrementalPotential
 from .protocol import check_finite
+from .step_solver import StepSolver
 
 MOST_SOLVES = 6
 """Linear solves a step where loads (contact) change as the body moves."""
 
 
-class LinearlyImplicitSolver(FullSpaceSolver):
+class LinearlyImplicitSolver(StepSolver):
     """One linear solve a step, with the damping factor beta; a few where loads such as contact change within it."""
 
     name = "linearly_implicit"

@@ -29,16 +29,16 @@ import numpy as np
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
 from ..linear_solvers.registry import Choice
-from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED
+from ..subspaces.space import Space
 from .condensation import Mixed, condense, constraint_work, local_update
-from .full_space import FullSpaceSolver
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction
+from .step_solver import StepSolver
 
 HAND_OVER = 0.01
 """Part of the decrement that the disagreement of s and s(F) may have when Newton takes over. A test by the size of c
@@ -71,7 +71,7 @@ class _Direction(NamedTuple):
     disagreement: float  # h² sum w c.H_s c
 
 
-class MixedFEMSolver(FullSpaceSolver):
+class MixedFEMSolver(StepSolver):
     """The sequential quadratic programme of [MFEM22] Alg. 1."""
 
     name = "mixed_fem"
@@ -87,7 +87,7 @@ class MixedFEMSolver(FullSpaceSolver):
     evaluation).
     """
 
-    def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+    def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         super().__init__(model, settings, linear_solver)
         self._near_pins = model.near_pins()
 
@@ -117,7 +117,7 @@ class MixedFEMSolver(FullSpaceSolver):
             if report.iterations <= tangled and report.converged:
                 # Settled on what the guessed stretches ask for, which is not the step's solution.
                 report.converged, report.reason, tangled = False, "", 0
-            self.followed(at.x, step, report)
+            changed = self.followed(at.x, step, report)
             if self._hands_over(direction, report):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)
@@ -125,7 +125,9 @@ class MixedFEMSolver(FullSpaceSolver):
             if report.reason:
                 if not self.renewed(at.x, step, report):
                     break
-                at = self._iterate(at.x, at.stretch.s, step, at)
+                changed = True
+            if changed:
+                at = self._valued(at.x, at.deformation, at.polar, at.stretch, step)
         if not report.reason and report.iterations <= tangled:
             report.reason = (
                 f"the cap of {report.iterations} iterations was reached while tets inside out were being untangled: "
@@ -156,7 +158,8 @@ class MixedFEMSolver(FullSpaceSolver):
         """With those stretches from the identity."""
         if not guessed.any():
             return at
-        return self._iterate(at.x, np.where(guessed[:, None], UNSTRETCHED, at.stretch.s), step, at)
+        s = np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)
+        return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
 
     def _iterate(
         self, x: np.ndarray, s: np.ndarray, step: IncrementalPotential, near: _Iterate | None = None
@@ -164,9 +167,15 @@ class MixedFEMSolver(FullSpaceSolver):
         """Positions and stretches, decomposed; quicker from an iterate that is near."""
         deformation = self.elastic.deformation(x, None if near is None else near.deformation)
         stretch = Stretch.of(s, deformation.V if near is None else near.stretch.Q)
+        return self._valued(x, deformation, deformation.stretch(), stretch, step)
+
+    def _valued(
+        self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
+    ) -> _Iterate:
+        """An iterate of what is decomposed already, with its energies as the step's potentials are now."""
         rest, magnitude = step.rest_of_value(x)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
-        return _Iterate(x, deformation, deformation.stretch(), stretch, rest + elastic, magnitude + abs(elastic))
+        return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
         elastic, weights = self.elastic, step.h**2 * self.elastic.weights

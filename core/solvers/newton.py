@@ -13,10 +13,10 @@ import numpy as np
 from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import StepReport
-from .full_space import FullSpaceSolver
+from .step_solver import StepSolver
 
 
-class NewtonSolver(FullSpaceSolver):
+class NewtonSolver(StepSolver):
     """Projected Newton."""
 
     name = "newton"

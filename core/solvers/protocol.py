@@ -10,10 +10,10 @@ import numpy as np
 from ..errors import DivergenceError
 from ..forces.step_potential import Load
 from ..linear_solvers.registry import Choice
-from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.report import StepReport
+from ..subspaces.space import Space
 
 
 class Solver(Protocol):
@@ -25,7 +25,7 @@ class Solver(Protocol):
     space: str
     """``full``: it moves every vertex; ``subspace``: a reduced model."""
 
-    def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+    def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         """Analyse the model once; ``linear_solver`` is a choice that was made already."""
 
     def step(

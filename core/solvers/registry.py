@@ -6,7 +6,8 @@ from ..errors import SettingsError
 from ..linear_solvers.registry import Choice
 from ..model.model import Model
 from ..model.settings import SolverSettings
-from ..subspaces.reduced_model import ReducedModel, skinning_subspace
+from ..subspaces.reduced_model import skinning_subspace
+from ..subspaces.space import Space
 from .linearly_implicit import LinearlyImplicitSolver
 from .mixed_fem import MixedFEMSolver
 from .newton import NewtonSolver
@@ -23,9 +24,6 @@ SOLVERS: dict[str, type[Solver]] = {
         SubspaceFEMSolver,
     )
 }
-
-Space = Model | ReducedModel
-"""What a solver steps."""
 
 
 def solver_class(name: str) -> type[Solver]:

@@ -4,8 +4,9 @@ The coordinates share one basis, so its stiffness falls into blocks of coordinat
 
     K_ip = sum_c G_c^T Q_c,ip G_c         with Q_c,ip (3,3) the second derivatives of tet c by rows i and p of F
 
-six of them by symmetry, and all of them one product of matrices: half of what ``B^T Q B`` takes, and a third of the
-arithmetic.
+six of them by symmetry, and all of them one product of matrices, with a third of the arithmetic of ``B^T Q B``. The
+second derivatives come from the kernels that make element matrices: a tet whose corners 2, 3, 4 have the shape
+gradients e_1, e_2, e_3 has them as its blocks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity, ElasticPotential
 from ..jit import parallel_kernel
 
+UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+"""Shape gradients of the tet whose corners are the origin and the ends of the axes."""
+
 
 class CubatureElastic(ElasticDensity):
     """``sum_c w_c psi_c(F_c(U))`` with ``F_c = I + U^T G_c``: G holds the basis's gradients at the cubature tets.
@@ -26,12 +30,16 @@ class CubatureElastic(ElasticDensity):
     elastic : ElasticPotential of the body
     basis : (n,r) scalar basis, ``x = X + basis U``
     tets : (c,) chosen tets; weights : (c,) m³
+
+    ``N`` (c,4,3) and ``masses`` (c,) are what element kernels are given for :meth:`assemble`: unit shape gradients, and
+    zeros, for the mass is the basis's.
     """
 
     def __init__(self, elastic: ElasticPotential, basis: np.ndarray, tets: np.ndarray, weights: np.ndarray) -> None:
         super().__init__(weights, elastic.energies, elastic.energy_of_tet[tets], elastic.parameters[tets])
         corners = basis[elastic.tets[tets]]
         self.G = np.ascontiguousarray(np.einsum("caj,car->cjr", elastic.N[tets], corners)).reshape(3 * len(tets), -1)
+        self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros(len(tets))
         self._products = np.empty((3 * len(tets), 6, self.G.shape[1]))
 
     def gradients(self, U: np.ndarray) -> np.ndarray:

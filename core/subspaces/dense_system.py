@@ -1,8 +1,4 @@
-"""The linear system of a body in a subspace: dense, and small ([SubMFEM23] Eq. 6).
-
-Second derivatives by F come from the kernels that make element matrices: a tet whose corners 2, 3, 4 have the shape
-gradients e_1, e_2, e_3 has them as its blocks.
-"""
+"""The linear system of a body in a subspace: dense, and small ([SubMFEM23] Eq. 6)."""
 
 from __future__ import annotations
 
@@ -15,9 +11,6 @@ from ..errors import FactorizationError
 from ..forces.step_potential import StepPotential
 from ..linear_solvers.protocol import Shortfall
 from .cubature_elastic import CubatureElastic
-
-UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-"""Shape gradients of the tet whose corners are the origin and the ends of the axes."""
 
 
 class DenseSystem:
@@ -36,8 +29,7 @@ class DenseSystem:
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
         points, self._size = len(elastic.weights), len(mass)
         self.free = np.setdiff1d(np.arange(self._size), pinned)
-        self.N = np.tile(UNIT_GRADIENTS, (points, 1, 1))
-        self.masses = np.zeros(points)
+        self.N, self.masses = elastic.N, elastic.masses
         self.blocks = np.empty((points, 10, 3, 3))
         self._weights = elastic.weights
         self._elastic, self._mass = elastic, mass

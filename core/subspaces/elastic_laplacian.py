@@ -10,16 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.sparsity import corner_pairs
-from ..assembly.tangent_blocks import tangent_blocks
 from ..model.model import Model
 
 
 def elastic_laplacian(model: Model) -> sp.csr_matrix:
     """``H_w`` over all vertices, (n,n), N/m; its rows sum to zero."""
     tets, elastic, n = model.mesh.tets, model.elastic, len(model.mesh.rest_positions)
-    blocks = np.empty((len(tets), 10, 3, 3))
-    tangent = elastic.tangent(elastic.deformation(model.mesh.rest_positions))
-    tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros(len(tets)), blocks)
+    blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
     rows, columns, slots = corner_pairs(tets, np.arange(n))
     values = np.trace(blocks, axis1=2, axis2=3).ravel()[slots]
     lower = sp.csr_matrix((values, (np.maximum(rows, columns), np.minimum(rows, columns))), shape=(n, n))

@@ -7,6 +7,7 @@ Unknowns are U (r,3), ``x = X + A U``: those of the modes first, then the handle
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ class ReducedModel:
     mass : (r,r) ``A^T M A``; nodal_masses : (r,) ``A^T M 1``
     pinned : (p,) unknowns that are given
     size : m, of the body
-    watched : (w,r) rows of the basis at vertices that stand for the body when it is asked how far it moves
+    watched : (w,) vertices that stand for the body when it is asked how far it moves
     """
 
     mesh: TetMesh
@@ -66,7 +67,15 @@ class ReducedModel:
 
     def displacements(self, change: np.ndarray) -> np.ndarray:
         """How far the watched vertices move when the unknowns change so, (w,3), m."""
-        return self.watched @ change
+        return self._watched_rows @ change
+
+    def vertex(self, row: int) -> int:
+        """The vertex that a row of :meth:`displacements` belongs to."""
+        return int(self.watched[row])
+
+    @cached_property
+    def _watched_rows(self) -> np.ndarray:
+        return np.ascontiguousarray(self.basis[self.watched])
 
     def around(self, chosen: np.ndarray) -> np.ndarray:
         """The chosen cubature points themselves: they have no neighbours."""
@@ -87,9 +96,9 @@ class ReducedModel:
         r = len(self.mass)
         matrix = np.zeros((3, r, 3, r))
         if tangent is not None:
-            system = self.linear_system(SolverSettings())
-            tangent_blocks(tangent, system.N, self.elastic.weights, system.masses, system.blocks)
-            self.elastic.assemble(system.blocks, matrix)
+            blocks = np.empty((len(self.elastic.weights), 10, 3, 3))
+            tangent_blocks(tangent, self.elastic.N, self.elastic.weights, self.elastic.masses, blocks)
+            self.elastic.assemble(blocks, matrix)
         for i in range(3):
             matrix[i, :, i, :] += mass_factor * self.mass
         return matrix
@@ -118,7 +127,7 @@ def in_basis(model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cuba
     """A model in any scalar basis (n,r), some of whose unknowns are given."""
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
-    watched = np.ascontiguousarray(basis[np.unique(model.mesh.tets[cubature.tets])])
+    watched = np.unique(model.mesh.tets[cubature.tets])
     return ReducedModel(model.mesh, basis, MA, elastic, basis.T @ MA, MA.sum(axis=0), pinned, model.size, watched)
 
 

@@ -80,3 +80,12 @@ def evaluated() -> Callable[..., np.ndarray]:
         return flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
 
     return at
+
+
+@pytest.fixture
+def collection(body: Any) -> Any:
+    """The collection of the body's colliders, empty."""
+    collection = bpy.data.collections.new("Obstacles")
+    bpy.context.scene.collection.children.link(collection)
+    body.sinew.collisions.collection = collection
+    return collection

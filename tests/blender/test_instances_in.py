@@ -8,19 +8,7 @@ import pytest
 from sinew.blender_addon.bridge.job_in import make_job
 from sinew.core.errors import ColliderError
 
-CUBE = (
-    [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)],
-    [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)],
-)
-
-
-@pytest.fixture
-def collection(body):
-    """The body's colliders."""
-    collection = bpy.data.collections.new("Obstacles")
-    bpy.context.scene.collection.children.link(collection)
-    body.sinew.collisions.collection = collection
-    return collection
+from .scenes import CUBE, keyed
 
 
 @pytest.fixture
@@ -50,12 +38,6 @@ def colliders_of(body):
 def volume(collider, frame=0):
     a, b, c = collider.positions[frame][collider.triangles].transpose(1, 0, 2)
     return np.sum(a * np.cross(b, c)) / 6.0
-
-
-def keyed(owner, name, *keys):
-    for frame, value in keys:
-        setattr(owner, name, value)
-        owner.keyframe_insert(name, frame=frame)
 
 
 def scatter(add_mesh, collection, source):

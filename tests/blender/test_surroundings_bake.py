@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 from sinew.blender_addon import baking
 
+from .scenes import keyed
+
 RATE = 24.0
-
-
-def keyed(owner, name, *keys):
-    for frame, value in keys:
-        setattr(owner, name, value)
-        owner.keyframe_insert(name, frame=frame)
 
 
 @pytest.fixture

@@ -10,10 +10,7 @@ import pytest
 from sinew.blender_addon.bridge.job_in import make_job
 from sinew.core.errors import ColliderError, SettingsError, SinewError, SpringError
 
-CUBE = (
-    [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)],
-    [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)],
-)
+from .scenes import CUBE, keyed
 
 
 def job_of(body):
@@ -49,26 +46,12 @@ def empty():
 
 
 @pytest.fixture
-def collection(body):
-    collection = bpy.data.collections.new("Obstacles")
-    bpy.context.scene.collection.children.link(collection)
-    body.sinew.collisions.collection = collection
-    return collection
-
-
-@pytest.fixture
 def obstacle(collection, add_mesh, body):
     obj = add_mesh(*CUBE, "Block")
     bpy.context.scene.collection.objects.unlink(obj)
     collection.objects.link(obj)
     bpy.context.view_layer.objects.active = body
     return obj
-
-
-def keyed(owner, name, *keys, index=-1):
-    for frame, value in keys:
-        setattr(owner, name, value)
-        owner.keyframe_insert(name, frame=frame)
 
 
 # -- pins ---------------------------------------------------------------------------------------------------------

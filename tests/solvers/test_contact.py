@@ -17,6 +17,7 @@ from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
+from sinew.core.solvers.incremental_potential import IncrementalPotential
 
 H = 1 / 24
 SIDE = 0.3
@@ -178,3 +179,34 @@ def test_pins_on_the_ground_cost_nothing():
 def test_the_same_bits_twice():
     runs = [Scene().run(6, GroundPlane(-0.01)) for _ in range(2)]
     assert np.array_equal(*runs)
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
+    """Friction is renewed between iterations: the energy that a search has to lower is that after the renewal."""
+    scene = Scene(solver=solver)
+    X = scene.model.mesh.rest_positions
+    scene.state = scene.model.state_at(X, np.tile([1.0, 0.0, -1.0], (len(X), 1)))
+    stepper, renewals, searches = scene.solver, [], []
+    follow, search, newton = IncrementalPotential.follow, getattr(stepper, "_search", None), stepper.newton_iteration
+
+    def watched_follow(step, x):
+        renewals.append(follow(step, x))
+        return renewals[-1]
+
+    def watched_search(at, direction, step):
+        elastic = step.h**2 * stepper.elastic.stretch_value(at.stretch)
+        searches.append(abs(at.value - step.rest_of_value(at.x)[0] - elastic) / at.magnitude)
+        return search(at, direction, step)
+
+    def watched_newton(at, step, report, projected):
+        searches.append(abs(at.value - step.value(at.x, at.deformation)[0]) / at.magnitude)
+        return newton(at, step, report, projected)
+
+    monkeypatch.setattr(IncrementalPotential, "follow", watched_follow)
+    monkeypatch.setattr(stepper, "newton_iteration", watched_newton)
+    if search is not None:
+        monkeypatch.setattr(stepper, "_search", watched_search)
+    scene.run(10, GroundPlane(0.0))
+    assert any(renewals)
+    assert max(searches) <= 1e-12

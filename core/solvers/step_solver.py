@@ -1,5 +1,5 @@
-"""What the full-space solvers share: the incremental potential of a step, its linear system, pins and the end of a
-step.
+"""What the solvers share, in the full space and in a subspace: the incremental potential of a step, its linear system,
+pins and the end of a step.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ..forces.step_potential import Load, Motion
 from ..integrators.registry import integrator
 from ..integrators.time_step import History
 from ..linear_solvers.registry import Choice
-from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
+from ..subspaces.space import Space
 from .incremental_potential import RENEWALS, IncrementalPotential
 from .protocol import check_direction, check_finite
 
@@ -41,13 +41,15 @@ class NewtonIterate(NamedTuple):
     magnitude: float
 
 
-class FullSpaceSolver:
-    """Base of the solvers whose unknowns are the positions of all free vertices."""
+class StepSolver:
+    """Base of the solvers. "Positions" are the unknowns of the space that it steps: those of all vertices, or the few
+    of a subspace, for which the cubature points take the place of the tets.
+    """
 
     name = ""
     space = "full"
 
-    def __init__(self, model: Model, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+    def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         self.model = model
         self.settings = settings
         self.elastic = model.elastic
@@ -99,15 +101,15 @@ class FullSpaceSolver:
 
     def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
         """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
-        pinned, moved = self.model.pinned, x - state.positions
+        pinned, moved = self.model.pinned, np.zeros_like(x)
         flight = np.linalg.norm(self.model.displacements(x - step.time.predicted), axis=1)
-        moved[np.setdiff1d(np.arange(len(x)), pinned)] = 0.0
+        moved[pinned] = x[pinned] - state.positions[pinned]
         pulled = np.linalg.norm(self.model.displacements(moved), axis=1).max(initial=0.0)
         falling = step.h**2 * float(np.linalg.norm(self.settings.gravity))
         worst = int(np.argmax(flight))
         if flight[worst] > FARTHEST_FLIGHT * self.model.size + 10.0 * (pulled + falling):
             raise DivergenceError(
-                f"Vertex {worst} flew {flight[worst]:.3g} m away in one step.",
+                f"Vertex {self.model.vertex(worst)} flew {flight[worst]:.3g} m away in one step.",
                 "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
             )
 
@@ -125,13 +127,13 @@ class FullSpaceSolver:
         while report.iterations < self.settings.max_iterations:
             accepted = self.newton_iteration(at, step, report, projected)
             at = accepted or at
-            if self.followed(at.x, step, report):
-                value, magnitude = step.value(at.x, at.deformation)
-                at = at._replace(value=value, magnitude=magnitude)
+            changed = self.followed(at.x, step, report)
             if report.reason:
                 if not self.renewed(at.x, step, report):
                     break
-                at = self.evaluate(at.x, step)
+                changed = True
+            if changed:
+                at = NewtonIterate(at.x, at.deformation, *step.value(at.x, at.deformation))
         report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
         return at
 
