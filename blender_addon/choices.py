@@ -74,10 +74,10 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def in_subspace(solver: str) -> bool:
-    """Whether a solver of :func:`solver_items` works in a subspace."""
+    """Whether a solver works in a subspace; not one that this version does not know."""
     from ..core.solvers.registry import SOLVERS
 
-    return SOLVERS[solver].space == "subspace"
+    return solver in SOLVERS and SOLVERS[solver].space == "subspace"
 
 
 def integrator_items(owner: Any = None, context: Any = None) -> Items:

@@ -105,6 +105,7 @@ def test_presets_come_back_exactly(body, preset):
 def test_menus_offer_the_registries():
     assert [item[0] for item in choices.energy_items()] == list(ENERGIES)
     assert [item[0] for item in choices.solver_items()] == list(SOLVERS)
+    assert [choices.in_subspace(name) for name in ("mixed_fem", "subspace_fem", "unknown")] == [False, True, False]
     assert [item[0] for item in choices.integrator_items()] == list(INTEGRATORS)
     assert [item[0] for item in choices.linear_solver_items()] == list(LINEAR_SOLVERS)
     assert tuple(STOP_LABELS) == SolverSettings.STOP_RULES
