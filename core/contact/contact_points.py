@@ -53,9 +53,10 @@ class ContactPoints:
         mesh: TetMesh,
         moduli: np.ndarray,
         carry: Callable[[Embedding], EmbeddedPoints] | None = None,
+        combine: Callable[[Embedding], EmbeddedPoints] | None = None,
     ) -> ContactPoints:
         """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa; ``carry`` makes
-        points of a mesh that other unknowns than its vertices move.
+        points of a mesh that other unknowns than its vertices move, ``combine`` what else combines corners.
 
         A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
         touch nothing.
@@ -78,7 +79,7 @@ class ContactPoints:
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
         areas = np.concatenate([vertex_areas[used], samples.area[~at_corner]])
         # A gradient of the rest shape is a combination of corners too, of weights that sum to zero.
-        directions = carry(replace(embedding, barycentric=slopes))
+        directions = (combine or carry)(replace(embedding, barycentric=slopes))
         return cls(carry(embedding), areas, moduli[tets], directions)
 
 

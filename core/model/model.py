@@ -113,6 +113,10 @@ class Model:
         """Points of the mesh, carried by the unknowns."""
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
 
+    def combinations(self, embedding: Embedding) -> EmbeddedPoints:
+        """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
+        return self.points(embedding)
+
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
         return self.mass @ accelerations

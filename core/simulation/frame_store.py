@@ -30,7 +30,7 @@ from .array_file import read_arrays, remove, write_arrays
 from .job import Job
 from .process_memory import peak_memory
 
-STORE_FORMAT = 2
+STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
 KEPT = ("mesh", "subspace")

@@ -127,7 +127,8 @@ class _MovingCollider:
 
 
 def _contacts(job: Job, model: Model, space: Space) -> list[_Mover]:
-    points = ContactPoints.of(job.surface, model.mesh, youngs_modulus(*model.elastic.parameters.T), space.points)
+    carriers = space.points, space.combinations
+    points = ContactPoints.of(job.surface, model.mesh, youngs_modulus(*model.elastic.parameters.T), *carriers)
     density = float(model.masses.sum() / model.elastic.weights.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)

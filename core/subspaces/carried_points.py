@@ -6,9 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..mesh.embedding import Embedding
-from ..mesh.tet_mesh import TetMesh
-
 NO_SHARE = 1e-9
 """Part of the largest share of an unknown in a point under which it does not carry it."""
 
@@ -18,14 +15,12 @@ class CarriedPoints:
 
     Parameters
     ----------
-    embedding : Embedding of the points in the mesh
-    mesh : TetMesh at rest
-    basis : (n,r) scalar basis
+    rest : (p,3) Y, m
+    shares : (p,r) E
     """
 
-    def __init__(self, embedding: Embedding, mesh: TetMesh, basis: np.ndarray) -> None:
-        self._rest = embedding.apply(mesh.rest_positions, mesh.tets)
-        self._shares = np.ascontiguousarray(embedding.matrix(mesh.tets, len(mesh.rest_positions)) @ basis)
+    def __init__(self, rest: np.ndarray, shares: np.ndarray) -> None:
+        self._rest, self._shares = rest, np.ascontiguousarray(shares)
 
     def __len__(self) -> int:
         return len(self._rest)

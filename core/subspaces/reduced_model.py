@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from ..assembly.tangent_blocks import tangent_blocks
 from ..cubature.spectral_clusters import Cubature, every_tet, spectral_clusters, weight_features
@@ -27,7 +28,8 @@ from .cubature_elastic import CubatureElastic
 from .dense_system import DenseSystem
 from .material_parts import material_parts
 from .pin_handles import PinHandles, harmonic_weights, pin_groups
-from .skinning_basis import homogeneous, orthonormal, skinning_columns
+from .skinning import Coordinates, Skinning
+from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import skinning_modes
 
 POINTS_A_MODE = 20
@@ -48,6 +50,8 @@ class ReducedModel:
     pinned : (p,) unknowns that are given
     size : m, of the body
     watched : (w,) vertices that stand for the body when it is asked how far it moves
+    skinning : Skinning or None
+        The map that the basis came from; points of the body follow it.
     """
 
     mesh: TetMesh
@@ -59,6 +63,7 @@ class ReducedModel:
     pinned: np.ndarray
     size: float
     watched: np.ndarray
+    skinning: Skinning | None = None
 
     @property
     def unknowns(self) -> int:
@@ -105,7 +110,14 @@ class ReducedModel:
 
     def points(self, embedding: Embedding) -> CarriedPoints:
         """Points of the mesh, carried by the unknowns."""
-        return CarriedPoints(embedding, self.mesh, self.basis)
+        if self.skinning is None:
+            return self.combinations(embedding)
+        return CarriedPoints(self.skinning.rest_at(embedding), self.skinning.shares(embedding))
+
+    def combinations(self, embedding: Embedding) -> CarriedPoints:
+        """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
+        tets, rest = self.mesh.tets, self.mesh.rest_positions
+        return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (r,3)."""
@@ -123,12 +135,15 @@ class ReducedModel:
         return self.state_at(np.zeros((len(self.mass), 3)))
 
 
-def in_basis(model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature) -> ReducedModel:
+def in_basis(
+    model: Model, basis: np.ndarray, pinned: np.ndarray, cubature: Cubature, skinning: Skinning | None = None
+) -> ReducedModel:
     """A model in any scalar basis (n,r), some of whose unknowns are given."""
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
     watched = np.unique(model.mesh.tets[cubature.tets])
-    return ReducedModel(model.mesh, basis, MA, elastic, basis.T @ MA, MA.sum(axis=0), pinned, model.size, watched)
+    mass, nodal_masses = basis.T @ MA, MA.sum(axis=0)
+    return ReducedModel(model.mesh, basis, MA, elastic, mass, nodal_masses, pinned, model.size, watched, skinning)
 
 
 class SubspaceParts(NamedTuple):
@@ -164,7 +179,8 @@ def find_subspace(model: Model, modes: int, points: int) -> SubspaceParts:
     """
     found = skinning_modes(model, modes)
     group = pin_groups(found.laplacian, model.pinned)
-    columns = skinning_columns(found.weights, homogeneous(model.mesh.rest_positions))
+    X = model.mesh.rest_positions
+    columns = skinning_columns(found.weights, Coordinates.around(X).of(X))
     cubature = spectral_clusters(
         weight_features(found.weights, found.eigenvalues, model.mesh),
         model.elastic.weights,
@@ -193,12 +209,13 @@ class Subspace:
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
     """The reduced model of these parts: unknowns of the modes, then four of every pin handle."""
-    coordinates = homogeneous(model.mesh.rest_positions)
-    pins = PinHandles(model.pinned, parts.pin_group, parts.pin_weights, coordinates, model.size)
-    free = skinning_columns(parts.weights, coordinates) @ parts.transform
-    basis = np.ascontiguousarray(np.hstack([free, skinning_columns(parts.pin_weights, coordinates)]))
-    pinned = np.arange(free.shape[1], basis.shape[1])
-    return Subspace(in_basis(model, basis, pinned, parts.cubature), parts, pins)
+    X = model.mesh.rest_positions
+    coordinates = Coordinates.around(X)
+    pins = PinHandles(model.pinned, parts.pin_group, parts.pin_weights, coordinates.of(X), model.size)
+    transform = block_diag(parts.transform, np.eye(4 * pins.count))
+    skinning = Skinning(model.mesh, np.hstack([parts.weights, parts.pin_weights]), coordinates, transform)
+    pinned = np.arange(parts.transform.shape[1], transform.shape[1])
+    return Subspace(in_basis(model, skinning.basis(), pinned, parts.cubature, skinning), parts, pins)
 
 
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:

@@ -14,13 +14,6 @@ DEPENDENT = 1e-12
 """Eigenvalue of the basis's mass matrix, with columns of unit mass, under which a direction is dependent."""
 
 
-def homogeneous(rest_positions: np.ndarray) -> np.ndarray:
-    """Centred and scaled rest positions with a one, (n,4)."""
-    low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
-    scaled = (rest_positions - 0.5 * (low + high)) / float((high - low).max())
-    return np.column_stack([scaled, np.ones(len(scaled))])
-
-
 def skinning_columns(weights: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     """``w_j(v) X~_k(v)`` for weights (n,m) and homogeneous coordinates (n,4), (n,4m), by weights."""
     return (weights[:, :, None] * coordinates[:, None, :]).reshape(len(weights), -1)

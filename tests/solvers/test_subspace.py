@@ -6,11 +6,13 @@ from sinew.benchmarks.bodies import bent, block, held_end
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import SubspaceError
 from sinew.core.integrators.registry import INTEGRATORS
+from sinew.core.mesh.embedding import embed
 from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
+from sinew.core.subspaces.skinning import skinned
 from sinew.core.subspaces.softening import felt_share
 
 from .bodies import bar
@@ -68,6 +70,28 @@ def test_free_fall_in_a_subspace(solver, energy):
         state, _report = stepper.step(state, np.empty((0, 3)), H)
         momentum = space.nodal_masses @ state.velocities
         assert np.linalg.norm(momentum - k * H * weight) <= 1e-9 * k * H * np.linalg.norm(weight)
+
+
+def test_points_are_skinned():
+    """The basis's points are the blend of its handles: exact at vertices and for affine motions, and between the
+    vertices of a tet off what is interpolated by the square of its size.
+    """
+    off = []
+    for cells in (4, 8):
+        mesh = block((cells, cells, cells), (1.0, 1.0, 1.0))
+        model = build_model(mesh, 1e5, 0.4, 1e3, pinned=held_end(mesh))
+        space = skinning_subspace(model, 4, 40).model
+        points = embed(np.random.default_rng(3).uniform(0.05, 0.95, (50, 3)), mesh)
+        skinning, x = space.skinning, mesh.rest_positions[:, :1]
+        bend = np.hstack([0 * x, x**2, x**3])
+        U = np.linalg.lstsq(space.basis, bend, rcond=None)[0]
+        weights, rest = skinning.weights_at(points), skinning.rest_at(points)
+        moved = space.points(points).positions(U)
+        assert np.abs(skinned(rest, weights, skinning.coordinates, skinning.handles(U)) - moved).max() <= 1e-12
+        everywhere = skinned(mesh.rest_positions, skinning.weights, skinning.coordinates, skinning.handles(U))
+        assert np.abs(everywhere - mesh.rest_positions - space.basis @ U).max() <= 1e-12
+        off.append(np.abs(space.combinations(points).positions(U) - moved).max())
+    assert off[1] < 0.4 * off[0] < 0.04
 
 
 def test_weights_are_flat_where_it_is_stiff():

@@ -1,0 +1,89 @@
+"""Linear blend skinning: the map from a subspace's unknowns to any point of the body.
+
+    x(p) = p + sum_k w_k(p) (c(p) @ H_k)
+
+Weights w_k are interpolated in the tets, coordinates c(p) are affine in the rest position, and the handles H_k (4,3)
+are linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). So a point needs its weights alone: a graphics card can do it.
+Between the vertices of a tet this differs from interpolated positions by the square of its size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..mesh.embedding import Embedding
+from ..mesh.tet_mesh import TetMesh
+from .skinning_basis import skinning_columns
+
+
+class Coordinates(NamedTuple):
+    """Homogeneous coordinates of rest positions, centred and scaled: ``c(p) = [(p - centre) / size, 1]``.
+
+    Attributes
+    ----------
+    centre : (3,) m
+    size : m
+    """
+
+    centre: np.ndarray
+    size: float
+
+    @classmethod
+    def around(cls, rest_positions: np.ndarray) -> Coordinates:
+        """Those that put positions (n,3) between -1/2 and 1/2."""
+        low, high = rest_positions.min(axis=0), rest_positions.max(axis=0)
+        return cls(0.5 * (low + high), float((high - low).max()))
+
+    def of(self, points: np.ndarray) -> np.ndarray:
+        """(p,4) of rest positions (p,3), m."""
+        return np.column_stack([(points - self.centre) / self.size, np.ones(len(points))])
+
+
+def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, handles: np.ndarray) -> np.ndarray:
+    """Positions (p,3), m, of points with these rest positions (p,3) and weights (p,h), by handles (h,4,3), m."""
+    at = np.einsum("ph,hij->pij", weights, handles, optimize=True)
+    return rest + np.einsum("pi,pij->pj", coordinates.of(rest), at)
+
+
+@dataclass(frozen=True)
+class Skinning:
+    """How a body's points follow the unknowns (r,3) of its subspace.
+
+    Attributes
+    ----------
+    mesh : TetMesh, n vertices
+    weights : (n,h) of modes, then of pin handles
+    coordinates : Coordinates
+    transform : (4h,r) from unknowns to handles
+    """
+
+    mesh: TetMesh
+    weights: np.ndarray
+    coordinates: Coordinates
+    transform: np.ndarray
+
+    def handles(self, unknowns: np.ndarray) -> np.ndarray:
+        """Handles (h,4,3), m; zero at rest."""
+        return (self.transform @ unknowns).reshape(-1, 4, 3)
+
+    def weights_at(self, embedding: Embedding) -> np.ndarray:
+        """Weights (p,h) of points tied to the mesh."""
+        return embedding.apply(self.weights, self.mesh.tets)
+
+    def rest_at(self, embedding: Embedding) -> np.ndarray:
+        """Their rest positions, (p,3), m."""
+        return embedding.apply(self.mesh.rest_positions, self.mesh.tets)
+
+    def basis(self) -> np.ndarray:
+        """What the vertices follow the unknowns by, (n,r)."""
+        return self._shares(self.weights, self.mesh.rest_positions)
+
+    def shares(self, embedding: Embedding) -> np.ndarray:
+        """What points tied to the mesh follow the unknowns by, (p,r)."""
+        return self._shares(self.weights_at(embedding), self.rest_at(embedding))
+
+    def _shares(self, weights: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(skinning_columns(weights, self.coordinates.of(rest)) @ self.transform)
