@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,29 @@ class Plot:
 
 
 @dataclass(frozen=True)
+class Bars:
+    """Named horizontal bars, the first on top; several series side by side, each as long as the names."""
+
+    title: str
+    x_label: str
+    names: Sequence[str]
+    series: Mapping[str, Sequence[float]]
+    log_x: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Numbers over two settings as colours, with each number written: ``values`` (y, x)."""
+
+    title: str
+    x_label: str
+    y_label: str
+    x: Sequence[float]
+    y: Sequence[float]
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """The surface of a tet mesh, shaded, seen along ``view`` with ``up`` upwards.
 
@@ -57,7 +80,10 @@ class Snapshot:
     up: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
 
-def draw(benchmark: str, case: str, panels: Sequence[Plot | Snapshot], columns: int = 3) -> Path:
+Panel = Plot | Bars | Grid | Snapshot
+
+
+def draw(benchmark: str, case: str, panels: Sequence[Panel], columns: int = 3) -> Path:
     """Draw the panels in rows of ``columns``; the file's path."""
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
@@ -66,10 +92,7 @@ def draw(benchmark: str, case: str, panels: Sequence[Plot | Snapshot], columns: 
     for k, panel in enumerate(panels):
         axes = figure.add_subplot(rows, columns, k + 1)
         axes.set_title(panel.title, fontsize=10)
-        if isinstance(panel, Plot):
-            _plot(axes, panel)
-        else:
-            _shade(axes, panel)
+        _DRAW[type(panel)](axes, panel)
     path = FOLDER / benchmark / f"{case}.png"
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=100)
@@ -88,6 +111,33 @@ def _plot(axes: Axes, plot: Plot) -> None:
     axes.grid(True, alpha=0.3)
     if any(curve.label for curve in plot.curves):
         axes.legend(fontsize=8)
+
+
+def _bars(axes: Axes, bars: Bars) -> None:
+    places, height = np.arange(len(bars.names)), 0.8 / len(bars.series)
+    for k, (label, values) in enumerate(bars.series.items()):
+        axes.barh(places + (k - 0.5 * (len(bars.series) - 1)) * height, values, height, label=label)
+    axes.set_yticks(places, bars.names, fontsize=8)
+    axes.invert_yaxis()
+    if bars.log_x:
+        axes.set_xscale("log")
+    axes.set_xlabel(bars.x_label)
+    axes.grid(True, axis="x", alpha=0.3)
+    if any(bars.series):
+        axes.legend(fontsize=8)
+
+
+def _grid(axes: Axes, grid: Grid) -> None:
+    shown = axes.imshow(np.log10(grid.values), origin="lower", cmap="viridis", aspect="auto")
+    middle = np.log10(grid.values).mean()
+    for (j, i), value in np.ndenumerate(grid.values):
+        colour = "white" if np.log10(value) < middle else "black"
+        axes.text(i, j, f"{value:.2g}", ha="center", va="center", color=colour, fontsize=8)
+    axes.set_xticks(range(len(grid.x)), [f"{x:g}" for x in grid.x])
+    axes.set_yticks(range(len(grid.y)), [f"{y:g}" for y in grid.y])
+    axes.set_xlabel(grid.x_label)
+    axes.set_ylabel(grid.y_label)
+    axes.figure.colorbar(shown, ax=axes, label="log10")
 
 
 def _shade(axes: Axes, shot: Snapshot) -> None:
@@ -129,3 +179,6 @@ def _base_colours(values: np.ndarray | None, owners: np.ndarray) -> np.ndarray:
         return np.broadcast_to(soft, (len(owners), 3))
     part = np.asarray(LogNorm(values.min(), values.max())(values[owners]))[:, None]
     return (1 - part) * soft + part * stiff
+
+
+_DRAW = {Plot: _plot, Bars: _bars, Grid: _grid, Snapshot: _shade}

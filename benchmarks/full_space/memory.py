@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,10 +10,12 @@ from ...core.linear_solvers.factor_size import entries_of
 from ...core.model.settings import SolverSettings
 from ...core.simulation.memory import estimated_memory
 from ...core.simulation.prepare import ignore
+from ...core.simulation.process_memory import peak_memory
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ..bodies import bent_beam
 from ..measures import EARTH, STEP
+from ..processes import fresh
 from ..registry import Case, Row, row
 
 CELLS = (66, 16, 16)
@@ -33,29 +32,15 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 def _memory(route: str) -> Iterable[Row]:
     warm_up(ignore)  # so that the child compiles nothing
-    program = (
-        "import importlib.util, sys\n"
-        "spec = importlib.util.spec_from_file_location('build_addon', sys.argv[1])\n"
-        "build_addon = importlib.util.module_from_spec(spec)\n"
-        "sys.modules['build_addon'] = build_addon\n"
-        "spec.loader.exec_module(build_addon)\n"
-        "build_addon.mount()\n"
-        "from sinew.benchmarks.full_space.memory import simulate\n"
-        "simulate(sys.argv[2])\n"
-    )
-    entry = Path(__file__).resolve().parents[2] / "build_addon.py"
-    command = [sys.executable, "-c", program, str(entry), route]
-    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
+    told = fresh(simulate, route)
     name = f"memory_{route}"
     yield row(name, "peak", told["peak"] / 1e9, "GB", at_most=2.0)
     yield row(name, "estimated", told["estimated"] / 1e9, "GB")
     yield row(name, "estimated / peak", told["estimated"] / told["peak"])
 
 
-def simulate(route: str) -> None:
-    """Some steps of the beam; prints the peak and the estimate in bytes as JSON. Run it in a process of its own."""
-    import resource
-
+def simulate(route: str) -> dict[str, int]:
+    """Some steps of the beam in a process of its own: the peak and the estimate, bytes."""
     model, state = bent_beam(CELLS)
     pattern = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), model.pinned)
     entries = entries_of(pattern.pattern if route == "cholmod" else pattern.vertex_pattern)
@@ -64,6 +49,4 @@ def simulate(route: str) -> None:
     solver = make_solver(model, settings)
     for _ in range(STEPS):
         state, _report = solver.step(state, state.positions[model.pinned], STEP)
-    unit = 1 if sys.platform == "darwin" else 1024
-    peak = unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"peak": peak, "estimated": estimated}))
+    return {"peak": peak_memory(), "estimated": estimated}

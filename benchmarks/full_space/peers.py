@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,10 +17,9 @@ from ...core.solvers import make_solver
 from ..bodies import block, has, held_end, recorded, stiff_slabs
 from ..measures import EARTH, STEP, run
 from ..pictures import Curve, Plot, Snapshot, draw
+from ..processes import ask, python_with
 from ..registry import Case, Row, row
 
-ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ROOT / "benchmarks" / "children"
 SLABS = (1e9, 1e6)
 BEAM_STEP = 1 / 60
 DOWN = (0.0, 0.0, -9.8)
@@ -48,28 +44,6 @@ def _beam(energy: str) -> tuple[Model, State]:
     mesh = block((20, 4, 4), (1.0, 0.2, 0.2))
     model = build_model(mesh, stiff_slabs(mesh, *SLABS), 0.4, 1e3, energy, pinned=held_end(mesh))
     return model, model.rest_state()
-
-
-def _python_with(module: str) -> str | None:
-    """The interpreter of the peers' environment when it has that module: SINEW_PEERS, or ``.venv-peers``."""
-    python = os.environ.get("SINEW_PEERS", str(ROOT / ".venv-peers" / "bin" / "python"))
-    if not Path(python).is_file():
-        return None
-    found = subprocess.run([python, "-c", f"import importlib.util as u; exit(u.find_spec({module!r}) is None)"])
-    return python if found.returncode == 0 else None
-
-
-def _ask(python: str, script: str, question: dict[str, np.ndarray | float | int]) -> dict[str, np.ndarray]:
-    """Run a peer's script on arrays; what it answers."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
-        np.savez(source, **question)
-        command = [python, "-W", "ignore", str(SCRIPTS / script), str(source), str(target)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"{script} failed:\n{done.stderr[-2000:]}")
-        with np.load(target, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
 
 
 def _ours(
@@ -97,7 +71,7 @@ def _simkit(
     at_least: float,
 ) -> Iterable[Row]:
     """The same mesh, energy, mass, step and number of iterations, from the same state."""
-    python, iterations = _python_with("simkit"), 5
+    python, iterations = python_with("simkit"), 5
     if python is None:
         yield row(case, "simkit is not installed: skipped", float("nan"))
         return
@@ -122,7 +96,7 @@ def _simkit(
         "steps": steps,
         "iterations": iterations,
     }
-    answer = _ask(python, "simkit_mixed_fem.py", question)
+    answer = ask(python, "simkit_mixed_fem.py", question)
     _ours(model, state, iterations, 1, time_step, gravity)
     runs = [_ours(model, state, iterations, steps, time_step, gravity) for _ in range(3)]
     seconds = min(float(s.min()) for _, s in runs)
@@ -151,7 +125,7 @@ def _simkit(
 
 def _mujoco() -> Iterable[Row]:
     """One second of the beam: distance to the converged motion against the time that a step takes."""
-    python, steps = _python_with("mujoco"), 60
+    python, steps = python_with("mujoco"), 60
     if python is None:
         yield row("mujoco_beam", "mujoco is not installed: skipped", float("nan"))
         return
@@ -164,7 +138,7 @@ def _mujoco() -> Iterable[Row]:
     yield row("mujoco_beam", "lowest point at 1 s, converged", exact[-1, :, 2].min(), "m")
     peer, ours, ends = [], [], {}
     for iterations in (30, 100, 300, 1000, 3000):
-        answer = _ask(python, "mujoco_flex.py", _flex_question(model, steps, iterations))
+        answer = ask(python, "mujoco_flex.py", _flex_question(model, steps, iterations))
         error = np.abs(answer["positions"] - exact).max() / size
         peer.append((1e3 * float(np.median(answer["seconds"])), error))
         ends[f"MuJoCo, {iterations}"] = answer["positions"][-1]

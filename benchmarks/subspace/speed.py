@@ -15,7 +15,7 @@ from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
 from ..bodies import bent_beam
 from ..measures import EARTH, PARTS, iteration_cost, shortest
-from ..pictures import Curve, Plot, draw
+from ..pictures import Bars, Curve, Plot, draw
 from ..registry import Case, Row, row
 
 SIZES = ((5, 227, 1.19), (10, 192, 2.01), (16, 581, 7.37), (16, 342, 5.87))
@@ -94,13 +94,8 @@ def _table() -> Iterable[Row]:
         yield row("table_1", f"{name}: full space / subspace", full.whole / mixed["whole"])
         bars.append(mixed)
         labels.append(name)
-    numbers = np.arange(len(PARTS))
-    curves = [
-        Curve(label, numbers, [1e3 * each[part] for part in PARTS], f"C{k}o-")
-        for k, (label, each) in enumerate(zip(labels, bars))
-    ]
-    names = ", ".join(f"{k} {part}" for k, part in enumerate(PARTS))
-    draw("subspace", "table_1", [Plot("parts of a Mixed FEM iteration (Fig. 10)", names, "ms", curves, log_y=True)])
+    series = {label: [1e3 * each[part] for part in PARTS] for label, each in zip(labels, bars, strict=True)}
+    draw("subspace", "table_1", [Bars("a Mixed FEM iteration (Fig. 10)", "ms", PARTS, series, log_x=True)])
 
 
 def _meshes() -> Iterable[Row]:

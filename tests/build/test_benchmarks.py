@@ -9,8 +9,9 @@ import types
 import numpy as np
 import pytest
 from PIL import Image
-from sinew.benchmarks import bodies, measures, pictures, registry
+from sinew.benchmarks import bodies, measures, pictures, processes, registry
 from sinew.benchmarks.rotation_aware_admm import RotationAwareADMM
+from sinew.core.simulation.process_memory import peak_memory
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_list_shows_what_each_is_for(fake, capsys):
 
 
 def test_modules_and_folders_are_benchmarks():
-    assert registry.names() == ["full-space", "mixed-fem", "spine"]
+    assert registry.names() == ["full-space", "mixed-fem", "spine", "subspace"]
 
 
 def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
@@ -68,7 +69,7 @@ def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
 
 
-@pytest.mark.parametrize("name", ["mixed-fem", "full-space"])
+@pytest.mark.parametrize("name", ["mixed-fem", "full-space", "subspace"])
 def test_case_names_are_unique(name):
     found = [case.name for case in registry.load(name).cases(None)]
     assert len(found) == len(set(found))
@@ -132,4 +133,33 @@ def test_costs_have_all_parts(problem):
     costs = measures.iteration_cost(problem.model, problem.start, ("mixed_fem", "newton"), 1)
     for cost in costs:
         assert set(cost.parts) == set(measures.PARTS)
-        assert cost.parts["factorization"] > 0.0 and 0.0 < cost.trial < cost.whole
+        assert cost.parts["factorization"] > 0.0 and 0.0 < cost.parts["line_search"] < cost.whole
+
+
+def test_a_function_runs_in_a_process_of_its_own():
+    """A new process counts its own memory, not that of this one with a large array."""
+    assert np.ones(4 * 10**7).sum() > 0
+    assert 10**7 < processes.fresh(peak_memory) < peak_memory()
+    with pytest.raises(RuntimeError, match="TypeError"):
+        processes.fresh(peak_memory, "too many")
+
+
+def test_peers_live_in_an_environment_of_their_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("SINEW_PEERS", str(tmp_path / "none"))
+    assert processes.python_with("numpy") is None
+    monkeypatch.setenv("SINEW_PEERS", sys.executable)
+    assert processes.python_with("numpy") == sys.executable
+    assert processes.python_with("no_such_module") is None
+
+
+def test_bars_and_grids_are_drawn(tmp_path, monkeypatch):
+    """The bar of 3 is about three times the bar of 1, and the grid's cells have colours of their own."""
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    bars = pictures.Bars("parts", "s", ["short", "long"], {"": [1.0, 3.0]})
+    grid = pictures.Grid("errors", "points", "modes", [1, 2], [3, 4], np.array([[1.0, 10.0], [100.0, 1000.0]]))
+    path = pictures.draw("some-bench", "bars", [bars, grid])
+    pixels = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    left, right = np.split(pixels, 2, axis=1)
+    blue = (left[..., 2] > left[..., 0] + 80).sum(axis=1)
+    assert np.isclose(blue[blue > 0].max() / blue[blue > 0].min(), 3.0, rtol=0.1)
+    assert len(np.unique(right.reshape(-1, 3), axis=0)) > 100

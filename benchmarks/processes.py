@@ -1,0 +1,60 @@
+"""Processes of their own: a function of a benchmark whose memory or first start is measured, and peers' scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ROOT / "benchmarks" / "children"
+
+_PROGRAM = """
+import importlib, importlib.util, json, sys
+spec = importlib.util.spec_from_file_location("build_addon", sys.argv[1])
+build_addon = importlib.util.module_from_spec(spec)
+sys.modules["build_addon"] = build_addon
+spec.loader.exec_module(build_addon)
+build_addon.mount()
+function = getattr(importlib.import_module(sys.argv[2]), sys.argv[3])
+print(json.dumps(function(*json.loads(sys.argv[4]))))
+"""
+
+
+def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a public function of a benchmark answers in a new process; arguments and answer go by JSON."""
+    entry = ROOT / "build_addon.py"
+    command = [sys.executable, "-c", _PROGRAM, str(entry), function.__module__, function.__name__]
+    done = subprocess.run([*command, json.dumps(arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{function.__name__} failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def python_with(module: str) -> str | None:
+    """The interpreter of the peers' environment when it has that module: SINEW_PEERS, or ``.venv-peers``."""
+    python = os.environ.get("SINEW_PEERS", str(ROOT / ".venv-peers" / "bin" / "python"))
+    if not Path(python).is_file():
+        return None
+    found = subprocess.run([python, "-c", f"import importlib.util as u; exit(u.find_spec({module!r}) is None)"])
+    return python if found.returncode == 0 else None
+
+
+def ask(python: str, script: str, question: dict[str, np.ndarray | float | int]) -> dict[str, np.ndarray]:
+    """Run a peer's script of ``children`` on arrays; what it answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
+        np.savez(source, **question)
+        command = [python, "-W", "ignore", str(SCRIPTS / script), str(source), str(target)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{script} failed:\n{done.stderr[-2000:]}")
+        with np.load(target, allow_pickle=False) as archive:
+            return {key: archive[key] for key in archive.files}
