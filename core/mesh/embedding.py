@@ -35,6 +35,10 @@ class Embedding:
     barycentric: np.ndarray
     outside: np.ndarray
 
+    def take(self, points: np.ndarray) -> Embedding:
+        """That of some of the points."""
+        return Embedding(self.tet_indices[points], self.barycentric[points], self.outside[points])
+
     def apply(self, tet_positions: np.ndarray, tets: np.ndarray) -> np.ndarray:
         """The points, (n,3), when the tet vertices are at ``tet_positions`` (v,3); same unit."""
         corners = tets[self.tet_indices]

@@ -7,6 +7,7 @@ was reported.
     about.sinew        format of the store, fingerprints of the job
     mesh.sinew         tetrahedra and embedding
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
+    display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
     frame_000012.sinew positions of the render surface, world space, metres
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
@@ -33,7 +34,7 @@ from .process_memory import peak_memory
 STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-KEPT = ("mesh", "subspace")
+KEPT = ("mesh", "subspace", "display")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 
@@ -236,6 +237,22 @@ class FrameStore:
     def keep(self, kind: str, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
         """Keep the arrays of one of ``KEPT``."""
         write_arrays(self._path(kind), arrays, about)
+
+    def take_kept(self, other: FrameStore) -> None:
+        """Keep what another store keeps: keys tell whether it can be used."""
+        for kind in KEPT:
+            if kept := other.read_kept(kind):
+                self.keep(kind, *kept)
+
+    def take_over(self, other: FrameStore) -> None:
+        """Take the frames, states and kept arrays of another store, whose job does the same to the same surface: as
+        when the grabs of a take have become this store's springs. The other stays as it is.
+        """
+        self.take_kept(other)
+        for kind in ("state", "frame"):
+            for frame in other._numbers(kind):
+                arrays, told = other._read_own(kind, frame)
+                write_arrays(self._path(kind, frame), arrays, told | {"job": self._key()})
 
     # -- the folder ---------------------------------------------------------------------------------------------------
 

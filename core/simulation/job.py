@@ -249,6 +249,25 @@ class Job:
             accelerations=None if self.accelerations is None else self.accelerations[:count],
         )
 
+    def prolonged(self) -> Job:
+        """The same job with a further frame at which everything stays where it is at the last one."""
+
+        def again(frames: np.ndarray) -> np.ndarray:
+            return np.concatenate([frames, frames[-1:]])
+
+        return replace(
+            self,
+            frame_end=self.frame_end + 1,
+            pin_positions=again(self.pin_positions),
+            object_to_world=again(self.object_to_world),
+            springs=tuple(replace(s, targets=again(s.targets), stiffness=again(s.stiffness)) for s in self.springs),
+            colliders=tuple(
+                c if len(c.positions) == 1 else replace(c, positions=again(c.positions)) for c in self.colliders
+            ),
+            pin_held=again(self.pin_held),
+            accelerations=None if self.accelerations is None else again(self.accelerations),
+        )
+
     # -- to and from a file ---------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:

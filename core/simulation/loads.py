@@ -7,7 +7,6 @@ frame and substep alone, so a bake that is resumed goes on with the same bits.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Protocol
 
 import numpy as np
@@ -68,22 +67,25 @@ class _Mover(Protocol):
         """The load from one to another fraction of the way to a frame from the one before."""
 
 
-def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
-    """Values (frames, ...) at a fraction of the way to a frame."""
-    before, after = values[frame - 1], values[frame]
+def between(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
+    """What goes straight from one frame to the next, at a fraction of the way."""
     return after if fraction == 1.0 else before + fraction * (after - before)
+
+
+def _on_the_way(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
+    """Values (frames, ...) at a fraction of the way to a frame."""
+    return between(values[frame - 1], values[frame], fraction)
 
 
 class _MovingSpring:
     def __init__(self, spring: Spring, space: Space, embedding: Embedding) -> None:
-        held = Embedding(*(getattr(embedding, item.name)[spring.vertices] for item in fields(embedding)))
-        self._points = space.points(held)
+        self._points = space.points(embedding.take(spring.vertices))
         self._shares = shared_stiffness(1.0, spring.weights)
         self._spring = spring
 
     def at(self, frame: int, _begin: float, end: float) -> Springs:
-        stiffness = self._shares * _between(self._spring.stiffness, frame, end)
-        return Springs(self._points, stiffness, _between(self._spring.targets, frame, end))
+        stiffness = self._shares * _on_the_way(self._spring.stiffness, frame, end)
+        return Springs(self._points, stiffness, _on_the_way(self._spring.targets, frame, end))
 
 
 class _MovingField:
@@ -92,7 +94,7 @@ class _MovingField:
         self._extension = SurfaceToBody(space.mesh, embedding, solver)
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
-        return AccelerationField(self._pull(self._extension.extend(_between(self._samples, frame, end))))
+        return AccelerationField(self._pull(self._extension.extend(_on_the_way(self._samples, frame, end))))
 
 
 class _StandingGround:
@@ -120,7 +122,7 @@ class _MovingCollider:
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
         """The end of one substep is the beginning of the next; what stands still has one pose."""
         positions = self._collider.positions
-        now = positions[0] if len(positions) == 1 else _between(positions, frame, fraction)
+        now = positions[0] if len(positions) == 1 else _on_the_way(positions, frame, fraction)
         if self._last is None or not np.array_equal(self._last[0], now):
             self._last = now, ColliderPose(self._surface, now)
         return self._last[1]

@@ -22,7 +22,7 @@ from ..model.model import Model, build_model
 from ..small_matrix import batch_svd
 from ..solvers.registry import in_subspace
 from ..subspaces.carried_points import CarriedPoints
-from ..subspaces.reduced_model import subspace_of
+from ..subspaces.reduced_model import Subspace, subspace_of
 from ..subspaces.softening import felt_share
 from ..subspaces.space import Space
 from .frame_store import FrameStore
@@ -51,12 +51,16 @@ def ignore(_event: dict[str, Any]) -> None:
 class Prepared:
     """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame.
 
-    ``space`` is what the solver steps, the model itself or its subspace; ``pins`` hold its unknowns, ``points`` are the
-    vertices of the surface.
+    ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
+    the vertices of the surface, tied to the mesh by ``embedding``. ``material_weights`` (m, materials) are the parts of
+    the materials in the space's tets.
     """
 
     model: Model
     space: Space
+    subspace: Subspace | None
+    embedding: Embedding
+    material_weights: np.ndarray
     points: EmbeddedPoints | CarriedPoints
     pins: PinSchedule
     loads: Loads
@@ -156,18 +160,21 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         held,
     )
     linear_solver = _linear_solver(job, model, store)
-    space, pins, warnings = _space(job, model, pins, store, on_event)
+    subspace, pins, warnings = _subspace(job, model, pins, store, on_event)
+    space = subspace.model if subspace else model
+    weights = fields.weights[subspace.parts.tets] if subspace else fields.weights
     on_event({**about, "warnings": [*about["warnings"], *warnings]})
     loads = Loads(job, model, space, embedding, linear_solver.solver)
-    return Prepared(model, space, space.points(embedding), pins, loads, linear_solver)
+    points = space.points(embedding)
+    return Prepared(model, space, subspace, embedding, weights, points, pins, loads, linear_solver)
 
 
-def _space(
+def _subspace(
     job: Job, model: Model, pins: PinSchedule, store: FrameStore | None, on_event: OnEvent
-) -> tuple[Space, PinSchedule, list[str]]:
-    """What the job's solver steps, the pins of its unknowns, and what a user should know of it."""
+) -> tuple[Subspace | None, PinSchedule, list[str]]:
+    """The subspace of the job's solver, the pins of its unknowns, and what a user should know of it."""
     if not in_subspace(job.solver):
-        return model, pins, []
+        return None, pins, []
     on_event({"event": "phase", "phase": "subspace", "done": 0, "total": 1})
     subspace = subspace_of(model, kept_subspace(model, job.solver.modes, job.solver.cubature_points, store))
     space = subspace.model
@@ -178,7 +185,7 @@ def _space(
             f"{points} cubature points feel {share:.0%} of the energy of some movement, which will be too soft: "
             f"set Cubature Points to {2 * points} or more, or fewer Modes."
         )
-    return space, subspace.pins.schedule(pins, model.mesh.rest_positions, first), warnings
+    return subspace, subspace.pins.schedule(pins, model.mesh.rest_positions, first), warnings
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:

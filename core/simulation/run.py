@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import StepReport
 from ..solvers import make_solver
@@ -27,6 +28,47 @@ class Frame:
     reports: list[StepReport]
 
 
+class Stepper:
+    """Steps a prepared job from frame to frame; frames are counted from the job's first as 0."""
+
+    def __init__(self, job: Job, prepared: Prepared) -> None:
+        self._job, self._prepared = job, prepared
+        self._pinned = prepared.space.pinned
+        self._solver = make_solver(prepared.space, job.solver, prepared.linear_solver)
+
+    def advance(
+        self,
+        state: State,
+        at: int,
+        further: Callable[[float], Sequence[Load]] = lambda _part: (),
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> tuple[State, list[StepReport]]:
+        """The state at a frame from that at the one before. Pins move linearly within a frame.
+
+        ``further`` gives what acts beside the job's own loads in the step that ends at a part (0 to 1) of the way.
+        Raises Stopped between steps.
+        """
+        prepared, job, reports = self._prepared, self._job, []
+        self._hold(prepared.pins.held_corners(at))
+        substeps = job.solver.substeps
+        for k in range(1, substeps + 1):
+            if should_stop():
+                raise Stopped
+            targets, loads = prepared.pins.targets_at(at, k / substeps), prepared.loads.at(at, k)
+            state, report = self._solver.step(state, targets, job.time_step, (*loads, *further(k / substeps)))
+            reports.append(report)
+        return state, reports
+
+    def _hold(self, pinned: np.ndarray) -> None:
+        """Pins that are released make other unknowns, so another system; the old one's factor goes first."""
+        if np.array_equal(pinned, self._pinned):
+            return
+        self._pinned = pinned
+        del self._solver
+        space = replace(self._prepared.space, pinned=pinned)
+        self._solver = make_solver(space, self._job.solver, self._prepared.linear_solver)
+
+
 def simulate(
     job: Job,
     prepared: Prepared,
@@ -35,27 +77,14 @@ def simulate(
 ) -> Iterator[Frame]:
     """Yield frames from the job's first, or from after ``start`` (a frame and its state), to its last.
 
-    The first frame is the rest shape, without a step. Pins move linearly within a frame. Raises Stopped between steps.
+    The first frame is the rest shape, without a step. Raises Stopped between steps.
     """
-    solver = make_solver(prepared.space, job.solver, prepared.linear_solver)
-    pinned = prepared.space.pinned
+    stepper = Stepper(job, prepared)
     if start is None:
         number, state = job.frame_start, prepared.space.rest_state()
         yield Frame(number, state, [])
     else:
         number, state = start
-    substeps = job.solver.substeps
     for frame in range(number + 1, job.frame_end + 1):
-        at, reports = frame - job.frame_start, []
-        if not np.array_equal(prepared.pins.held_corners(at), pinned):
-            # Pins were released: other unknowns, another system; the old one's factor goes first.
-            pinned = prepared.pins.held_corners(at)
-            del solver
-            solver = make_solver(replace(prepared.space, pinned=pinned), job.solver, prepared.linear_solver)
-        for k in range(1, substeps + 1):
-            if should_stop():
-                raise Stopped
-            targets, loads = prepared.pins.targets_at(at, k / substeps), prepared.loads.at(at, k)
-            state, report = solver.step(state, targets, job.time_step, loads)
-            reports.append(report)
+        state, reports = stepper.advance(state, frame - job.frame_start, should_stop=should_stop)
         yield Frame(frame, state, reports)

@@ -1,8 +1,9 @@
-"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER bake|resume|mesh``.
+"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER bake|resume|mesh|live``.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
-store and prints events as JSON lines. It stops between steps when its standard input closes, which is also what happens
-when the parent dies. Exit code 0: done or stopped; 1: an error, whose event was printed.
+store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; it closes
+too when the parent dies. Other lines are the commands of live mode. Exit code 0: done or stopped; 1: an error, whose
+event was printed.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import importlib
 import importlib.util
 import json
 import os
+import queue
 import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 def _load_package(name: str, folder: str) -> None:
@@ -40,6 +42,7 @@ def main(arguments: list[str]) -> int:
     os.dup2(2, 1)
 
     stop = threading.Event()
+    commands: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def on_event(event: dict) -> None:
         try:
@@ -52,13 +55,15 @@ def main(arguments: list[str]) -> int:
         for line in sys.stdin:
             if line.strip() == "stop":
                 break
+            commands.put(line)
         stop.set()
+        commands.put(None)
 
     threading.Thread(target=listen, daemon=True).start()
     _load_package(package, folder)
     errors = importlib.import_module(f"{package}.core.errors")
     try:
-        _work(package, store_folder, task, on_event, stop.is_set)
+        _work(package, store_folder, task, on_event, stop.is_set, iter(commands.get, None))
     except errors.SinewError as error:
         on_event(_error(error.code, error.message, error.remedy))
         return 1
@@ -78,11 +83,22 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _work(package: str, store_folder: str, task: str, on_event: Callable, should_stop: Callable) -> None:
-    simulation = importlib.import_module(f"{package}.core.simulation.bake")
+def _work(
+    package: str,
+    store_folder: str,
+    task: str,
+    on_event: Callable[[dict], None],
+    should_stop: Callable[[], bool],
+    commands: Iterable[str],
+) -> None:
     frame_store = importlib.import_module(f"{package}.core.simulation.frame_store")
     store = frame_store.FrameStore.open(store_folder)
     job = store.job()
+    if task == "live":
+        live_service = importlib.import_module(f"{package}.core.simulation.live_service")
+        live_service.serve(job, store, on_event, commands, should_stop)
+        return
+    simulation = importlib.import_module(f"{package}.core.simulation.bake")
     if task == "mesh":
         simulation.build_mesh(job, store, on_event)
     else:

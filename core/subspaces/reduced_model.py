@@ -6,7 +6,7 @@ Unknowns are U (r,3), ``x = X + A U``: those of the modes first, then the handle
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -118,6 +118,10 @@ class ReducedModel:
         """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
+
+    def scaled(self, scale: np.ndarray) -> ReducedModel:
+        """The same body with the stiffness of each cubature point scaled by (c,)."""
+        return replace(self, elastic=self.elastic.scaled(scale))
 
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (r,3)."""

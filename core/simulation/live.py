@@ -1,0 +1,137 @@
+"""A body that is played with: frame after frame, pulled at by grabs that nobody knows beforehand.
+
+A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses go straight
+from frame to frame, as those of a bake's springs do; a vertex that has not been grabbed yet has its rest position for a
+target and no stiffness, one that is let go keeps its target without stiffness. So a take is a bake with the springs
+that :func:`take_springs` makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import SettingsError, SpringError
+from ..forces.springs import Springs
+from .job import Job
+from .loads import between
+from .prepare import Prepared
+from .run import Frame, Stepper
+from .surroundings import Spring
+
+SAME_STIFFNESS = 1e-6
+"""Relative change of stiffness that modes do not mind."""
+
+
+class Grab(NamedTuple):
+    """A spring from a vertex of the surface to a target (3,) m, N/m."""
+
+    vertex: int
+    target: np.ndarray
+    stiffness: float
+
+
+class LiveBody:
+    """A prepared job that is stepped as one likes, beyond its last frame too, where its surroundings stand still.
+
+    Parameters
+    ----------
+    job : Job, made one frame longer by :meth:`Job.prolonged`
+    prepared : Prepared, of that job
+    """
+
+    def __init__(self, job: Job, prepared: Prepared) -> None:
+        self._job, self._prepared = job, prepared
+        self._stepper = Stepper(job, prepared)
+        self._points: dict[int, object] = {}
+        self.reset()
+
+    def reset(self) -> Frame:
+        """Back to the first frame, at rest, with nothing grabbed."""
+        self._grabs: dict[int, Grab] = {}
+        self._frame = Frame(self._job.frame_start, self._prepared.space.rest_state(), [])
+        return self._frame
+
+    def advance(self, grabs: Sequence[Grab]) -> Frame:
+        """One frame on.
+
+        Raises
+        ------
+        SpringError : a grab's vertex is not there. SolverError : the step failed; the body stays where it was.
+        """
+        before, now = self._grabs, self._renewed(grabs)
+        number, last = self._frame.number + 1, self._job.frame_end
+        at = min(number, last) - self._job.frame_start
+        state, reports = self._stepper.advance(self._frame.state, at, self._pulls(before, now))
+        self._grabs, self._frame = now, Frame(number, state, reports)
+        return self._frame
+
+    def set_stiffness(self, youngs_moduli: Sequence[float]) -> bool:
+        """Give each material another Young's modulus, Pa; whether the modes were found for another distribution.
+
+        Cubature points follow at once. Contact stays as stiff as it was.
+        """
+        old = np.array([material.youngs_modulus for material in self._job.materials])
+        new = np.array(youngs_moduli, dtype=np.float64)
+        if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
+            raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")
+        prepared = self._prepared
+        scale = np.exp(prepared.material_weights @ np.log(new / old))
+        space = prepared.space.scaled(scale)
+        self._stepper = Stepper(self._job, replace(prepared, space=space))
+        return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
+
+    def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:
+        now = {vertex: grab._replace(stiffness=0.0) for vertex, grab in self._grabs.items()}
+        for grab in grabs:
+            if not 0 <= grab.vertex < len(self._job.surface.positions):
+                raise SpringError(f"There is no vertex {grab.vertex} to grab.", "Grab a vertex of the body.")
+            now[grab.vertex] = grab
+        return now
+
+    def _pulls(self, before: dict[int, Grab], now: dict[int, Grab]) -> Callable[[float], list[Springs]]:
+        ways = []
+        for vertex, grab in now.items():
+            was = before.get(vertex) or Grab(vertex, self._job.surface.positions[vertex], 0.0)
+            if was.stiffness or grab.stiffness:
+                ways.append((self._points_at(vertex), was, grab))
+
+        def pulls(part: float) -> list[Springs]:
+            return [
+                Springs(
+                    points,
+                    np.array([between(was.stiffness, grab.stiffness, part)]),
+                    between(was.target, grab.target, part)[None],
+                )
+                for points, was, grab in ways
+            ]
+
+        return pulls
+
+    def _points_at(self, vertex: int) -> object:
+        if vertex not in self._points:
+            held = self._prepared.embedding.take(np.array([vertex]))
+            self._points[vertex] = self._prepared.space.points(held)
+        return self._points[vertex]
+
+
+def take_springs(frames: Sequence[Sequence[Grab]], rest_positions: np.ndarray) -> tuple[Spring, ...]:
+    """The springs of a take: ``frames`` holds the grabs of each frame, those of the first not counting; one spring a
+    vertex that was grabbed.
+
+    ``rest_positions`` (n,3) m are the surface's.
+    """
+    vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
+    springs = []
+    for vertex in vertices:
+        targets = np.tile(rest_positions[vertex], (len(frames), 1, 1))
+        stiffness = np.zeros(len(frames))
+        for k, grabs in enumerate(frames[1:], start=1):
+            targets[k] = targets[k - 1]
+            for grab in (grab for grab in grabs if grab.vertex == vertex):
+                targets[k], stiffness[k] = grab.target, grab.stiffness
+        springs.append(Spring(f"Grab {vertex}", np.array([vertex]), np.ones(1), targets, stiffness))
+    return tuple(springs)

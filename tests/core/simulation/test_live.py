@@ -1,0 +1,128 @@
+"""Live mode: what is played is what is baked, commands are answered, and nothing of the body is lost by a bad one."""
+
+import base64
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.errors import SettingsError, SpringError
+from sinew.core.simulation import prepare as preparation
+from sinew.core.simulation.bake import bake
+from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.live import Grab, LiveBody, take_springs
+from sinew.core.simulation.live_service import serve
+from sinew.core.simulation.prepare import prepare
+from sinew.core.subspaces.skinning import Coordinates, skinned
+
+from .jobs import baked, rising_plate, shaken_bar
+
+FRAMES = 8
+
+
+def job_of(frames=FRAMES, **settings):
+    settings = {"solver": "subspace_mixed_fem", "modes": 4, "cubature_points": 60, **settings}
+    return replace(shaken_bar(frames, **settings), colliders=(rising_plate(frames),))
+
+
+def grabs_of(job):
+    """Two vertices pulled about: one let go and grabbed again, both at once for a while."""
+    X = job.surface.positions
+    far, near = int(np.argmax(X[:, 0])), int(np.argmin(np.abs(X[:, 0] - 0.2)))
+    frames = [[] for _ in range(FRAMES)]
+    for k in (1, 2, 5, 6):
+        frames[k].append(Grab(far, X[far] + [0.0, 0.02 * k, 0.01 * k], 40.0 + k))
+    for k in (2, 3):
+        frames[k].append(Grab(near, X[near] + [0.0, 0.0, 0.03], 80.0))
+    return frames[: job.frame_count]
+
+
+def played(job, frames):
+    longer = job.prolonged()
+    prepared = prepare(longer)
+    body = LiveBody(longer, prepared)
+    states = [body.reset(), *(body.advance(grabs) for grabs in frames[1:])]
+    return [prepared.surface(frame.state.positions) for frame in states]
+
+
+@pytest.mark.parametrize("settings", [{}, {"substeps": 3, "integrator": "bdf2"}, {"solver": "subspace_fem"}])
+def test_a_take_bakes_to_the_same_positions(settings):
+    job = job_of(**settings)
+    frames = grabs_of(job)
+    live = played(job, frames)
+    again = baked(replace(job, springs=take_springs(frames, job.surface.positions)))
+    assert len(live) == len(again) == FRAMES
+    assert max(np.abs(a - b).max() for a, b in zip(live, again, strict=True)) <= 1e-12
+    plain = baked(job)
+    assert max(np.abs(a - b).max() for a, b in zip(live, plain, strict=True)) > 0.01, "grabs do something"
+
+
+def test_after_the_last_frame_it_goes_on_and_rests():
+    job = replace(job_of(3, mass_damping=20.0), colliders=())
+    X = job.surface.positions
+    ends = played(job, [[]] * 120)
+    assert len(ends) == 120
+    assert np.abs(ends[-1] - ends[-2]).max() <= 1e-6
+    pins = job.pinned_vertices
+    assert np.abs(ends[-1][pins] - job.pin_positions[-1]).max() <= 1e-9
+    assert np.abs(ends[-1] - X).max() > 1e-3
+
+
+def test_stiffness_changes_while_it_runs(monkeypatch):
+    """The same as a body that had that stiffness from the start, in the same modes."""
+    job = replace(job_of(), colliders=())
+    E = [material.youngs_modulus for material in job.materials]
+    longer = job.prolonged()
+    body = LiveBody(longer, prepared := prepare(longer))
+    assert not body.set_stiffness([2 * e for e in E])
+    live = [prepared.surface(body.advance([]).state.positions) for _ in range(3)]
+    monkeypatch.setattr(preparation, "kept_subspace", lambda *_arguments: prepared.subspace.parts)
+    stiffer = replace(job, materials=tuple(replace(m, youngs_modulus=2 * m.youngs_modulus) for m in job.materials))
+    other = played(stiffer, [[]] * 4)[1:]
+    assert max(np.abs(a - b).max() for a, b in zip(live, other, strict=True)) <= 1e-9 * job.surface.size
+    assert body.set_stiffness([2 * E[0], E[1]])
+    with pytest.raises(SettingsError):
+        body.set_stiffness([0.0, 1.0])
+    with pytest.raises(SpringError):
+        body.advance([Grab(10**6, np.zeros(3), 1.0)])
+
+
+def test_commands_are_answered_and_recorded(tmp_path):
+    job = job_of(4)
+    store = FrameStore.create(tmp_path / "live", job)
+    frames, events = grabs_of(job), []
+    commands = [{"do": "advance", "grabs": [{"vertex": 10**6, "target": [0, 0, 0], "stiffness": 1.0}]}]
+    commands += [{"do": "advance", "grabs": []}, {"do": "record"}]
+    for grabs in frames[1:]:
+        grabs = [{"vertex": g.vertex, "target": list(g.target), "stiffness": g.stiffness} for g in grabs]
+        commands.append({"do": "advance", "grabs": grabs})
+    commands += [{"do": "jump"}, {"do": "reset"}]
+    serve(job, store, events.append, (json.dumps(command) for command in commands))
+    assert [event["event"] for event in events if event["event"] not in ("phase", "mesh")] == (
+        ["ready", "halted", "live", "live", *["live"] * 3, "recorded", "halted", "live", "stopped"]
+    )
+    assert store.frames() == [1, 2, 3, 4]
+    shown = store.read_kept("display")[0]
+    last = [event for event in events if event["event"] == "live"][-2]
+    handles = np.frombuffer(base64.b64decode(last["handles"]), "<f8").reshape(-1, 4, 3)
+    drawn = skinned(shown["rest"], shown["weights"], Coordinates(shown["centre"], float(shown["size"][0])), handles)
+    assert np.abs(drawn - store.read(4)).max() <= 1e-6 * job.surface.size
+
+    final = replace(job, springs=take_springs(frames, job.surface.positions))
+    kept = FrameStore.create(tmp_path / "bake", final)
+    kept.take_over(store)
+    assert kept.outdated_by(final) == []
+    taken = [kept.read(frame) for frame in kept.frames()]
+    fresh = FrameStore.create(tmp_path / "again", final)
+    assert bake(final, fresh) == "done"
+    assert max(np.abs(a - fresh.read(1 + k)).max() for k, a in enumerate(taken)) <= 1e-12
+    last = kept.read(4)
+    kept.keep_until(3)
+    assert bake(final, kept, resume=True) == "done", "a take can be resumed"
+    assert np.abs(kept.read(4) - last).max() <= 1e-12
+
+
+def test_live_mode_needs_a_subspace(tmp_path):
+    job = shaken_bar(3)
+    with pytest.raises(SettingsError, match="subspace"):
+        serve(job, FrameStore.create(tmp_path, job), lambda event: None, [])
