@@ -60,6 +60,10 @@ class SubspaceError(SinewError):
     """A subspace that cannot be built, or that no longer fits its body."""
 
 
+class PreviewError(SinewError):
+    """The graphics card cannot draw the preview."""
+
+
 class FactorizationError(SinewError):
     """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
 

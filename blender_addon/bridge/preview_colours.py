@@ -1,0 +1,58 @@
+"""What the preview shows of a subspace, as linear colours (n,3) of vertices: stiffness, a mode's weights, clusters.
+
+Maps are made of colours as a screen shows them and then turned into linear light.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_STIFFNESS = np.array([
+    [0.16, 0.18, 0.45], [0.13, 0.45, 0.60], [0.30, 0.68, 0.50], [0.85, 0.80, 0.35], [0.90, 0.45, 0.20],
+    [0.65, 0.10, 0.15],
+])  # fmt: skip
+"""From soft to stiff: dark blue, teal, green, yellow, orange, red."""
+
+_SIGNED = np.array([[0.10, 0.25, 0.65], [0.45, 0.65, 0.90], [0.93, 0.93, 0.93], [0.95, 0.60, 0.40], [0.70, 0.10, 0.15]])
+"""From -1 to 1: blue, white at 0, red."""
+
+_GOLDEN = 0.61803398875
+"""Fraction of the colour circle between neighbouring numbers: no two of few are near each other."""
+
+
+def stiffness_colours(
+    log_stiffness: np.ndarray, softest: float | None = None, stiffest: float | None = None
+) -> np.ndarray:
+    """Of the logarithm (n,) of the stiffness; the ends of the map are the body's own extremes unless given."""
+    low = float(log_stiffness.min()) if softest is None else softest
+    high = float(log_stiffness.max()) if stiffest is None else stiffest
+    # A body of one material lies in the middle.
+    t = (log_stiffness - low) / (high - low) if high - low > 1e-9 else np.full(len(log_stiffness), 0.5)
+    return _mapped(t, _STIFFNESS)
+
+
+def weight_colours(weights: np.ndarray) -> np.ndarray:
+    """Of signed weights (n,) of one mode or handle: zero is white, the largest in size is full red or blue."""
+    largest = float(np.abs(weights).max(initial=0.0))
+    return _mapped(0.5 + 0.5 * np.asarray(weights, dtype=np.float64) / (largest if largest > 0.0 else 1.0), _SIGNED)
+
+
+def cluster_colours(clusters: np.ndarray) -> np.ndarray:
+    """Of the numbers (n,) of clusters: hues far apart, in three shades."""
+    numbers = np.asarray(clusters, dtype=np.int64)
+    hue = (numbers * _GOLDEN) % 1.0
+    bright = np.array([0.95, 0.70, 0.82])[numbers % 3]
+    # Hue to red, green and blue: each is full over a third of the circle and fades over a sixth.
+    away = np.abs(((hue[:, None] - np.array([0.0, 1 / 3, 2 / 3]) + 0.5) % 1.0) - 0.5)
+    return _linear(bright[:, None] * (0.25 + 0.75 * np.clip(2.0 - 6.0 * away, 0.0, 1.0)))
+
+
+def _mapped(t: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    at = np.linspace(0.0, 1.0, len(stops))
+    t = np.clip(t, 0.0, 1.0)
+    return _linear(np.column_stack([np.interp(t, at, stops[:, k]) for k in range(3)]))
+
+
+def _linear(shown: np.ndarray) -> np.ndarray:
+    """IEC 61966-2-1."""
+    return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
