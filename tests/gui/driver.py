@@ -101,11 +101,16 @@ class Gui:
             yield TICK
 
     def redraw(self) -> Steps:
-        """Redraw every editor and let the screen settle."""
-        for _ in range(2):
+        """Redraw every editor and let the screen settle: until it stays the same, for two seconds at most."""
+        before, end = b"", time.monotonic() + 2.0
+        while time.monotonic() < end:
             for area in self.window.screen.areas:
                 area.tag_redraw()
             yield 0.2
+            now = (self.session / "screen" / "Xvfb_screen0").read_bytes()
+            if now == before:
+                return
+            before = now
 
     def photograph(self, name: str) -> Steps:
         """Photograph the whole screen."""

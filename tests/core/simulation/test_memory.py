@@ -110,7 +110,7 @@ def _three_frames(job: Job) -> None:
     ("job", "least"),
     [
         (fine_box(3, ground=Ground(height=0.0)), 0.8),
-        (free_box(3, colliders=(plate(80, 3),)), 0.8),
+        (free_box(3, solver={"substeps": 2}, colliders=(plate(80, 3),)), 0.8),
         (free_box(3, colliders=(plate(80, 1),)), 0.3),
         (free_box(90, colliders=(plate(80, 90),)), 0.8),
     ],

@@ -104,7 +104,8 @@ def scenario(gui):
         yield from gui.click(left + panels.LEFT, top - down)
         yield from gui.redraw()
     yield from panels.opened(gui, "Bake", (BAKE,))
-    gui.record("began", job.current() is not None)
+    record = cube.sinew.bake
+    yield from gui.wait_until(lambda: job.current() is not None or record.status != "NONE", 20, "the button bakes")
     yield from gui.wait_until(lambda: job.current() is None, 800, "the bake is done")
     gaps, slips = [], []
     for frame in range(1, FRAMES + 1):
@@ -120,5 +121,4 @@ def scenario(gui):
     yield from panels.opened(gui, "Bake", (panels.REPORT,))
     bpy.context.scene.unit_settings.scale_length = 0.001
     yield from panels.opened(gui, "Solver")
-    record = cube.sinew.bake
     gui.record("bake", [record.status, record.body_mass, record.message, record.report])
