@@ -126,8 +126,8 @@ def _slopes(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, skin: 
         for j in range(2):
             own[:, i, j] = np.einsum("gk,gk->g", by_place, axes[j])
     own[np.linalg.det(own) < _LEAST_SPREAD] = np.eye(2)
-    plain = np.stack([total_of @ skin.weights for total_of in sums], axis=1)
-    return np.ascontiguousarray(np.linalg.solve(own, plain).transpose(1, 0, 2))
+    plain = np.stack([mean @ skin.weights for mean in sums], axis=1)
+    return np.linalg.solve(own, plain).transpose(1, 0, 2).astype(np.float32)
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
