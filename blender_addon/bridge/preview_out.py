@@ -201,6 +201,8 @@ def _drawing(depth_test: str, depth_mask: bool = True, sized_points: bool = Fals
     try:
         yield
     finally:
+        # Blender takes a new shader for the bound one when it lies where a freed one lay, and then draws nothing.
+        gpu.shader.unbind()
         gpu.state.program_point_size_set(False)
         gpu.state.blend_set(before[0])
         gpu.state.depth_test_set(before[1])

@@ -77,6 +77,7 @@ def read_back(preview: Preview, variable: str) -> np.ndarray:
         shader.bind()
         batch.bind(shader, preview.handle_buffer)
         points.draw(shader)
+        gpu.shader.unbind()
 
     return picture(draw, (COLUMNS, rows), "RGBA32F").reshape(-1, 4)[:count, :3].astype(np.float64)
 
