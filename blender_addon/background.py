@@ -1,4 +1,6 @@
-"""What the buttons Bake, Resume and Tetrahedralize share: in a window the child works, without one the library does."""
+"""What the buttons Bake, Resume, Convert Result and Tetrahedralize share: in a window the child works, without one the
+library does.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,12 @@ from ..core.errors import SinewError
 from . import baking
 from . import job as child
 
+STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
+
 
 def execute(operator: Any, context: Any, mode: str) -> set[str]:
-    """Start the child for ``bake``, ``resume`` or ``mesh`` on the active object; under ``--background`` do it at once.
+    """Start the child for ``bake``, ``resume``, ``handles`` or ``mesh`` on the active object; under ``--background`` do
+    it at once.
 
     Timers never run in background mode, so that there the work has to be over when this returns.
     """
@@ -36,6 +41,9 @@ def execute(operator: Any, context: Any, mode: str) -> set[str]:
 
 
 def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
+    if mode == "handles":
+        store = baking.open_store(obj)
+        return store.job(), store
     prepare = baking.prepare_resume if mode == "resume" else baking.prepare
     manager = context.window_manager
     manager.progress_begin(0, max(1, context.scene.frame_end - context.scene.frame_start + 1))
@@ -47,13 +55,17 @@ def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
 
 def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
-    from ..core.simulation import bake
+    from ..core.simulation import bake, kept_handles
 
     events: list[dict[str, Any]] = []
     if mode == "mesh":
         bake.build_mesh(job, store, events.append)
+    elif mode == "handles":
+        kept_handles.find_handles(job, store, baking.wanted_modes(obj), events.append)
+        apply(obj, store.folder, obj.sinew.bake.status)
     else:
-        bake.bake(job, store, on_event=events.append, should_stop=lambda: False, resume=mode == "resume")
+        modes = baking.wanted_modes(obj)
+        bake.bake(job, store, events.append, should_stop=lambda: False, resume=mode == "resume", modes=modes)
         apply(obj, store.folder, "DONE")
     baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
 
@@ -67,6 +79,7 @@ def child_run(obj: Any, mode: str, job: Any, store: Any) -> child.Run:
         mode=mode,
         frames_total=job.frame_count if mode != "mesh" else 0,
         on_end=finish,
+        modes=baking.wanted_modes(obj),
     )
 
 
@@ -85,10 +98,12 @@ def finish(run: child.Run) -> bool:
         return False
     baking.note_mesh(obj, run.mesh)
     message = f"{run.message} {run.remedy}".strip()
-    if run.mode == "mesh":
+    if run.mode == "mesh" or (run.mode == "handles" and run.outcome == "error"):
         obj.sinew.bake.message = message
-        return True
-    apply(obj, run.folder, {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}[run.outcome], message)
+    elif run.mode == "handles":
+        apply(obj, run.folder, obj.sinew.bake.status)
+    else:
+        apply(obj, run.folder, STATUS_OF[run.outcome], message)
     return True
 
 

@@ -11,9 +11,10 @@ import bpy
 from ..core.errors import SinewError, StoreError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
+from . import choices
 from . import job as child
 from .bridge import job_in
-from .bridge.frames_out import apply_frames, lost_words, remove_result
+from .bridge.frames_out import apply_frames, apply_handles, lost_words, remove_result
 
 if TYPE_CHECKING:
     from ..core.simulation.report import BakeReport
@@ -78,11 +79,23 @@ def has_frames(obj: Any) -> bool:
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
-    """Turn the frames of a store into shape keys; how many. ``status`` is DONE, STOPPED or FAILED."""
+    """Turn the frames of a store into the result that the artist wants; how many. ``status`` is DONE, STOPPED or
+    FAILED. Handles have to be in the store already; where they are not, shape keys stand in.
+    """
+    from ..core.simulation.kept_handles import kept_handles
+
+    record, modes = obj.sinew.bake, wanted_modes(obj)
     frames, job = store.frames(), store.job()
-    if frames:
+    handles = kept_handles(job, store, modes) if modes and frames else None
+    if handles is not None:
+        apply_handles(obj, context, job, handles)
+        record.modes = 0 if choices.in_subspace(job.solver.solver) else modes
+        record.error = handles.error_words(job.surface.size)
+    elif frames:
         apply_frames(obj, context, job, frames, store.read)
-    record = obj.sinew.bake
+        record.error = ""
+        if modes:
+            record.message = record.message or "The frames lie on shape keys for now: press Convert Result."
     record.material_warning = nowhere_words(job)
     record.status = status
     record.frames = len(frames)
@@ -91,6 +104,19 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     if frames:
         note_report(obj, store)
     return len(frames)
+
+
+def wanted_modes(obj: Any) -> int:
+    """Modes of the handles that the artist wants; 0 for shape keys."""
+    return obj.sinew.result_modes if obj.sinew.result == "NODES" else 0
+
+
+def kept_otherwise(obj: Any) -> bool:
+    """Whether the result of a bake is kept in another way than the artist wants now."""
+    record, modes = obj.sinew.bake, wanted_modes(obj)
+    if record.status == "NONE" or not record.frames:
+        return False
+    return record.kind != obj.sinew.result or bool(modes and record.modes and record.modes != modes)
 
 
 def delete(obj: Any) -> None:

@@ -1,7 +1,7 @@
 """``sinew bake`` and ``sinew report``: a bake without a window, in this process, and what is known of one.
 
 ``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``python -m sinew bake scene.blend``
-(the ``bpy`` wheel) through :func:`main`. The result is the .blend itself: it is saved with its shape keys when the bake
+(the ``bpy`` wheel) through :func:`main`. The result is the .blend itself: it is saved with them when the bake
 is complete. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 128 + the signal's number when one stopped it.
 """
 
@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> int:
 def _parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
     prog = f"python -m sinew {command}" if with_scene else f"blender -b scene.blend --command sinew {command}"
     what = {
-        "bake": "Bake the elastic bodies of a .blend to shape keys and save the .blend.",
+        "bake": "Bake the elastic bodies of a .blend and save the .blend.",
         "report": "Say how the bakes of a .blend went, frame by frame.",
     }
     parser = argparse.ArgumentParser(prog=prog, description=what[command])
@@ -85,6 +85,8 @@ def _parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
         return parser
     parser.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
     parser.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
+    kinds = "keys: shape keys; nodes: Geometry Nodes, small (default: as set on the object)"
+    parser.add_argument("--result", choices=("keys", "nodes"), help=f"how the frames are kept; {kinds}")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
     return parser
 
@@ -155,17 +157,22 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
     from ..core.simulation import bake
     from . import baking
 
+    if options.result:
+        obj.sinew.result = options.result.upper()
     prepare = baking.prepare_resume if options.resume else baking.prepare
     job, store = prepare(obj, bpy.context, options.frames, options.solver)
     progress = _Progress(obj.name, job.frame_count)
     if obj.sinew.bake.material_warning:
         progress.say(f"warning: {obj.sinew.bake.material_warning}")
-    bake.bake(job, store, on_event=progress, should_stop=lambda: bool(caught), resume=options.resume)
+    modes = baking.wanted_modes(obj)
+    bake.bake(job, store, progress, should_stop=lambda: bool(caught), resume=options.resume, modes=modes)
     if not caught:
         baking.note_mesh(obj, progress.mesh)
         baking.put_result(obj, bpy.context, "DONE", store)
         if obj.sinew.bake.message:
             progress.say(f"warning: {obj.sinew.bake.message}")
+        if obj.sinew.bake.error:
+            progress.say(obj.sinew.bake.error)
         for line in obj.sinew.bake.report.splitlines():
             progress.say(line)
 

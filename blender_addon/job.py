@@ -31,6 +31,7 @@ PHASES = {
     "materials": "Blending Materials",
     "subspace": "Finding Modes",
     "simulate": "Simulating",
+    "handles": "Finding Handles",
 }
 INTERVAL = 0.1
 
@@ -41,7 +42,8 @@ Event = dict[str, Any]
 class Run:
     """One child at work on one object.
 
-    ``mode`` is ``bake``, ``resume`` or ``mesh``; ``on_end(run)`` is called in Blender's thread, and gives False to be
+    ``mode`` is ``bake``, ``resume``, ``mesh`` or ``handles``; with ``modes``, the frames are kept as handles, too.
+    ``on_end(run)`` is called in Blender's thread, and gives False to be
     called again later, with what the artist has to do in ``waits_for``. After the end ``outcome`` is ``done``,
     ``stopped`` or ``error``.
     """
@@ -52,6 +54,7 @@ class Run:
     mode: str
     frames_total: int
     on_end: Callable[[Run], bool]
+    modes: int = 0
     frames_before: int = 0
     frames_done: int = 0
     phase: str = ""
@@ -142,7 +145,15 @@ def start(run: Run, python: str = "") -> None:
     log = open(run.folder / LOG_NAME, "wb")
     try:
         run.process = subprocess.Popen(
-            [python or python_executable(), str(WORKER), PACKAGE, str(PACKAGE_FOLDER), str(run.folder), run.mode],
+            [
+                python or python_executable(),
+                str(WORKER),
+                PACKAGE,
+                str(PACKAGE_FOLDER),
+                str(run.folder),
+                run.mode,
+                str(run.modes),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

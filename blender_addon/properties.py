@@ -50,6 +50,15 @@ PLACES = (
         "Simulate the shape after a modifier of your choice; those after it act on the result",
     ),
 )
+RESULTS = (
+    ("KEYS", "Shape Keys", "One absolute shape key a frame: exact with every solver"),
+    (
+        "NODES",
+        "Geometry Nodes",
+        "Weights on the mesh and a few moving handles, summed by Geometry Nodes: a small .blend at any resolution. "
+        "Exact with subspace solvers, an approximation with others, whose error is told. Plays without Sinew, too",
+    ),
+)
 STATUSES = (
     ("NONE", "Not Baked", ""),
     ("STOPPED", "Stopped", "Some frames are baked; the rest can be resumed"),
@@ -130,6 +139,12 @@ class SinewBake(bpy.types.PropertyGroup):
     message: StringProperty(name="Message", options=set())
     stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
     on_itself: BoolProperty(name="On the Object Itself", options=set())
+    kind: EnumProperty(name="Result", items=RESULTS, options=set())
+    modes: IntProperty(name="Modes", description="That were fitted to the frames; 0: the solver's own", options=set())
+    error: StringProperty(name="Error", description="Of a result that was fitted to the frames", options=set())
+    nodes: PointerProperty(
+        name="Nodes", description="Geometry Nodes that play the result", type=bpy.types.NodeTree, options=set()
+    )
     result: PointerProperty(name="Result", description="Object that carries the baked shapes", type=bpy.types.Object)
     hides_original: BoolProperty(options=set())
     hid_viewport: BoolProperty(options=set())
@@ -257,6 +272,19 @@ class SinewObject(bpy.types.PropertyGroup):
         name="Start", description="First frame; the body is at rest there", default=1, options=set()
     )
     frame_end: IntProperty(name="End", description="Last frame", default=60, options=set())
+
+    result: EnumProperty(
+        name="Result", description="How the baked frames are kept in the .blend", items=RESULTS, options=set()
+    )
+    result_modes: IntProperty(
+        name="Modes",
+        description="Movements by which Geometry Nodes follow the frames, beside one for each pinned part: more follow "
+        "closer and take more room. Subspace solvers have their own",
+        default=20,
+        min=1,
+        max=64,
+        options=set(),
+    )
 
     bake: PointerProperty(type=SinewBake)
 

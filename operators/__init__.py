@@ -7,6 +7,7 @@ from . import (
     assign_pins,
     bake,
     check_bake,
+    convert_result,
     copy_report,
     delete_bake,
     disable,
@@ -28,7 +29,7 @@ from . import (
 MODULES = (
     enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
     assign_pins, select_pins, add_spring, remove_spring, move_spring,
-    tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, check_bake, open_report,
+    tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, convert_result, check_bake, open_report,
     copy_report,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

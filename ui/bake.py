@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import baking, job
+from ..blender_addon import baking, choices, job
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -15,6 +15,7 @@ class Bake(Subject):
         run = job.run_of(obj.session_uid)
         if run is None:
             _draw_range(layout, obj.sinew, context.scene)
+            _draw_result(layout, obj)
             _draw_buttons(layout, obj, context)
             _draw_record(layout, obj, context)
         else:
@@ -30,6 +31,15 @@ def _draw_range(layout, settings, scene):
     else:
         column.prop(settings, "frame_start", text="Frame Start")
         column.prop(settings, "frame_end", text="End")
+
+
+def _draw_result(layout, obj):
+    settings = obj.sinew
+    layout.prop(settings, "result")
+    if settings.result == "NODES" and not choices.in_subspace(settings.solver):
+        layout.prop(settings, "result_modes")
+    if baking.kept_otherwise(obj):
+        layout.operator("sinew.convert_result", icon="FILE_REFRESH")
 
 
 def _draw_buttons(layout, obj, context):
@@ -64,6 +74,8 @@ def _draw_record(layout, obj, context):
             wrapped(layout, f"{lost} Resume puts it back from disk.", context, "ERROR")
         elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
+        if record.error:
+            wrapped(layout, record.error, context, "INFO")
     if record.stale:
         wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")
     if record.message:

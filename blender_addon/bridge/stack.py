@@ -66,7 +66,8 @@ def check_place(obj: Any) -> None:
 
 def has_own_keys(obj: Any) -> bool:
     """Whether the mesh has shape keys that are not the result of our bake."""
-    return obj.data.shape_keys is not None and not obj.sinew.bake.on_itself
+    record = obj.sinew.bake
+    return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
 
 @contextmanager

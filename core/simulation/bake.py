@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from ..errors import StoreError
 from .frame_store import FrameStore
 from .job import Job
+from .kept_handles import keep_handles, kept_handles
 from .prepare import OnEvent, Prepared, ignore, materials, prepare, tetrahedra
 from .run import Stopped, simulate
 from .warm_up import load_kernels, warm_up
@@ -20,6 +22,7 @@ def bake(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
+    modes: int = 0,
 ) -> str:
     """Simulate a job into a store that was made for it.
 
@@ -32,6 +35,8 @@ def bake(
         Asked between steps.
     resume : bool
         Go on after the newest whole frame instead of starting over; the result has the same bits either way.
+    modes : int
+        More than 0: keep the frames as handles, too (``kept_handles``), before the last event.
 
     Returns
     -------
@@ -45,7 +50,8 @@ def bake(
     load_kernels(job)
     compiled = time.perf_counter()
     if should_stop():
-        return _stopped(last[0] if last else None, on_event)
+        on_event({"event": "stopped", "frame": last[0] if last else None})
+        return "stopped"
     prepared = prepare(job, store, on_event)
     store.add_preparation({"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled})
     start = last if resume else None
@@ -56,7 +62,11 @@ def bake(
         )
     store.keep_until(start[0] if start else None)
     on_event({"event": "phase", "phase": "simulate", "done": _done(job, start), "total": job.frame_count})
-    return _simulate(job, prepared, store, start, on_event, should_stop)
+    ended = _simulate(job, prepared, store, start, on_event, should_stop)
+    if modes and store.frames() and kept_handles(job, store, modes) is None:
+        keep_handles(job, store, modes, prepared, on_event)
+    on_event(ended)
+    return ended["event"]
 
 
 def _require_same(job: Job, store: FrameStore) -> None:
@@ -73,7 +83,8 @@ def _done(job: Job, start: tuple | None) -> int:
     return 0 if start is None else start[0] - job.frame_start + 1
 
 
-def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop) -> str:
+def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop) -> dict[str, Any]:
+    """Frame by frame; the event that tells how it ended."""
     last = start[0] if start else None
     unsettled: list[int] = []
     began = time.perf_counter()
@@ -94,14 +105,8 @@ def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: 
             )
             began = now
     except Stopped:
-        return _stopped(last, on_event)
-    on_event({"event": "done", "frames": job.frame_count, "unsettled": unsettled})
-    return "done"
-
-
-def _stopped(frame: int | None, on_event: OnEvent) -> str:
-    on_event({"event": "stopped", "frame": frame})
-    return "stopped"
+        return {"event": "stopped", "frame": last}
+    return {"event": "done", "frames": job.frame_count, "unsettled": unsettled}
 
 
 def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:

@@ -8,6 +8,7 @@ was reported.
     mesh.sinew         tetrahedra and embedding
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
     display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
+    handles.sinew      the frames as handles under weights, where the result is kept so
     frame_000012.sinew positions of the render surface, world space, metres
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
@@ -34,7 +35,7 @@ from .process_memory import peak_memory
 STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-KEPT = ("mesh", "subspace", "display")
+KEPT = ("mesh", "subspace", "display", "handles")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 
@@ -304,6 +305,7 @@ class FrameStore:
         for kind in ("state", "frame"):
             for frame in self._numbers(kind):
                 if from_frame is None or frame >= from_frame:
+                    remove(self._path("handles"))  # made of the frames: other frames may take their place
                     remove(self._path(kind, frame))
         for name in self._names():
             if _NAME.match(name.removesuffix(".part")) and name.endswith(".part"):

@@ -1,4 +1,6 @@
-"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER bake|resume|mesh|live``.
+"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER TASK [MODES]``.
+
+A task is ``bake``, ``resume``, ``mesh``, ``live`` or ``handles``; with a number of modes, frames are kept as handles, too.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; it closes
@@ -36,7 +38,8 @@ def _load_package(name: str, folder: str) -> None:
 
 def main(arguments: list[str]) -> int:
     """Run one task of a store."""
-    package, folder, store_folder, task = arguments
+    package, folder, store_folder, task = arguments[:4]
+    modes = int(arguments[4]) if len(arguments) > 4 else 0
     # Whatever libraries print must not end up between the JSON lines.
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -63,7 +66,7 @@ def main(arguments: list[str]) -> int:
     _load_package(package, folder)
     errors = importlib.import_module(f"{package}.core.errors")
     try:
-        _work(package, store_folder, task, on_event, stop.is_set, iter(commands.get, None))
+        _work(package, store_folder, task, modes, on_event, stop.is_set, iter(commands.get, None))
     except errors.SinewError as error:
         on_event(_error(error.code, error.message, error.remedy))
         return 1
@@ -87,6 +90,7 @@ def _work(
     package: str,
     store_folder: str,
     task: str,
+    modes: int,
     on_event: Callable[[dict], None],
     should_stop: Callable[[], bool],
     commands: Iterable[str],
@@ -101,8 +105,10 @@ def _work(
     simulation = importlib.import_module(f"{package}.core.simulation.bake")
     if task == "mesh":
         simulation.build_mesh(job, store, on_event)
+    elif task == "handles":
+        importlib.import_module(f"{package}.core.simulation.kept_handles").find_handles(job, store, modes, on_event)
     else:
-        simulation.bake(job, store, on_event, should_stop, resume=task == "resume")
+        simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes)
 
 
 def _error(code: str, message: str, remedy: str) -> dict:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bridge.frames_out import apply_frames, remove_result, write_keys
+from sinew.blender_addon.bridge.frames_out import apply_frames, remove_result
 from sinew.blender_addon.bridge.job_in import make_job
+from sinew.blender_addon.bridge.shape_keys import write_keys
 from sinew.blender_addon.bridge.stack import place_of
 from sinew.core.errors import MeshError
 

@@ -1,0 +1,120 @@
+"""The node group that moves a mesh by handles: ``sum_k w_k (c @ H_k)`` added to its positions.
+
+H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the position's
+homogeneous coordinates ``[(p - centre) / size, 1]``. A repeat zone goes through the handles, so that the group is as
+small for sixty of them as for one. Products and sums are Multiply Add: a matrix by Transform Point takes four times as
+long in 4.5.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+ATTRIBUTE = "Sinew Weight "
+"""Begins the names of the weights' attributes; the handle's number follows."""
+_OBJECT_NODE = "Handles"
+
+
+def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float, float], size: float) -> Any:
+    """A new Geometry Nodes group for the object ``handles`` with ``count`` weights beside the constant one."""
+    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
+    group.is_modifier = True
+    for way in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    tree = _Tree(group)
+    entry, leave = tree.node("NodeGroupInput"), tree.node("NodeGroupOutput")
+    source = tree.node("GeometryNodeObjectInfo", Object=handles)
+    source.name = source.label = _OBJECT_NODE
+    mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
+    centred = tree.vector("SUBTRACT", position, centre)
+    scaled = tree.node("ShaderNodeSeparateXYZ", Vector=tree.vector("DIVIDE", centred, (size,) * 3)).outputs
+
+    def moved(first: Any) -> Any:
+        """``c @ H`` for the handle whose vertices begin at ``first``."""
+        rows = [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
+        total = rows[3]
+        for i in range(3):
+            total = tree.vector("MULTIPLY_ADD", rows[i], scaled[i], total)
+        return total
+
+    begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")
+    begin.pair_with_output(end)
+    end.repeat_items.clear()
+    end.repeat_items.new("INT", "Handle")
+    end.repeat_items.new("VECTOR", "Offset")
+    tree.fill(begin, Iterations=count, Handle=1, Offset=moved(0.0))
+    handle = begin.outputs["Handle"]
+    number = tree.node("FunctionNodeValueToString", Value=handle).outputs["String"]
+    attribute = tree.node("FunctionNodeReplaceString", String=f"{ATTRIBUTE}#", Find="#", Replace=number)
+    weight = tree.node("GeometryNodeInputNamedAttribute", Name=attribute.outputs["String"]).outputs["Attribute"]
+    total = tree.vector("MULTIPLY_ADD", moved(tree.math("MULTIPLY", handle, 4.0)), weight, begin.outputs["Offset"])
+    tree.fill(end, Handle=tree.math("ADD", handle, 1.0), Offset=total)
+    placed = tree.node("GeometryNodeSetPosition", Geometry=entry.outputs["Geometry"], Offset=end.outputs["Offset"])
+    tree.fill(leave, Geometry=placed.outputs["Geometry"])
+    tree.arrange()
+    return group
+
+
+def handles_of(group: Any) -> Any | None:
+    """The handle object that a group reads; None when it is gone, or the group is none of ours."""
+    node = group.nodes.get(_OBJECT_NODE) if group is not None else None
+    return node.inputs["Object"].default_value if node is not None and "Object" in node.inputs else None
+
+
+class _Tree:
+    """Nodes whose inputs are given as values or as the outputs of other nodes."""
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+
+    def node(self, kind: str, **inputs: Any) -> Any:
+        """A node of that kind."""
+        node = self._group.nodes.new(kind)
+        self.fill(node, **inputs)
+        return node
+
+    def fill(self, node: Any, **inputs: Any) -> None:
+        """Values or links for inputs by name."""
+        for name, value in inputs.items():
+            self._set(next(s for s in node.inputs if s.name == name and s.enabled), value)
+
+    def _set(self, socket: Any, value: Any) -> None:
+        if isinstance(value, bpy.types.NodeSocket):
+            self._group.links.new(value, socket)
+        else:
+            socket.default_value = value
+
+    def vector(self, operation: str, *values: Any) -> Any:
+        """The result of a Vector Math node."""
+        return self._operation("ShaderNodeVectorMath", operation, values)
+
+    def math(self, operation: str, *values: Any) -> Any:
+        """The result of a Math node."""
+        return self._operation("ShaderNodeMath", operation, values)
+
+    def _operation(self, kind: str, operation: str, values: tuple) -> Any:
+        node = self._group.nodes.new(kind)
+        node.operation = operation
+        for socket, value in zip(node.inputs, values):
+            self._set(socket, value)
+        return node.outputs[0]
+
+    def sample(self, mesh: Any, position: Any, index: Any) -> Any:
+        """The position of one vertex of a mesh."""
+        node = self._group.nodes.new("GeometryNodeSampleIndex")
+        node.data_type, node.domain = "FLOAT_VECTOR", "POINT"
+        self.fill(node, Geometry=mesh, Value=position, Index=index)
+        return next(socket for socket in node.outputs if socket.enabled)
+
+    def arrange(self) -> None:
+        """Lay the nodes out by how far they are from the input, for whoever opens the group."""
+        rank = dict.fromkeys(self._group.nodes, 0)
+        for _ in range(len(rank)):
+            for link in self._group.links:
+                rank[link.to_node] = max(rank[link.to_node], rank[link.from_node] + 1)
+        rows: dict[int, int] = {}
+        for node, column in rank.items():
+            rows[column] = rows.get(column, 0) + 1
+            node.location = (220.0 * column, -260.0 * rows[column])

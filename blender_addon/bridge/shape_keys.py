@@ -1,0 +1,60 @@
+"""Absolute shape keys, one a frame, with one linear ``eval_time`` point a key.
+
+Absolute keys play at the same cost however many there are, and are exact between frames, so that motion blur is right.
+A key's own ``frame`` cannot be set and drifts as keys are added: ``eval_time`` is keyed at the value that is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
+
+
+def write_keys(obj: Any, frames: Sequence[int], positions: Sequence[np.ndarray]) -> None:
+    """One absolute key a frame on an object without keys."""
+    blocks = []
+    for frame, points in zip(frames, positions, strict=True):
+        block = obj.shape_key_add(name=f"Frame {frame}", from_mix=False)
+        block.interpolation = "KEY_LINEAR"
+        block.data.foreach_set("co", np.ascontiguousarray(points, dtype=np.float32).ravel())
+        blocks.append(block)
+    keys = obj.data.shape_keys
+    keys.use_relative = False
+    _key_eval_time(keys, frames, [block.frame for block in blocks])
+    obj.active_shape_key_index = 0
+    obj.data.update()
+
+
+def _key_eval_time(keys: Any, frames: Sequence[int], values: Sequence[float]) -> None:
+    # An action of its own: since 4.4 Blender would otherwise put the curve into the object's action.
+    animation = keys.animation_data_create()
+    animation.action = bpy.data.actions.new(f"{keys.user.name} Bake")
+    keys.eval_time = values[0]
+    keys.keyframe_insert("eval_time", frame=frames[0])
+    curve = _eval_time_curve(animation)
+    points = curve.keyframe_points
+    points.add(len(frames) - len(points))
+    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
+    points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.int32))
+    curve.extrapolation = "CONSTANT"
+    curve.update()
+
+
+def _eval_time_curve(animation: Any) -> Any:
+    action = animation.action
+    if not hasattr(action, "layers"):  # before 4.4
+        return action.fcurves.find("eval_time")
+    return action.layers[0].strips[0].channelbag(animation.action_slot).fcurves.find("eval_time")
+
+
+def drop_action(keys: Any) -> None:
+    """Take the animation off shape keys that are about to go, and out of the file."""
+    action = keys.animation_data.action if keys.animation_data else None
+    keys.animation_data_clear()
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)

@@ -1,0 +1,156 @@
+"""Frames as handles: exact for a subspace solver, the best fit for others, found anew when frames are others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.errors import SubspaceError
+from sinew.core.model.settings import ResolutionSettings
+from sinew.core.simulation.bake import bake
+from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.kept_handles import find_handles, kept_handles
+
+from .jobs import free_box, shaken_bar
+
+FRAMES = 4
+
+
+def moving_object(frames):
+    """An object that turns, travels and stretches, (frames,4,4)."""
+    matrices = np.tile(np.eye(4), (frames, 1, 1))
+    for k in range(frames):
+        c, s = np.cos(0.4 * k), np.sin(0.4 * k)
+        matrices[k, :3, :3] = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]]) @ np.diag([0.5, -2.0, 1.0 + 0.1 * k])
+        matrices[k, :3, 3] = 0.3 * k, -0.2, 0.1 * k
+    return matrices
+
+
+def baked(job, folder, modes):
+    store = FrameStore.create(folder, job)
+    events = []
+    assert bake(job, store, on_event=events.append, modes=modes) == "done"
+    return store, events
+
+
+@pytest.fixture(scope="module")
+def bar():
+    return replace(
+        shaken_bar(FRAMES, "subspace_mixed_fem", modes=6, cubature_points=60), object_to_world=moving_object(FRAMES)
+    )
+
+
+@pytest.fixture(scope="module")
+def bar_store(bar, tmp_path_factory):
+    return baked(bar, tmp_path_factory.mktemp("bar") / "store", 1)[0]
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    job = shaken_bar(FRAMES)
+    return job, baked(job, tmp_path_factory.mktemp("full") / "store", 0)[0]
+
+
+def positions(job, found, k):
+    """World positions of the k-th frame by handles, in the arithmetic of 64 bits."""
+    to_world = job.object_to_world[found.frames[k] - job.frame_start]
+    matrix = job.object_to_world[0]
+    rest = np.linalg.solve(matrix[:3, :3], (job.surface.positions - matrix[:3, 3]).T).T
+    c = np.column_stack([(rest - found.centre) / found.size, np.ones(len(rest))])
+    w = np.column_stack([np.ones(len(rest)), found.weights])
+    return (rest + np.einsum("nk,nc,kci->ni", w, c, found.handles[k])) @ to_world[:3, :3].T + to_world[:3, 3]
+
+
+def test_a_subspace_solver_is_met_to_round_off(bar, bar_store):
+    found = kept_handles(bar, bar_store, 1)
+    assert found.frames.tolist() == bar_store.frames() == list(range(1, FRAMES + 1))
+    assert not found.handles[0].any() or np.abs(found.handles[0]).max() < 1e-12
+    assert np.array_equal(np.abs(found.weights).max(axis=0), np.ones(7)), "6 modes and a pin handle"
+    size = bar.surface.size
+    for k, frame in enumerate(bar_store.frames()):
+        off = np.linalg.norm(positions(bar, found, k) - bar_store.read(frame), axis=1)
+        assert off.max() < 3e-7 * size
+        assert found.errors[k] == pytest.approx((np.sqrt(np.mean(off**2)), off.max()), rel=1e-3, abs=1e-9 * size)
+    assert np.abs(bar_store.read(FRAMES) - bar_store.read(1)).max() > 0.01 * size
+
+
+def test_a_full_space_result_is_projected_with_its_error(full):
+    job, store = full
+    errors = []
+    for modes in (2, 8, 32):
+        find_handles(job, store, modes)
+        found = kept_handles(job, store, modes)
+        for k, frame in enumerate(store.frames()):
+            off = np.linalg.norm(positions(job, found, k) - store.read(frame), axis=1)
+            assert found.errors[k] == pytest.approx((np.sqrt(np.mean(off**2)), off.max()), rel=1e-3, abs=1e-7)
+        errors.append(found.errors[:, 0].max() / job.surface.size)
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[1] < 2e-3
+
+
+def test_it_is_the_best_fit(full):
+    """No other handles come nearer: what is off is orthogonal to the columns."""
+    job, store = full
+    find_handles(job, store, 3)
+    found = kept_handles(job, store, 3)
+    last = len(found.frames) - 1
+    off = positions(job, found, last) - store.read(FRAMES)
+    rest = job.surface.positions
+    c = np.column_stack([(rest - found.centre) / found.size, np.ones(len(rest))])
+    for w in np.column_stack([np.ones(len(rest)), found.weights]).T:
+        assert np.abs((w[:, None] * c).T @ off).max() < 1e-4 * np.abs(off).sum()
+
+
+def test_they_are_of_exactly_these_frames(full):
+    job, store = full
+    find_handles(job, store, 4)
+    assert kept_handles(job, store, 4) is not None and kept_handles(job, store, 5) is None
+    store.keep_until(FRAMES)
+    assert kept_handles(job, store, 4) is not None
+    store.keep_until(FRAMES - 1)
+    assert store.read_kept("handles") is None
+    assert bake(job, store, resume=True, modes=4) == "done"
+    assert kept_handles(job, store, 4).frames.tolist() == store.frames()
+
+
+def test_nothing_damaged_is_used(bar, bar_store):
+    whole, about = bar_store.read_kept("handles")
+    damaged = [
+        {**whole, "handles": whole["handles"][:, 1:]},
+        {**whole, "weights": whole["weights"].astype(np.float64)},
+        {**whole, "errors": np.full_like(whole["errors"], np.nan)},
+        {**whole, "frames": whole["frames"] + 1},
+        {**whole, "size": np.zeros(1, np.float32)},
+        {name: array for name, array in whole.items() if name != "centre"},
+    ]
+    try:
+        for arrays in damaged:
+            bar_store.keep("handles", arrays, about)
+            assert kept_handles(bar, bar_store, 1) is None
+    finally:
+        bar_store.keep("handles", whole, about)
+
+
+def test_the_last_event_comes_after_the_handles(bar, tmp_path):
+    _store, events = baked(bar, tmp_path / "store", 1)
+    phases = [event.get("phase") for event in events]
+    assert phases[-2] == "handles" and events[-1]["event"] == "done"
+    assert [event["done"] for event in events if event.get("phase") == "handles"] == list(range(FRAMES + 1))
+
+
+def test_a_small_body_has_fewer_modes_and_two_parts_need_two(tmp_path):
+    box = free_box(2, solver={"max_iterations": 2})
+    store, _ = baked(box, tmp_path / "box", 60)
+    found = kept_handles(box, store, 60)
+    assert 1 <= found.weights.shape[1] < 60 and found.errors[:, 1].max() < 3e-7 * box.surface.size
+    pair = two_boxes(box)
+    store = FrameStore.create(tmp_path / "pair", pair)
+    with pytest.raises(SubspaceError, match="Set Modes to 2"):
+        bake(pair, store, modes=1)
+    assert len(store.frames()) == 2, "the frames are safe"
+
+
+def two_boxes(box):
+    X, T = box.surface.positions, box.surface.triangles
+    surface = replace(box.surface, positions=np.vstack([X, X + [0.5, 0, 0]]), triangles=np.vstack([T, T + len(X)]))
+    fine = ResolutionSettings(cells_across=8)
+    return replace(box, surface=surface, material_weights=np.ones((2 * len(X), 1)), resolution=fine)
