@@ -98,7 +98,7 @@ def finish(run: child.Run) -> bool:
         return False
     baking.note_mesh(obj, run.mesh)
     message = f"{run.message} {run.remedy}".strip()
-    if run.mode == "mesh" or (run.mode == "handles" and run.outcome == "error"):
+    if run.mode == "mesh" or (run.mode == "handles" and run.outcome != "done"):
         obj.sinew.bake.message = message
     elif run.mode == "handles":
         apply(obj, run.folder, obj.sinew.bake.status)

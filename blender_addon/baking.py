@@ -95,7 +95,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
         apply_frames(obj, context, job, frames, store.read)
         record.error = ""
         if modes:
-            record.message = record.message or "The frames lie on shape keys for now: press Convert Result."
+            record.message = record.message or "The result lies on shape keys for now: press Resume, or Convert Result."
     record.material_warning = nowhere_words(job)
     record.status = status
     record.frames = len(frames)

@@ -3,6 +3,7 @@
 import bpy
 
 from ..blender_addon import background, baking
+from ..core.errors import SinewError
 from . import polls
 
 
@@ -29,7 +30,16 @@ class SINEW_OT_convert_result(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return background.execute(self, context, "handles" if baking.wanted_modes(context.object) else "keys")
+        obj = context.object
+        if baking.wanted_modes(obj):
+            return background.execute(self, context, "handles")
+        try:
+            background.apply(obj, baking.open_store(obj).folder, obj.sinew.bake.status)
+        except SinewError as error:
+            baking.note_error(obj, error)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
 
 
 CLASSES = (SINEW_OT_convert_result,)

@@ -36,7 +36,7 @@ def bake(
     resume : bool
         Go on after the newest whole frame instead of starting over; the result has the same bits either way.
     modes : int
-        More than 0: keep the frames as handles, too (``kept_handles``), before the last event.
+        More than 0: keep the frames as handles, too (``kept_handles``), when all are done.
 
     Returns
     -------
@@ -63,8 +63,11 @@ def bake(
     store.keep_until(start[0] if start else None)
     on_event({"event": "phase", "phase": "simulate", "done": _done(job, start), "total": job.frame_count})
     ended = _simulate(job, prepared, store, start, on_event, should_stop)
-    if modes and store.frames() and kept_handles(job, store, modes) is None:
-        keep_handles(job, store, modes, prepared, on_event)
+    if modes and ended["event"] == "done" and kept_handles(job, store, modes) is None:
+        try:
+            keep_handles(job, store, modes, prepared, on_event, should_stop)
+        except Stopped:
+            ended = {"event": "stopped", "frame": job.frame_end}
     on_event(ended)
     return ended["event"]
 

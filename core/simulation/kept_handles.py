@@ -7,6 +7,7 @@ pin handles, and the result is a projection, whose error is told.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..subspaces.skinning_modes import skinning_modes
 from .frame_store import FrameStore
 from .job import Job
 from .prepare import OnEvent, Prepared, ignore, prepare
+from .run import Stopped
 from .warm_up import warm_up
 
 HANDLES_FORMAT = 1
@@ -59,21 +61,41 @@ class Handles(NamedTuple):
         return f"Off the frames by {100 * mean:.2g} % of the size on average, by {most_words}."
 
 
-def find_handles(job: Job, store: FrameStore, modes: int, on_event: OnEvent = ignore) -> None:
-    """Keep the handles of a finished bake; see :func:`keep_handles`."""
-    if kept_handles(job, store, modes) is None:
-        warm_up(on_event)
-        keep_handles(job, store, modes, prepare(job, store, on_event), on_event)
+def find_handles(
+    job: Job,
+    store: FrameStore,
+    modes: int,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> str:
+    """Keep the handles of the frames in a store; "done" or "stopped", as the last event says."""
+    try:
+        if kept_handles(job, store, modes) is None:
+            warm_up(on_event)
+            keep_handles(job, store, modes, prepare(job, store, on_event), on_event, should_stop)
+    except Stopped:
+        on_event({"event": "stopped", "frame": None})
+        return "stopped"
     on_event({"event": "done", "frames": len(store.frames()), "unsettled": []})
+    return "done"
 
 
-def keep_handles(job: Job, store: FrameStore, modes: int, prepared: Prepared, on_event: OnEvent = ignore) -> None:
+def keep_handles(
+    job: Job,
+    store: FrameStore,
+    modes: int,
+    prepared: Prepared,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> None:
     """Find the handles of all frames in a store and keep them there; ``modes`` is for solvers without a subspace.
 
     Raises
     ------
     SubspaceError
-        The body cannot have that many modes, or needs more.
+        The body has more separate parts than modes.
+    Stopped
+        Between two frames, when ``should_stop`` says so.
     """
     frames = store.frames()
     on_event({"event": "phase", "phase": "handles", "done": 0, "total": len(frames)})
@@ -86,6 +108,8 @@ def keep_handles(job: Job, store: FrameStore, modes: int, prepared: Prepared, on
     fit = HandleFit(rest, weights.astype(np.float64), coordinates)
     handles, errors = np.empty((len(frames), 1 + weights.shape[1], 4, 3), np.float32), np.empty((len(frames), 2))
     for k, frame in enumerate(frames):
+        if should_stop():
+            raise Stopped
         matrix = to_world[frame - job.frame_start]
         moved = _local(matrix, store.read(frame)) - rest
         handles[k] = fit.handles(moved)

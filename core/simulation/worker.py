@@ -1,6 +1,7 @@
 """The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER TASK [MODES]``.
 
-A task is ``bake``, ``resume``, ``mesh``, ``live`` or ``handles``; with a number of modes, frames are kept as handles, too.
+A task is ``bake``, ``resume``, ``mesh``, ``live`` or ``handles``. With a number of modes, frames are kept as handles,
+too.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; it closes
@@ -106,7 +107,8 @@ def _work(
     if task == "mesh":
         simulation.build_mesh(job, store, on_event)
     elif task == "handles":
-        importlib.import_module(f"{package}.core.simulation.kept_handles").find_handles(job, store, modes, on_event)
+        kept_handles = importlib.import_module(f"{package}.core.simulation.kept_handles")
+        kept_handles.find_handles(job, store, modes, on_event, should_stop)
     else:
         simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes)
 

@@ -137,6 +137,22 @@ def test_the_last_event_comes_after_the_handles(bar, tmp_path):
     assert [event["done"] for event in events if event.get("phase") == "handles"] == list(range(FRAMES + 1))
 
 
+def test_it_can_be_stopped_and_resumed(bar, tmp_path):
+    """The frames stay; handles come when all is done."""
+    store = FrameStore.create(tmp_path / "store", bar)
+    asked = []
+
+    def among_the_handles():
+        asked.append(len(store.frames()))
+        return asked.count(FRAMES) == 2
+
+    assert bake(bar, store, should_stop=among_the_handles, modes=1) == "stopped"
+    assert store.frames() == list(range(1, FRAMES + 1)) and kept_handles(bar, store, 1) is None
+    assert find_handles(bar, store, 1, should_stop=lambda: True) == "stopped"
+    assert kept_handles(bar, store, 1) is None
+    assert bake(bar, store, resume=True, modes=1) == "done" and kept_handles(bar, store, 1) is not None
+
+
 def test_a_small_body_has_fewer_modes_and_two_parts_need_two(tmp_path):
     box = free_box(2, solver={"max_iterations": 2})
     store, _ = baked(box, tmp_path / "box", 60)
