@@ -55,13 +55,13 @@ def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
 
 def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
-    from ..core.simulation import bake, kept_handles
+    from ..core.simulation import bake, handles_of_frames
 
     events: list[dict[str, Any]] = []
     if mode == "mesh":
         bake.build_mesh(job, store, events.append)
     elif mode == "handles":
-        kept_handles.find_handles(job, store, baking.wanted_modes(obj), events.append)
+        handles_of_frames.find_handles(job, store, baking.wanted_modes(obj), events.append)
         apply(obj, store.folder, obj.sinew.bake.status)
     else:
         modes = baking.wanted_modes(obj)

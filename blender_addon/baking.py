@@ -11,6 +11,7 @@ import bpy
 from ..core.errors import SinewError, StoreError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
+from ..core.simulation.kept_handles import kept_handles
 from . import choices
 from . import job as child
 from .bridge import job_in
@@ -82,8 +83,6 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into the result that the artist wants; how many. ``status`` is DONE, STOPPED or
     FAILED. Handles have to be in the store already; where they are not, shape keys stand in.
     """
-    from ..core.simulation.kept_handles import kept_handles
-
     record, modes = obj.sinew.bake, wanted_modes(obj)
     frames, job = store.frames(), store.job()
     handles = kept_handles(job, store, modes) if modes and frames else None

@@ -9,8 +9,9 @@ from typing import Any
 
 from ..errors import StoreError
 from .frame_store import FrameStore
+from .handles_of_frames import keep_handles
 from .job import Job
-from .kept_handles import keep_handles, kept_handles
+from .kept_handles import kept_handles
 from .prepare import OnEvent, Prepared, ignore, materials, prepare, tetrahedra
 from .run import Stopped, simulate
 from .warm_up import load_kernels, warm_up
@@ -36,7 +37,7 @@ def bake(
     resume : bool
         Go on after the newest whole frame instead of starting over; the result has the same bits either way.
     modes : int
-        More than 0: keep the frames as handles, too (``kept_handles``), when all are done.
+        More than 0: keep the frames as handles, too (``handles_of_frames``), when all are done.
 
     Returns
     -------

@@ -107,8 +107,8 @@ def _work(
     if task == "mesh":
         simulation.build_mesh(job, store, on_event)
     elif task == "handles":
-        kept_handles = importlib.import_module(f"{package}.core.simulation.kept_handles")
-        kept_handles.find_handles(job, store, modes, on_event, should_stop)
+        handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
+        handles_of_frames.find_handles(job, store, modes, on_event, should_stop)
     else:
         simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes)
 

@@ -8,7 +8,8 @@ from sinew.core.errors import SubspaceError
 from sinew.core.model.settings import ResolutionSettings
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
-from sinew.core.simulation.kept_handles import find_handles, kept_handles
+from sinew.core.simulation.handles_of_frames import find_handles
+from sinew.core.simulation.kept_handles import kept_handles
 
 from .jobs import free_box, shaken_bar
 

@@ -1,0 +1,110 @@
+"""Finds the handles that move a surface as the frames of a bake do.
+
+Of a subspace solver the weights are its own, and the handles give the same positions; of another solver they are the
+body's skinning modes and pin handles, and the result is a projection, whose error is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..model.model import Model
+from ..solvers.registry import in_subspace
+from ..subspaces.handle_fit import HandleFit
+from ..subspaces.pin_handles import harmonic_weights, pin_groups
+from ..subspaces.skinning import Coordinates
+from ..subspaces.skinning_modes import skinning_modes
+from .frame_store import FrameStore
+from .job import Job
+from .kept_handles import Handles, keep, kept_handles
+from .prepare import OnEvent, Prepared, ignore, prepare
+from .run import Stopped
+from .warm_up import warm_up
+
+
+def find_handles(
+    job: Job,
+    store: FrameStore,
+    modes: int,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> str:
+    """Keep the handles of the frames in a store; "done" or "stopped", as the last event says."""
+    try:
+        if kept_handles(job, store, modes) is None:
+            warm_up(on_event)
+            keep_handles(job, store, modes, prepare(job, store, on_event), on_event, should_stop)
+    except Stopped:
+        on_event({"event": "stopped", "frame": None})
+        return "stopped"
+    on_event({"event": "done", "frames": len(store.frames()), "unsettled": []})
+    return "done"
+
+
+def keep_handles(
+    job: Job,
+    store: FrameStore,
+    modes: int,
+    prepared: Prepared,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Find the handles of all frames in a store and keep them there; ``modes`` is for solvers without a subspace.
+
+    Raises
+    ------
+    SubspaceError
+        The body has more separate parts than modes.
+    Stopped
+        Between two frames, when ``should_stop`` says so.
+    """
+    frames = store.frames()
+    on_event({"event": "phase", "phase": "handles", "done": 0, "total": len(frames)})
+    weights = _weights(job, prepared, modes)
+    largest = np.abs(weights).max(axis=0, initial=0.0)
+    weights = (weights[:, largest > 0.0] / largest[largest > 0.0]).astype(np.float32)
+    to_world = job.object_to_world
+    rest = _local(to_world[0], job.surface.positions)
+    coordinates = _coordinates(rest)
+    fit = HandleFit(rest, weights.astype(np.float64), coordinates)
+    handles, errors = np.empty((len(frames), 1 + weights.shape[1], 4, 3), np.float32), np.empty((len(frames), 2))
+    for k, frame in enumerate(frames):
+        if should_stop():
+            raise Stopped
+        matrix = to_world[frame - job.frame_start]
+        moved = _local(matrix, store.read(frame)) - rest
+        handles[k] = fit.handles(moved)
+        # Of what is kept, so that its rounding counts.
+        off = np.linalg.norm((fit.displacements(handles[k].astype(np.float64)) - moved) @ matrix[:3, :3].T, axis=1)
+        errors[k] = np.sqrt(np.mean(off**2)), off.max()
+        on_event({"event": "phase", "phase": "handles", "done": k + 1, "total": len(frames)})
+    centre, size = coordinates.centre.astype(np.float32), np.array([coordinates.size], dtype=np.float32)
+    kept = Handles(np.array(frames, dtype=np.int32), weights, handles, centre, size, errors)
+    keep(store, 0 if in_subspace(job.solver) else modes, kept)
+
+
+def _weights(job: Job, prepared: Prepared, modes: int) -> np.ndarray:
+    """At the surface's vertices, (n,h)."""
+    if in_subspace(job.solver):
+        return prepared.space.skinning.weights_at(prepared.embedding)
+    return prepared.embedding.apply(_modes_and_pins(prepared.model, modes), prepared.model.mesh.tets)
+
+
+def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
+    """Weights of a body's vertices as a subspace would have them, (n,h); a small body has fewer modes."""
+    found = skinning_modes(model, min(modes, len(model.mesh.rest_positions) - len(model.pinned)))
+    group = pin_groups(found.laplacian, model.pinned)
+    return np.hstack([found.weights, harmonic_weights(found.laplacian, model.pinned, group)])
+
+
+def _coordinates(rest: np.ndarray) -> Coordinates:
+    """Around the surface, of numbers that 32 bits hold; a size that is a power of two divides without rounding."""
+    around = Coordinates.around(rest)
+    return Coordinates(around.centre.astype(np.float32).astype(np.float64), 2.0 ** np.ceil(np.log2(around.size)))
+
+
+def _local(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """World positions (n,3) in the object's own coordinates, whose (4,4) matrix to the world is given."""
+    return np.linalg.solve(matrix[:3, :3], (points - matrix[:3, 3]).T).T
