@@ -17,6 +17,7 @@ from mathutils import Matrix
 
 from ...core.subspaces.skinning import Coordinates, skinned
 from .preview_batch import SkinnedBatch, bytes_of, most_in_a_row, texture_of
+from .preview_light import STUDIO, Light
 from .preview_mesh import CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows
 
@@ -32,10 +33,12 @@ class Preview:
     mesh : what is drawn, at rest (``preview_mesh.read_drawn_mesh``)
     skin : its rest positions, weights, centre and size
     metres : in one Blender unit (``mesh_in.unit_scale``)
+    lights : fixed to the view; Solid mode's own by ``preview_light.studio_lights``
 
     Draw where a graphics context is current, in a draw handler above all; the rest can be called anywhere::
 
-        preview = Preview(read_drawn_mesh(obj, context, first), skin, unit_scale(scene))
+        lights = studio_lights(context.preferences)
+        preview = Preview(read_drawn_mesh(obj, context, first), skin, unit_scale(scene), lights)
         preview.set_handles(handles)                                # (h,4,3) m, once a frame
         preview.draw(region_3d.view_matrix, region_3d.window_matrix, obj.color[:3])    # once a viewport
         preview.show_colours(weight_colours(skin.weights[:, mode]))  # an overlay; None: the object's colour
@@ -52,8 +55,8 @@ class Preview:
         The graphics driver refuses the shaders (at the first drawing), or the body is too large for its textures.
     """
 
-    def __init__(self, mesh: DrawnMesh, skin: Skin, metres: float = 1.0) -> None:
-        self._skin, self._metres = skin, metres
+    def __init__(self, mesh: DrawnMesh, skin: Skin, metres: float = 1.0, lights: tuple[Light, ...] = STUDIO) -> None:
+        self._skin, self._metres, self._lights = skin, metres, lights
         self._coordinates = Coordinates(np.asarray(skin.centre, dtype=np.float64), float(skin.size))
         self._handles = np.zeros((skin.weights.shape[1], 4, 3))
         self._card = card_vertices(mesh, skin)
@@ -167,7 +170,7 @@ class Preview:
             places = self._coordinates.of(skin.rest[card.vertices])[:, :3]
             normals = np.column_stack([card.normals, card.vertices])
             numbers = np.stack([skin.weights[card.vertices], *card.slopes], axis=2)
-            make_shader = partial(body_shader, colours_per_row=colours_per_row)
+            make_shader = partial(body_shader, colours_per_row=colours_per_row, lights=self._lights)
             self._body = SkinnedBatch(places, normals, numbers, card.triangles, make_shader)
             # They are on the card now.
             self._card = card._replace(slopes=card.slopes[:, :0])

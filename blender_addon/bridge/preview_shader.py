@@ -17,6 +17,7 @@ from typing import Any
 import gpu
 
 from ...core.errors import PreviewError
+from .preview_light import Light, lighting_source
 
 SLOTS = 16
 """Vertex attributes of four floats that OpenGL, Vulkan and Metal all offer; two are positions and normals."""
@@ -88,20 +89,6 @@ _BODY_VERTEX = """
   }}
 """
 
-# Three lights fixed to the view: a key from the upper left, a fill from the right, and a weak one from below.
-_BODY_FRAGMENT = (
-    """
-void main()
-{
-  vec3 n = normalize(gl_FrontFacing ? lit_normal : -lit_normal);
-  float light = 0.22 + 0.62 * max(dot(n, vec3(-0.365, 0.548, 0.753)), 0.0) +
-                0.20 * max(dot(n, vec3(0.811, 0.081, 0.579)), 0.0) + 0.12 * max(dot(n, vec3(0.0, -0.894, 0.447)), 0.0);
-  float shine = 0.06 * pow(max(dot(n, vec3(-0.195, 0.293, 0.936)), 0.0), 40.0);
-  vec3 linear = lit_colour * light + vec3(shine);
-"""
-    + "{ENCODED}"
-)
-
 _DOTS_VERTEX = """
   gl_Position = to_clip * vec4(moved, 1.0);
   gl_PointSize = normal.w * tint.w;
@@ -109,10 +96,7 @@ _DOTS_VERTEX = """
   lit_colour = tint.xyz;
 """
 
-_DOTS_FRAGMENT = (
-    """
-void main()
-{
+_DOTS_COLOUR = """
   vec2 away = 2.0 * gl_PointCoord - vec2(1.0);
   float distance2 = dot(away, away);
   if (distance2 > 1.0) {
@@ -120,8 +104,6 @@ void main()
   }
   vec3 linear = distance2 > 0.45 ? vec3(0.0) : lit_colour;
 """
-    + "{ENCODED}"
-)
 
 # Blender sets srgbTarget where the frame buffer encodes by itself.
 _ENCODED = """
@@ -130,7 +112,6 @@ _ENCODED = """
   vec3 encoded = vec3(linear.x <= 0.0031308 ? steep.x : curve.x, linear.y <= 0.0031308 ? steep.y : curve.y,
                       linear.z <= 0.0031308 ? steep.z : curve.z);
   result = vec4(srgbTarget ? linear : encoded, 1.0);
-}
 """
 
 
@@ -193,31 +174,36 @@ def compiled(info: Any) -> Any:
         ) from error
 
 
-def body_shader(handles: int, per_row: int, colours_per_row: int) -> Any:
+def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[Light, ...]) -> Any:
     """Lit, with one colour or one a vertex. PreviewError where the driver refuses it."""
+    info = _info(handles)
+    info.push_constant("VEC4", "view_turn")
+    info.sampler(0, "FLOAT_2D", "colours")
     texel = _TEXEL.format(i="index", per_row=colours_per_row, each=1, offset="")
-    return _shader(handles, per_row, _BODY_VERTEX.format(texel=texel), _BODY_FRAGMENT, "view_turn", "colours")
+    return _complete(
+        info, skinning_source(handles, per_row) + _BODY_VERTEX.format(texel=texel), lighting_source(lights)
+    )
 
 
 def dots_shader(handles: int, per_row: int) -> Any:
     """Round dots with a dark rim. PreviewError where the driver refuses it."""
-    return _shader(handles, per_row, _DOTS_VERTEX, _DOTS_FRAGMENT)
+    return _complete(_info(handles), skinning_source(handles, per_row) + _DOTS_VERTEX, _DOTS_COLOUR)
 
 
-def _shader(handles: int, per_row: int, vertex: str, fragment: str, turn: str = "", colours: str = "") -> Any:
+def _info(handles: int) -> Any:
     info = skinning_info(handles)
     info.push_constant("MAT4", "to_clip")
     info.push_constant("VEC4", "tint")
-    if turn:
-        info.push_constant("VEC4", turn)
-    if colours:
-        info.sampler(0, "FLOAT_2D", colours)
     info.push_constant("BOOL", "srgbTarget")
     stage = gpu.types.GPUStageInterfaceInfo("sinew_preview_stage")
     stage.smooth("VEC3", "lit_normal")
     stage.smooth("VEC3", "lit_colour")
     info.vertex_out(stage)
     info.fragment_out(0, "VEC4", "result")
-    info.vertex_source("void main()\n{" + skinning_source(handles, per_row) + vertex + "}\n")
-    info.fragment_source(fragment.replace("{ENCODED}", _ENCODED))
+    return info
+
+
+def _complete(info: Any, vertex: str, colour: str) -> Any:
+    info.vertex_source(f"void main()\n{{\n{vertex}}}\n")
+    info.fragment_source(f"void main()\n{{\n{colour}{_ENCODED}}}\n")
     return compiled(info)

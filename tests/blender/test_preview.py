@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bridge import preview_shader
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
+from sinew.blender_addon.bridge.preview_light import Light, studio_lights
 from sinew.blender_addon.bridge.preview_mesh import DrawnMesh, Skin, drawn_mesh, read_drawn_mesh
 from sinew.blender_addon.bridge.preview_out import Preview
 from sinew.core.errors import PreviewError
@@ -197,10 +198,27 @@ def test_colours_of_vertices_take_the_place_of_the_objects_colour():
 
 
 def test_linear_light_is_encoded_for_a_plain_frame_buffer():
-    """The three lights on a face across the view, in linear light, then as a screen wants it."""
-    (seen,) = shown_at(Preview(*square()), [(0.0, 0.1)], colour=(0.5, 0.5, 0.5))
-    linear = 0.5 * (0.22 + 0.62 * 0.753 + 0.20 * 0.579 + 0.12 * 0.447) + 0.06 * 0.936**40
-    assert np.abs(seen - (1.055 * linear ** (1.0 / 2.4) - 0.055)).max() < 1e-2
+    """One light on a face across the view, in linear light, then as a screen wants it."""
+    head_on = (Light((0.0, 0.6, 0.8), (0.5, 0.25, 0.5), (0.0, 0.0, 0.0), 0.5),)
+    (seen,) = shown_at(Preview(*square(), lights=head_on), [(0.0, 0.1)], colour=(0.8, 0.8, 0.4))
+    linear = np.array([0.4, 0.2, 0.2]) * (0.8 + 0.5) / 1.5**2 * 0.95
+    assert np.abs(seen - (1.055 * linear ** (1.0 / 2.4) - 0.055)).max() < 3e-3
+
+
+def test_the_artists_own_lights_are_taken():
+    system = bpy.context.preferences.system
+    lights = studio_lights(bpy.context.preferences)
+    assert len(lights) == sum(light.use for light in system.solid_lights) >= 2
+    assert np.abs(np.linalg.norm([light.direction for light in lights], axis=1) - 1.0).max() < 1e-3
+    before = tuple(system.light_ambient)
+    system.light_ambient = (0.3, 0.2, 0.1)
+    try:
+        ambient = studio_lights(bpy.context.preferences)[len(lights) :]
+    finally:
+        system.light_ambient = before
+    (seen,) = shown_at(Preview(*square(), lights=ambient), [(0.0, 0.1)], colour=(1.0, 1.0, 1.0))
+    linear = np.array([0.3, 0.2, 0.1]) * 0.95
+    assert np.abs(seen - (1.055 * linear ** (1.0 / 2.4) - 0.055)).max() < 3e-3
 
 
 def test_dots_move_with_the_body_and_are_seen_through_it():

@@ -1,0 +1,54 @@
+"""The preview in a real viewport."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+@pytest.fixture(scope="module")
+def shown(windowed):
+    return windowed.run("preview")
+
+
+def viewport(result, name):
+    x, y, width, height = result.values["viewport"]
+    # Less what lies over the viewport: header above, sidebar and gizmo at the right, tools at the left.
+    box = (x + 100, y + 80, x + width - 200, y + height - 60)
+    return np.asarray(Image.open(result.photographs[name]).convert("RGB").crop(box), dtype=float) / 255.0
+
+
+def reddish(pixels):
+    return pixels[..., 0] > pixels[..., 2] + 0.15
+
+
+def test_it_looks_like_solid_mode_and_lies_in_the_same_depth(shown):
+    solid, preview = viewport(shown, "1-solid"), viewport(shown, "2-preview")
+    there, drawn = reddish(solid), reddish(preview)
+    assert there.mean() > 0.05
+    # The cube in front hides as much of either.
+    assert (there != drawn).mean() < 0.004
+    inside = there & drawn
+    assert np.abs(solid[inside].mean(axis=0) - preview[inside].mean(axis=0)).max() < 0.05
+
+
+def test_its_colour_is_that_of_the_light_whatever_the_frame_buffer_encodes(shown):
+    x, y = shown.values["square"]
+    seen = np.asarray(Image.open(shown.photographs["6-square"]).convert("RGB"), dtype=float)[y, x] / 255.0
+    linear = np.array([0.8, 0.3, 0.08]) * 0.9 * 0.95
+    assert np.abs(seen - (1.055 * linear ** (1.0 / 2.4) - 0.055)).max() < 0.01
+
+
+def test_handles_and_overlays_are_seen(shown):
+    straight, bent = viewport(shown, "2-preview"), viewport(shown, "3-bent")
+    overlays, clusters = viewport(shown, "4-overlays"), viewport(shown, "5-clusters")
+    assert (reddish(straight) != reddish(bent)).mean() > 0.02
+    blue = overlays[..., 2] > overlays[..., 0] + 0.15
+    yellow = (overlays[..., 0] > 0.95) & (overlays[..., 2] < 0.5) & (overlays[..., 1] > 0.8)
+    assert blue.sum() > 500 and yellow.sum() > 100
+    hues = np.unique(np.round(clusters[(clusters.max(axis=2) - clusters.min(axis=2)) > 0.3], 1), axis=0)
+    assert len(hues) > 10
+
+
+def test_nothing_is_said_of_an_error(shown):
+    assert "Traceback" not in shown.log
+    assert "Error" not in shown.log
