@@ -93,7 +93,7 @@ def finish(run: child.Run) -> bool:
                 file=sys.stderr,
             )
         return True
-    run.waits_for = _in_the_way(obj) if run.mode != "mesh" else ""
+    run.waits_for = in_the_way(obj) if run.mode != "mesh" else ""
     if run.waits_for:
         return False
     baking.note_mesh(obj, run.mesh)
@@ -117,7 +117,7 @@ def apply(obj: Any, folder: Path, status: str, message: str = "") -> None:
         )
 
 
-def _in_the_way(obj: Any) -> str:
+def in_the_way(obj: Any) -> str:
     """What the artist has to do before the scene can take a result; "" when it can."""
     if obj.mode == "EDIT":
         return "Leave Edit Mode (Tab) to take the result"

@@ -42,10 +42,10 @@ Event = dict[str, Any]
 class Run:
     """One child at work on one object.
 
-    ``mode`` is ``bake``, ``resume``, ``mesh`` or ``handles``; with ``modes``, the frames are kept as handles, too.
-    ``on_end(run)`` is called in Blender's thread, and gives False to be
-    called again later, with what the artist has to do in ``waits_for``. After the end ``outcome`` is ``done``,
-    ``stopped`` or ``error``.
+    ``mode`` is ``bake``, ``resume``, ``mesh``, ``handles`` or ``live``; with ``modes``, the frames are kept as handles,
+    too. ``on_end(run)`` is called in Blender's thread, and gives False to be called again later, with what the artist
+    has to do in ``waits_for``. After the end ``outcome`` is ``done``, ``stopped`` or ``error``. Who plays along has
+    every event in ``on_event``, and ``on_beat`` after each look for events, ``interval`` seconds apart.
     """
 
     object_uid: int
@@ -71,6 +71,9 @@ class Run:
     process: Any = None
     events: Any = field(default_factory=queue.SimpleQueue)
     reader: Any = None
+    interval: float = INTERVAL
+    on_event: Callable[[Event], None] | None = None
+    on_beat: Callable[[], None] | None = None
 
     @property
     def label(self) -> str:
@@ -188,7 +191,7 @@ def drain() -> float | None:
     if run is None:
         return None
     ended = bool(run.outcome) and run.process is None
-    while not ended:
+    while not ended and _current is run:
         try:
             line = run.events.get_nowait()
         except queue.Empty:
@@ -198,13 +201,18 @@ def drain() -> float | None:
             ended = True
         else:
             _take_line(run, line)
-    _redraw()
+    if run.on_beat is None:
+        redraw()
+    elif not ended and _current is run:
+        run.on_beat()
+    if _current is not run:  # abandoned on the way, perhaps for another
+        return None if _current is None else _current.interval
     if not ended:
-        return INTERVAL
+        return run.interval
     if not run.on_end(run):
         return 10 * INTERVAL
     _current = None
-    _redraw()
+    redraw()
     return None
 
 
@@ -217,6 +225,8 @@ def _take_line(run: Run, line: bytes) -> None:
             log.write(line)
         return
     run.take(event)
+    if run.on_event is not None:
+        run.on_event(event)
 
 
 def _conclude(run: Run) -> None:
@@ -246,8 +256,18 @@ def request_stop() -> None:
     if run is None or run.process is None or run.stopping:
         return
     run.stopping = True
+    _say(run, "stop")
+
+
+def tell(run: Run, request: Event) -> None:
+    """Ask something of a child that plays along."""
+    if run.process is not None and not run.stopping:
+        _say(run, json.dumps(request))
+
+
+def _say(run: Run, line: str) -> None:
     try:
-        run.process.stdin.write(b"stop\n")
+        run.process.stdin.write(f"{line}\n".encode())
         run.process.stdin.flush()
     except BrokenPipeError:
         # The child has just ended by itself: drain() tells how.
@@ -267,7 +287,8 @@ def abandon() -> None:
     run.process.stdout.close()
 
 
-def _redraw() -> None:
+def redraw() -> None:
+    """Have the 3D Views and the Properties editors draw anew."""
     import bpy
 
     for window in bpy.context.window_manager.windows:

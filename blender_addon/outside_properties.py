@@ -47,6 +47,9 @@ class SinewSpring(bpy.types.PropertyGroup):
         precision=1,
         step=1000,
     )
+    take: StringProperty(
+        name="Take", description="Name under which recording in Live made the spring; empty otherwise", options=set()
+    )
 
 
 class SinewCollisions(bpy.types.PropertyGroup):

@@ -22,7 +22,8 @@ from bpy.props import (
 )
 
 from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from . import choices, outside_properties
+from . import choices, live_properties, outside_properties
+from .live_properties import SinewLive
 from .mirror import choice, field_of, numeric, stiffness_of
 from .outside_properties import SinewCollisions, SinewSpring
 
@@ -287,9 +288,14 @@ class SinewObject(bpy.types.PropertyGroup):
     )
 
     bake: PointerProperty(type=SinewBake)
+    live: PointerProperty(type=SinewLive)
+    live_layer: StringProperty(
+        name="Hidden by Live", description="View layer in which live mode has hidden the mesh", options=set()
+    )
+    is_stand_in: BoolProperty(name="Stands In", description="Drawn for a body that is played with", options=set())
 
 
-CLASSES = (SinewMaterial, *outside_properties.CLASSES, SinewBake, SinewObject)
+CLASSES = (SinewMaterial, *outside_properties.CLASSES, *live_properties.CLASSES, SinewBake, SinewObject)
 
 
 def register() -> None:

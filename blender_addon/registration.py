@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from . import ADDON_ID, PACKAGE, command, job, playback, preferences, properties
+from . import ADDON_ID, PACKAGE, command, job, live_handlers, playback, preferences, properties
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
@@ -18,6 +18,7 @@ def register() -> None:
     """Called once by Blender, or by a script that wants the properties."""
     from .. import operators, ui
     from ..ui.body import physics_button
+    from ..ui.live import status_hints
 
     _set_kernel_cache()
     properties.register()
@@ -25,6 +26,8 @@ def register() -> None:
         bpy.utils.register_class(cls)
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
+    live_handlers.register()
+    bpy.types.STATUSBAR_HT_header.prepend(status_hints)
     bpy.app.handlers.load_pre.append(stop_child_before_load)
     bpy.app.handlers.animation_playback_post.append(playback.note_end)
     atexit.register(leave)
@@ -38,8 +41,11 @@ def unregister() -> None:
         return
     from .. import operators, ui
     from ..ui.body import physics_button
+    from ..ui.live import status_hints
 
+    live_handlers.unregister()
     job.abandon()
+    bpy.types.STATUSBAR_HT_header.remove(status_hints)
     atexit.unregister(leave)
     if bpy.app.timers.is_registered(job.drain):
         bpy.app.timers.unregister(job.drain)
@@ -92,6 +98,14 @@ def _add_keys() -> None:
     item = keymap.keymap_items.new("sinew.stop_bake", "ESC", "PRESS")
     item.properties.by_key = True
     _keys.append((keymap, item))
+    item = keymap.keymap_items.new("sinew.live_stop", "ESC", "PRESS")
+    item.properties.by_key = True
+    _keys.append((keymap, item))
+    keymap = configuration.keymaps.new(name="Object Mode", space_type="EMPTY")
+    for with_ctrl in (False, True):
+        item = keymap.keymap_items.new("sinew.live_grab", "LEFTMOUSE", "PRESS", ctrl=with_ctrl)
+        item.properties.pin = with_ctrl
+        _keys.append((keymap, item))
     keymap = configuration.keymaps.new(name="Weight Paint", space_type="EMPTY")
     for modifier, mode in (({}, "NORMAL"), ({"ctrl": True}, "INVERT"), ({"shift": True}, "SMOOTH")):
         item = keymap.keymap_items.new("sinew.paint_stroke", "LEFTMOUSE", "PRESS", **modifier)

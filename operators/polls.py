@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ..blender_addon import job
+import bpy
+
+from ..blender_addon import choices, job, live
+from ..core.errors import SinewError
 
 
 def mesh_object(operator: Any, context: Any) -> Any | None:
@@ -101,3 +105,66 @@ def can_begin(operator: Any, context: Any, kept: str, baked: str) -> bool:
         operator.poll_message_set(baked)
         return False
     return True
+
+
+NOT_LIVE = "Press Play in the panel Live first"
+
+
+def can_play(operator: Any, context: Any) -> bool:
+    """Whether live mode can begin on the active object."""
+    obj = idle_body(operator, context)
+    if not has_material(operator, obj):
+        return False
+    reason = ""
+    if bpy.app.background:
+        reason = "Live mode needs a window: Blender runs without one"
+    elif obj.mode != "OBJECT":
+        reason = "Go to Object Mode first"
+    elif not choices.in_subspace(obj.sinew.solver):
+        reason = "Choose a subspace solver first (Solver)"
+    elif not context.blend_data.filepath:
+        reason = "Save the .blend first: the modes are kept beside it"
+    elif obj.sinew.bake.hides_original:
+        reason = "The object is hidden by its bake: press Delete Bake first"
+    elif not obj.visible_get():
+        reason = "The object is hidden: show it first (Alt H)"
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason
+
+
+def is_live(operator: Any) -> bool:
+    """Whether a body is being played with."""
+    session = live.current()
+    if session is None or not session.state.ready:
+        operator.poll_message_set(NOT_LIVE if session is None else "The body is being prepared")
+        return False
+    return True
+
+
+def can_record(operator: Any) -> bool:
+    """Whether what is played can become springs of the object's own vertices."""
+    session = live.current()
+    obj = session.object
+    if obj is None or len(session.job.surface.positions) != len(obj.data.vertices):
+        operator.poll_message_set(
+            "A modifier that is simulated changes the vertices, so grabs cannot become springs of the mesh: set "
+            "Simulate to Mesh under Resolution"
+        )
+        return False
+    return True
+
+
+def begin_live(operator: Any, context: Any, begin: Callable[[], Any]) -> set[str]:
+    """Call what prepares a body; what is against it is reported, and kept for the panel."""
+    manager = context.window_manager
+    manager.progress_begin(0, 1)
+    try:
+        begin()
+    except (SinewError, RuntimeError) as error:
+        context.object.sinew.live.message = str(error)
+        operator.report({"ERROR"}, str(error))
+        return {"CANCELLED"}
+    finally:
+        manager.progress_end()
+    return {"FINISHED"}

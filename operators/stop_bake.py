@@ -22,7 +22,7 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         run = job.current()
-        if run is None or run.process is None or run.stopping:
+        if run is None or run.process is None or run.stopping or run.mode == "live":
             cls.poll_message_set("Nothing is being simulated")
             return False
         return True

@@ -13,7 +13,7 @@ class Bake(Subject):
         obj = context.object
         layout = properties_layout(self)
         run = job.run_of(obj.session_uid)
-        if run is None:
+        if run is None or run.mode == "live":
             _draw_range(layout, obj.sinew, context.scene)
             _draw_result(layout, obj)
             _draw_buttons(layout, obj, context)

@@ -15,8 +15,12 @@ def _draw_other_run(layout, context):
     if run is None or (obj is not None and obj.session_uid == run.object_uid and obj.sinew.enabled):
         return
     column = layout.box().column()
-    column.label(text=f"Baking “{run.object_name}”", icon="PHYSICS")
-    draw_progress(column, run, context)
+    if run.mode == "live":
+        column.label(text=f"Playing with “{run.object_name}”", icon="PHYSICS")
+        column.operator("sinew.live_stop", text="Stop (Esc)", icon="CANCEL")
+    else:
+        column.label(text=f"Baking “{run.object_name}”", icon="PHYSICS")
+        draw_progress(column, run, context)
 
 
 def _draw_sidebar(layout, context):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,12 @@ def make_job(
     frames: tuple[int, int] | None = None,
     solver: str | None = None,
     on_frame: Callable[[int], None] | None = None,
+    without_springs: Collection[str] = (),
 ) -> Job:
     """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was.
 
-    ``frames`` and ``solver`` replace the object's own choices; ``on_frame(done)`` follows the sampling of frames.
+    ``frames`` and ``solver`` replace the object's own choices; ``on_frame(done)`` follows the sampling of frames;
+    springs of the names in ``without_springs`` are left out.
     """
     check_object(obj, context)
     settings, scene = obj.sinew, context.scene
@@ -52,7 +54,7 @@ def make_job(
             weights = material_weights(obj, mesh)
             pin_weights = group_weights(obj, mesh, [settings.pin_group])[:, 0]
             pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
-            springs = spring_samplers(obj, mesh, context)
+            springs = spring_samplers(obj, mesh, context, without_springs)
         _check_pins(obj, pinned, surface)
         regions = tuple(
             Region(region_surface(m.region, scene, context), k)
@@ -137,6 +139,12 @@ def default_folder(obj: Any) -> Path:
     return folder
 
 
+def live_folder(obj: Any) -> Path:
+    """Folder beside that of the object's frames, for what live mode keeps; StoreError when nothing can be written."""
+    folder = default_folder(obj)
+    return _writable(folder.with_name(f"{folder.name}-live"))
+
+
 def recorded_folder(obj: Any) -> Path | None:
     """Folder that the object's last bake wrote to, or None."""
     recorded = obj.sinew.bake.folder
@@ -145,7 +153,10 @@ def recorded_folder(obj: Any) -> Path | None:
 
 def writable_folder(obj: Any) -> Path:
     """:func:`default_folder`, made and tried; StoreError when nothing can be written there."""
-    folder = default_folder(obj)
+    return _writable(default_folder(obj))
+
+
+def _writable(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"

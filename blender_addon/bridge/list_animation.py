@@ -31,10 +31,16 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
     """The collections of F-curves and of drivers that animate an object, each once, those of NLA strips too."""
-    animation = obj.animation_data
+    if obj.animation_data is not None:
+        yield obj.animation_data.drivers
+        yield from curves_of(obj)
+
+
+def curves_of(owner: Any) -> Iterator[Any]:
+    """The collections of F-curves that animate a data-block, each once: of its action and of its NLA strips."""
+    animation = owner.animation_data
     if animation is None:
         return
-    yield animation.drivers
     # Before 4.4 an action has no slots.
     uses = [(animation.action, getattr(animation, "action_slot", None))]
     for track in animation.nla_tracks:

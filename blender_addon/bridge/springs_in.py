@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ def spring_targets(obj: Any) -> list[Any]:
     return [s.target for s in obj.sinew.springs if s.end == "OBJECT" and s.target is not None]
 
 
-def spring_samplers(obj: Any, mesh: Any, context: Any) -> list[SpringSampler]:
-    """One a spring of the object; ``mesh`` is that at the simulated place. SpringError names a spring without end or
-    vertices.
+def spring_samplers(obj: Any, mesh: Any, context: Any, without: Collection[str] = ()) -> list[SpringSampler]:
+    """One a spring of the object, but those of the names in ``without``; ``mesh`` is that at the simulated place.
+    SpringError names a spring without end or vertices.
     """
-    return [SpringSampler(obj, mesh, context, index) for index in range(len(obj.sinew.springs))]
+    springs = obj.sinew.springs
+    return [SpringSampler(obj, mesh, context, k) for k, spring in enumerate(springs) if spring.name not in without]
 
 
 class SpringSampler:

@@ -47,6 +47,7 @@ def test_every_panel_stands_in_both_places():
                 "Solver",
                 "Advanced",
                 "Solver Report",
+                "Live",
                 "Bake",
             ]
         )

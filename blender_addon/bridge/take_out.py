@@ -1,0 +1,126 @@
+"""A take -> ordinary springs of the object: for each vertex that was grabbed a vertex group, an empty with a keyed
+location and a keyed strength. The artist edits them like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.simulation.surroundings import Spring
+from ..mirror import clean
+from .list_animation import curves_of, follow_items
+from .mesh_in import unit_scale
+
+LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
+MARK = 0.04
+"""Size of an empty, as a part of the body's."""
+
+
+def keyable_target(target: np.ndarray, rest: np.ndarray, scale: float) -> np.ndarray:
+    """The target (3,), m, nearest to ``target`` that an empty's keyed location, of 32 bits, can pull a vertex to.
+
+    ``rest`` (3,) is where the vertex rests, m; ``scale`` the metres in a Blender unit.
+    """
+    return rest + scale * (_kept(target / scale) - _kept(rest / scale))
+
+
+def keyable_strength(strength: float) -> float:
+    """The strength nearest to it that a keyed property gives back, N/m."""
+    return clean(float(np.float32(strength)))
+
+
+def _kept(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values, dtype=np.float32).astype(np.float64)
+
+
+def is_of_take(spring: Any) -> bool:
+    """Whether a spring of an object was made by a take, and not renamed since."""
+    return bool(spring.take) and spring.take == spring.name
+
+
+def names_of_take(obj: Any) -> set[str]:
+    """Names of the springs that the object's last take made."""
+    return {spring.name for spring in obj.sinew.springs if is_of_take(spring)}
+
+
+def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: float) -> None:
+    """Add the springs of a take that began at frame ``first``, in place of those of an earlier one.
+
+    Each holds one vertex of the object's own mesh; ``size`` is the body's, in Blender's units.
+    """
+    remove_take(obj)
+    taken = {spring.name for spring in obj.sinew.springs}
+    for spring in springs:
+        name = _own_name(spring.name, taken)
+        taken.add(name)
+        group = obj.vertex_groups.new(name=name)
+        group.add([int(v) for v in spring.vertices], 1.0, "REPLACE")
+        item = obj.sinew.springs.add()
+        item.name = item.take = name
+        item.vertex_group, item.end = group.name, "OBJECT"
+        item.target = _empty(f"{obj.name} {name}", obj, scene, size)
+        frames = np.arange(first, first + len(spring.stiffness))
+        places = spring.targets[:, 0] / unit_scale(scene)
+        _key(item.target, "location", frames, places)
+        index = len(obj.sinew.springs) - 1
+        _key(obj, f"sinew.springs[{index}].strength", frames, spring.stiffness[:, None])
+        item.strength = spring.stiffness[0]
+    obj.sinew.active_spring = max(0, len(obj.sinew.springs) - 1)
+
+
+def remove_take(obj: Any) -> None:
+    """Remove the springs of the last take that still have their names, with their groups and empties."""
+    springs = obj.sinew.springs
+    order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
+    if len(order) == len(springs):
+        return
+    kept_targets = {springs[index].target for index in order} - {None}
+    for index in reversed(range(len(springs))):
+        if index in order:
+            continue
+        group, target = obj.vertex_groups.get(springs[index].vertex_group), springs[index].target
+        if group is not None and group.name == springs[index].take:
+            obj.vertex_groups.remove(group)
+        springs.remove(index)
+        if target is not None and target.type == "EMPTY" and target not in kept_targets:
+            _drop_empty(target)
+    follow_items(obj, "sinew.springs", order)
+    obj.sinew.active_spring = max(0, len(order) - 1)
+
+
+def _own_name(name: str, taken: set[str]) -> str:
+    names = (name, *(f"{name} ({k})" for k in range(2, len(taken) + 3)))
+    return next(candidate for candidate in names if candidate not in taken)
+
+
+def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
+    empty = bpy.data.objects.new(name, None)
+    empty.empty_display_type, empty.empty_display_size = "SPHERE", MARK * size
+    homes = [c for c in obj.users_collection if c.library is None] or [scene.collection]
+    homes[0].objects.link(empty)
+    return empty
+
+
+def _drop_empty(empty: Any) -> None:
+    action = empty.animation_data.action if empty.animation_data else None
+    bpy.data.objects.remove(empty)
+    if action is not None and action.users == 0:
+        bpy.data.actions.remove(action)
+
+
+def _key(owner: Any, path: str, frames: np.ndarray, values: np.ndarray) -> None:
+    """Key a property of c channels at frames (f,) with values (f,c): straight from key to key."""
+    owner.keyframe_insert(path, frame=float(frames[0]))
+    own = [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
+    for curve in own:
+        points = curve.keyframe_points
+        points.add(len(frames) - len(points))
+        co = np.column_stack([frames, values[:, curve.array_index]])
+        points.foreach_set("co", co.astype(np.float32).ravel())
+        points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.int32))
+        curve.extrapolation = "CONSTANT"
+        curve.update()

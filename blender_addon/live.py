@@ -1,0 +1,328 @@
+"""The one body that is played with in the viewport: from Play to Esc.
+
+A child of ``job`` steps the body, ``live_state`` says what it is asked next, ``live_scene`` keeps the scene as it was,
+``live_view`` draws. No modal operator runs: all is done in the timer that listens to the child.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core.errors import SinewError
+from ..core.simulation.frame_store import FrameStore
+from ..core.simulation.job import Job
+from . import baking, live_edits, live_scene
+from . import job as child
+from .bridge import job_in
+from .bridge.mesh_in import unit_scale
+from .bridge.take_out import keyable_strength, keyable_target, names_of_take
+from .live_state import Event, Grab, LiveState
+from .outside_properties import SinewSpring
+
+BEAT = 1.0 / 240.0
+"""Seconds between looks for events of the child."""
+PANEL_BEAT = 0.25
+"""Seconds between drawings of the panel."""
+
+
+@dataclass
+class Session:
+    """A body that is being played with; objects, scenes and view layers by what outlives an undo."""
+
+    object_uid: int
+    object_name: str
+    stage: live_scene.Stage
+    job: Job
+    store: FrameStore
+    state: LiveState
+    metres: float
+    edits: live_edits.Edits
+    run: child.Run | None = None
+    view: Any = None
+    take_on_ready: bool = False
+    lets_frame_go: bool = False
+    message: str = ""
+    _panel_at: float = 0.0
+    _edits_at: float = 0.0
+    pending: list[str] = field(default_factory=list)
+
+    @property
+    def object(self) -> Any | None:
+        """The body, or None when it is gone."""
+        return baking.object_of(self.object_uid)
+
+
+_session: Session | None = None
+
+
+def current() -> Session | None:
+    """The session at work, if there is one."""
+    return _session
+
+
+def session_of(obj: Any) -> Session | None:
+    """The session at work on an object, if there is one."""
+    return _session if _session is not None and obj is not None and _session.object_uid == obj.session_uid else None
+
+
+# -- begin and end -----------------------------------------------------------------------------------------------------
+
+
+def start(obj: Any, context: Any, record: bool = False) -> Session:
+    """Have a child prepare the body; playing begins when it is ready. A SinewError when the body cannot be played
+    with, RuntimeError when a child is at work already.
+    """
+    job, store = _prepare(obj, context)
+    return _begin(obj, context, job, store, record)
+
+
+def _begin(obj: Any, context: Any, job: Job, store: FrameStore, record: bool) -> Session:
+    global _session
+    settings = obj.sinew.live
+    session = Session(
+        object_uid=obj.session_uid,
+        object_name=obj.name,
+        stage=live_scene.Stage.of(obj, context),
+        job=job,
+        store=store,
+        state=LiveState(job.frame_start, job.frame_end, job.frame_rate, free=settings.rate == "FREE"),
+        metres=unit_scale(context.scene),
+        edits=live_edits.Edits(obj, context.scene),
+        take_on_ready=record,
+    )
+    session.run = child.Run(
+        object_uid=obj.session_uid,
+        object_name=obj.name,
+        folder=store.folder,
+        mode="live",
+        frames_total=0,
+        on_end=_child_ended,
+        interval=BEAT,
+        on_event=_take_event,
+        on_beat=_beat,
+    )
+    child.start(session.run)
+    settings.message = ""
+    _session = session
+    return session
+
+
+def _prepare(obj: Any, context: Any) -> tuple[Job, FrameStore]:
+    """The body's job without the springs of its last take, and the store that live mode keeps beside the bake's."""
+    job = job_in.make_job(obj, context, without_springs=names_of_take(obj))
+    store = FrameStore.create(job_in.live_folder(obj), job)
+    if store.read_kept("subspace") is None and baking.has_store(obj):
+        store.take_kept(baking.open_store(obj))
+    return job, store
+
+
+def stop(message: str = "") -> None:
+    """End the session: the scene is as it was before. ``message`` says why, where the artist did not ask for it."""
+    global _session
+    session, _session = _session, None
+    if session is None:
+        return
+    if session.run is child.current():
+        child.abandon()
+    if session.view is not None:
+        session.view.remove()
+    session.stage.restore()
+    if (obj := session.object) is not None:
+        obj.sinew.live.message = message
+    child.redraw()
+
+
+def restart(context: Any, record: bool = False) -> None:
+    """Begin anew with the scene as it is now; a SinewError leaves the session as it is."""
+    session = _session
+    obj = session.object
+    with session.stage.shown():
+        job, store = _prepare(obj, context)
+    grabs, playing = session.state.grabs, session.state.playing
+    stop()
+    new = _begin(obj, context, job, store, record)
+    new.state.grabs, new.state.playing = grabs, playing
+
+
+def is_outdated(session: Session) -> bool:
+    """Whether the scene was edited since the session began, as far as it is looked at."""
+    return bool(session.pending) or session.state.stale or session.edits.stiffness_was_sent
+
+
+def reset(context: Any) -> None:
+    """Back to the first frame; edits made meanwhile count from now on."""
+    session = _session
+    session.state.grabs.clear()
+    if is_outdated(session) or not session.state.ready:
+        restart(context)
+    else:
+        session.state.reset()
+
+
+def record(context: Any) -> None:
+    """Start over at the first frame and keep every frame, of the scene as it is now."""
+    session = _session
+    with session.stage.shown():
+        job = job_in.make_job(session.object, context, without_springs=names_of_take(session.object))
+    if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
+        restart(context, record=True)
+    else:
+        session.state.record()
+
+
+def toggle() -> None:
+    """Pause, or go on."""
+    state = _session.state
+    _session.message = ""
+    if state.playing:
+        state.pause()
+    else:
+        state.play()
+
+
+def leave_off() -> None:
+    """What Esc does: end the session; a take is ended instead, and the session with it."""
+    if _session.state.recording:
+        _session.state.stop_recording()
+    else:
+        stop()
+
+
+# -- grabs -------------------------------------------------------------------------------------------------------------
+
+
+def grab(vertex: int, target: Any, strength: float) -> Grab:
+    """Pull a vertex to a target (3,), m, with a strength in N/m; what is kept can be keyed exactly."""
+    session = _session
+    rest = session.job.surface.positions[vertex]
+    pinned = vertex in session.state.grabs and session.state.grabs[vertex].pinned
+    made = Grab(vertex, keyable_target(target, rest, session.metres), keyable_strength(strength), pinned)
+    session.state.grabs[vertex] = made
+    return made
+
+
+def pin(vertex: int) -> None:
+    """Leave a grab where it is when the mouse lets go."""
+    if _session is not None and vertex in _session.state.grabs:
+        _session.state.grabs[vertex].pinned = True
+
+
+def let_go(vertex: int) -> None:
+    """Let a vertex go."""
+    if _session is not None:
+        _session.state.grabs.pop(vertex, None)
+
+
+# -- the timer ---------------------------------------------------------------------------------------------------------
+
+
+def _take_event(event: Event) -> None:
+    session = _session
+    if session is None or session.run is not child.current():
+        return
+    session.state.take_event(event, time.monotonic())
+    kind = event.get("event")
+    if kind == "mesh":
+        baking.note_mesh(session.object, event)
+    elif kind == "ready":
+        _begin_to_show(session)
+    elif kind == "halted":
+        session.message = f"Paused: {event['message']} {event['remedy']}"
+
+
+def _begin_to_show(session: Session) -> None:
+    from . import live_view
+
+    obj = session.object
+    if obj is None:
+        return
+    with session.stage.unnoticed():
+        session.view = live_view.View(session)
+    session.stage.hide(obj)
+    if session.take_on_ready:
+        session.state.record()
+
+
+def _beat() -> None:
+    """After each look for events."""
+    session, now = _session, time.monotonic()
+    if session is None:
+        return
+    obj = session.object
+    reason = live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj)
+    if reason:
+        stop(reason)
+        return
+    _follow_edits(session, obj, now)
+    if session.state.recorded:
+        _finish_take(session, obj)
+        return
+    if (request := session.state.request(now)) is not None:
+        child.tell(session.run, request)
+    if session.state.fresh and session.view is not None:
+        session.state.fresh = False
+        session.stage.follow(min(session.state.frame, session.state.last))
+        session.view.show(session.state.handles)
+    if session.view is not None:
+        session.view.fall_back()
+    if now - session._panel_at > PANEL_BEAT:
+        session._panel_at = now
+        child.redraw()
+
+
+def _follow_edits(session: Session, obj: Any, now: float) -> None:
+    state, settings = session.state, obj.sinew.live
+    state.free = settings.rate == "FREE"
+    if session.stage.frame_was_changed() and state.ready:
+        _frame_was_changed(session)
+    if now - session._edits_at < PANEL_BEAT:
+        return
+    session._edits_at = now
+    if state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
+        state.set_stiffness(moduli)
+    session.pending = session.edits.others(obj, session.stage.scene)
+
+
+def _frame_was_changed(session: Session) -> None:
+    """By the artist, or by a playback: time cannot be jumped, but it can begin anew."""
+    state = session.state
+    if state.recording:
+        return
+    if session.stage.scene.frame_current == state.first:
+        state.reset()
+    else:
+        state.pause()
+        session.message = f"Paused at frame {state.frame}: the scene's frame was changed"
+
+
+def _finish_take(session: Session, obj: Any) -> None:
+    """Turn the take into springs and a bake, as soon as the scene can take it."""
+    from . import background, live_take
+
+    session.run.waits_for = background.in_the_way(obj)
+    if session.run.waits_for:
+        return
+    take = live_take.Take(session.job, session.store.folder, session.state.take)
+    stop()
+    live_take.apply(obj, take)
+
+
+def _child_ended(run: child.Run) -> bool:
+    """The child has ended by itself."""
+    if _session is not None and _session.run is run:
+        stop(f"{run.message} {run.remedy}".strip() or "Live mode ended: the simulation process is gone.")
+    return True
+
+
+def default_strength(obj: Any, scene: Any) -> float:
+    """N/m of a grab: what the artist has set, or enough to lift the body well."""
+    from .starting import holding_strength
+
+    if (chosen := obj.sinew.live.strength) > 0.0:
+        return chosen
+    try:
+        return holding_strength(obj, scene)
+    except SinewError:
+        return SinewSpring.bl_rna.properties["strength"].default

@@ -1,0 +1,65 @@
+"""What the artist edits while a body is played with: stiffness counts at once, all else from the next start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .bridge.settings_in import ground_settings, material_settings, resolution_settings, solver_settings
+
+WORDS = ("materials", "resolution", "solver", "collisions", "pins", "springs", "frame range")
+
+
+class Edits:
+    """Compares an object with what it was when the session began; cheap, so it can be asked all the time."""
+
+    def __init__(self, obj: Any, scene: Any) -> None:
+        self._stiffness = _moduli(obj)
+        self._others = _others(obj, scene)
+        self._vertices = len(obj.data.vertices)
+        self.stiffness_was_sent = False
+
+    def new_stiffness(self, obj: Any) -> list[float] | None:
+        """Young's moduli, Pa, where they have changed since this was asked last."""
+        now = _moduli(obj)
+        if now == self._stiffness or len(now) != len(self._stiffness):
+            return None
+        self._stiffness, self.stiffness_was_sent = now, True
+        return now
+
+    def others(self, obj: Any, scene: Any) -> list[str]:
+        """Words for what else differs from the beginning."""
+        now = _others(obj, scene)
+        return [word for word, before, after in zip(WORDS, self._others, now, strict=True) if before != after]
+
+    def reason_to_end(self, obj: Any) -> str:
+        """Why the body cannot be drawn any longer; "" while it can."""
+        if len(obj.data.vertices) != self._vertices:
+            return "Live mode ended: the mesh was edited."
+        return ""
+
+
+def _moduli(obj: Any) -> list[float]:
+    return [material_settings(material).youngs_modulus for material in obj.sinew.materials]
+
+
+def _others(obj: Any, scene: Any) -> tuple[Any, ...]:
+    settings = obj.sinew
+    materials = [
+        (replace(material_settings(m), youngs_modulus=1.0, name=""), m.vertex_group, m.region and m.region.session_uid)
+        for m in settings.materials
+    ]
+    collisions = settings.collisions
+    obstacles = collisions.collection and collisions.collection.session_uid
+    springs = [(s.vertex_group, s.end, s.target and s.target.session_uid) for s in settings.springs if not s.take]
+    whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
+    own = settings.use_scene_range, settings.frame_start, settings.frame_end
+    return (
+        materials,
+        resolution_settings(settings),
+        solver_settings(settings, scene),
+        (ground_settings(settings, scene), obstacles, collisions.collider_friction, collisions.thickness),
+        settings.pin_group,
+        springs,
+        (whole, own),
+    )

@@ -1,0 +1,48 @@
+"""How a body is played with and shown in live mode, part of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+
+RATES = (
+    ("SCENE", "Scene Frame Rate", "As fast as the scene plays, where the simulation keeps up"),
+    ("FREE", "Free", "As fast as the simulation goes"),
+)
+SHOWN = (
+    ("OBJECT", "Object Color", "The object's viewport color"),
+    ("STIFFNESS", "Stiffness", "How stiff the body is, on a logarithmic scale: blue is the softest, red the stiffest"),
+    ("WEIGHTS", "Mode Weights", "How much each place follows a mode: red moves with it, blue against it, white not"),
+    ("CLUSTERS", "Clusters", "The parts of the body that stand for one cubature point each"),
+    ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
+)
+
+
+class SinewLive(bpy.types.PropertyGroup):
+    """Settings of live mode, and what it has said last."""
+
+    rate: EnumProperty(name="Rate", description="How fast time passes", items=RATES, options=set())
+    strength: FloatProperty(
+        name="Grab Strength (N/m)",
+        description="Force of the mouse for each metre. 0 is automatic: by the body's weight and size",
+        default=0.0,
+        min=0.0,
+        soft_max=1e5,
+        precision=1,
+        step=1000,
+        options=set(),
+    )
+    show: EnumProperty(name="Show", description="How the body is colored", items=SHOWN, options=set())
+    mode: IntProperty(
+        name="Mode",
+        description="Which one is shown; modes come from slow to fast, after them the handles of pins",
+        default=1,
+        min=1,
+        soft_max=16,
+        options=set(),
+    )
+    message: StringProperty(name="Message", options=set())
+
+
+CLASSES = (SinewLive,)

@@ -1,0 +1,229 @@
+"""What live mode draws into the 3D Views: the body, its pins, and a few words; the card's work is ``Preview``'s."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+from gpu_extras.batch import batch_for_shader
+
+from ..core.errors import PreviewError, StoreError
+from ..core.subspaces.skinning import Coordinates, skinned
+from .bridge import preview_colours, stand_in
+from .bridge.mesh_in import unit_scale
+from .bridge.preview_mesh import Skin, read_drawn_mesh
+from .bridge.preview_out import Preview
+
+if TYPE_CHECKING:
+    from .live import Session
+
+PIN_RADIUS = 6.0
+"""Pixels of a pin's marker, at a scale of one."""
+PIN_COLOUR, THREAD_COLOUR = (1.0, 0.55, 0.1, 1.0), (1.0, 0.85, 0.5, 0.8)
+RECORDING_COLOUR, TEXT_COLOUR = (1.0, 0.3, 0.25, 1.0), (1.0, 1.0, 1.0, 1.0)
+
+
+class View:
+    """Draws the session's body into every 3D View of its scene until :meth:`remove`.
+
+    Where the graphics card refuses, a mesh that stands in for the body is moved instead (``refused`` says why).
+    """
+
+    def __init__(self, session: Session) -> None:
+        obj = session.object
+        self._session = session
+        self._arrays = _display(session)
+        arrays = self._arrays
+        self._skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))
+        mesh = read_drawn_mesh(obj, bpy.context, session.state.first)
+        self._coordinates = Coordinates(self._skin.centre, self._skin.size)
+        self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene))
+        self._handles, self._sent = session.state.handles, None
+        self._triangles = mesh.triangles
+        self._stand_in: stand_in.StandIn | None = None
+        self._shown = ("OBJECT", 0)
+        self.refused = ""
+        add = bpy.types.SpaceView3D.draw_handler_add
+        self._handlers = [
+            add(self._draw_body, (), "WINDOW", "POST_VIEW"),
+            add(self._draw_marks, (), "WINDOW", "POST_PIXEL"),
+        ]
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """(t,3) vertices of the surface."""
+        return self._triangles
+
+    @property
+    def modes(self) -> int:
+        """Skinning modes; the handles of pins come after them."""
+        return len(self._arrays["eigenvalues"])
+
+    @property
+    def stand_in_uid(self) -> int | None:
+        """Of the object that is moved instead, where there is one."""
+        return None if self._stand_in is None else self._stand_in.uid
+
+    def positions(self) -> np.ndarray:
+        """(n,3), m, in world space, as shown."""
+        return skinned(self._skin.rest, self._skin.weights, self._coordinates, self._handles)
+
+    def show(self, handles: np.ndarray) -> None:
+        """Show the body as handles (h,4,3), m, deform it."""
+        self._handles = handles
+        if self._stand_in is not None:
+            self._stand_in.move(self.positions())
+        redraw_views()
+
+    def fall_back(self) -> None:
+        """Where the card has refused: from now on move a mesh in the scene instead."""
+        if self.refused and self._stand_in is None and (obj := self._session.object) is not None:
+            self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self._triangles)
+            self._stand_in.move(self.positions())
+            obj.sinew.live.message = f"{self.refused} The mesh itself is moved instead."
+
+    def put_away(self) -> None:
+        """Take what is drawn out of the file for now; the next frame brings it back."""
+        if self._stand_in is not None:
+            self._stand_in.remove()
+
+    def remove(self) -> None:
+        """Draw no more."""
+        for handler in self._handlers:
+            bpy.types.SpaceView3D.draw_handler_remove(handler, "WINDOW")
+        self._handlers = []
+        self.put_away()
+        redraw_views()
+
+    # -- drawing --------------------------------------------------------------------------------------------------
+
+    def _draw_body(self) -> None:
+        context, session = bpy.context, self._session
+        obj = session.object
+        if obj is None or self.refused or not session.stage.is_shown_in(context) or context.region_data is None:
+            return
+        settings = obj.sinew.live
+        try:
+            self._colour(settings)
+            if self._sent is not self._handles:  # only here a graphics context is sure to be current
+                self._preview.set_handles(self._handles)
+                self._sent = self._handles
+            region = context.region_data
+            self._preview.draw(
+                region.view_matrix,
+                region.window_matrix,
+                obj.color[:3],
+                dots=settings.show == "POINTS",
+                pixel_size=context.preferences.system.pixel_size,
+            )
+        except PreviewError as error:
+            self.refused = str(error)
+
+    def _colour(self, settings: Any) -> None:
+        shown = (settings.show, settings.mode)
+        if shown == self._shown:
+            return
+        self._shown, arrays = shown, self._arrays
+        colours = None
+        if settings.show == "STIFFNESS":
+            colours = preview_colours.stiffness_colours(arrays["log_stiffness"])
+        elif settings.show == "WEIGHTS":
+            index = min(settings.mode, arrays["weights"].shape[1]) - 1
+            colours = preview_colours.weight_colours(arrays["weights"][:, index])
+        elif settings.show == "CLUSTERS":
+            colours = preview_colours.cluster_colours(arrays["clusters"])
+        self._preview.show_colours(colours)
+        if settings.show == "POINTS":
+            points = Skin(arrays["points_rest"], arrays["points_weights"], self._skin.centre, self._skin.size)
+            self._preview.set_dots(points, arrays["points_volume"])
+
+    def _draw_marks(self) -> None:
+        context, session = bpy.context, self._session
+        if session.object is None or not session.stage.is_shown_in(context) or context.region_data is None:
+            return
+        scale = context.preferences.system.ui_scale
+        _draw_grabs(self.grab_marks(context.region, context.region_data), scale)
+        _write(context, words(session), scale, session.state.recording)
+
+    def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
+        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
+        grabs, metres = list(self._session.state.grabs.values()), self._session.metres
+        if not grabs:
+            return []
+        held = [g.vertex for g in grabs]
+        points = skinned(self._skin.rest[held], self._skin.weights[held], self._coordinates, self._handles)
+        marks = []
+        for grab, point in zip(grabs, points, strict=True):
+            ends = [location_3d_to_region_2d(region, region_data, p / metres) for p in (point, grab.target)]
+            if None not in ends:
+                marks.append((grab.vertex, *ends))
+        return marks
+
+
+def _display(session: Session) -> dict[str, np.ndarray]:
+    kept = session.store.read_kept("display")
+    if kept is None:
+        raise StoreError("What is to be drawn cannot be read from the disk.", "Press Play again.")
+    return kept[0]
+
+
+def words(session: Session) -> list[str]:
+    """What stands in the corner of the view."""
+    state = session.state
+    doing = "Recording" if state.recording else "Live" if state.playing else "Paused"
+    frame = f"{doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")
+    settled = "" if state.converged else ", not settled"
+    speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
+    return [frame, speed, *([session.message] if session.message else [])]
+
+
+def redraw_views() -> None:
+    """Have the 3D Views draw anew."""
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "WINDOW":
+                        region.tag_redraw()
+
+
+def _draw_grabs(marks: list[tuple[int, Any, Any]], scale: float) -> None:
+    if not marks:
+        return
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    gpu.state.blend_set("ALPHA")
+    angles = np.linspace(0.0, 2.0 * np.pi, 17)
+    ring = PIN_RADIUS * scale * np.column_stack([np.cos(angles), np.sin(angles)])
+    for _vertex, held, target in marks:
+        shader.uniform_float("color", THREAD_COLOUR)
+        batch_for_shader(shader, "LINES", {"pos": [(*held, 0.0), (*target, 0.0)]}).draw(shader)
+        shader.uniform_float("color", PIN_COLOUR)
+        around = [(target[0] + x, target[1] + y, 0.0) for x, y in ring]
+        fan = [(0, k, k + 1) for k in range(1, len(around) - 1)]
+        batch_for_shader(shader, "TRIS", {"pos": around}, indices=fan).draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def _write(context: Any, lines: list[str], scale: float, recording: bool) -> None:
+    font, size = 0, 12.0 * scale
+    left = _left_of(context) + 20.0 * scale
+    blf.size(font, size)
+    blf.enable(font, blf.SHADOW)
+    blf.shadow(font, 3, 0.0, 0.0, 0.0, 0.8)
+    for k, line in enumerate(reversed(lines)):
+        first = k == len(lines) - 1
+        blf.color(font, *(RECORDING_COLOUR if first and recording else TEXT_COLOUR))
+        blf.position(font, left, (20.0 + 18.0 * k) * scale, 0.0)
+        blf.draw(font, line)
+    blf.disable(font, blf.SHADOW)
+
+
+def _left_of(context: Any) -> float:
+    """Width of the toolbar, which lies over the view."""
+    if not context.preferences.system.use_region_overlap:
+        return 0.0
+    return next((float(r.width) for r in context.area.regions if r.type == "TOOLS" and r.alignment == "LEFT"), 0.0)

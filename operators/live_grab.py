@@ -1,0 +1,74 @@
+"""Drag the body that is played with. Modal only while the mouse button is down."""
+
+import bpy
+from bpy.props import BoolProperty
+
+from ..blender_addon import live, live_pick
+
+HINT = "Drag: Pull    Release: Let Go    Ctrl: Leave It Pinned    Esc, Right Mouse: Let Go"
+
+
+class SINEW_OT_live_grab(bpy.types.Operator):
+    bl_idname = "sinew.live_grab"
+    bl_label = "Grab"
+    bl_description = "Drag the body that is played with; with Ctrl it stays pinned, Ctrl-click on a pin lets go"
+    bl_options = {"INTERNAL"}
+
+    pin: BoolProperty(name="Pin", description="Leave it pinned where it is dragged to", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        session = live.current()
+        shown = session is not None and session.view is not None and session.stage.is_shown_in(context)
+        return shown and context.region_data is not None and context.mode == "OBJECT"
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        where = (event.mouse_region_x, event.mouse_region_y)
+        self._session, self._start, self._moved = live.current(), where, False
+        held = live_pick.pin_at(self._session, context, where)
+        self._on_pin = held is not None
+        self._drag = held or live_pick.surface_at(self._session, context, where)
+        if self._drag is None:
+            return {"PASS_THROUGH"}
+        self._pull(context, where)
+        context.window_manager.modal_handler_add(self)
+        context.workspace.status_text_set(HINT)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if live.current() is not self._session:
+            return self._end(context)
+        where = (event.mouse_region_x, event.mouse_region_y)
+        if event.type == "MOUSEMOVE":
+            self._moved = self._moved or max(abs(where[k] - self._start[k]) for k in range(2)) > live_pick.CLICK
+            self._pull(context, where)
+        elif event.type in {"LEFT_CTRL", "RIGHT_CTRL"} and event.value == "PRESS":
+            self.pin = True
+        elif event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            live.let_go(self._drag.vertex)
+            return self._end(context)
+        elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            stays = self.pin and not (self._on_pin and not self._moved)
+            if stays:
+                live.pin(self._drag.vertex)
+            else:
+                live.let_go(self._drag.vertex)
+            return self._end(context)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        live.let_go(self._drag.vertex)
+        self._end(context)
+
+    def _pull(self, context: bpy.types.Context, where: tuple[int, int]) -> None:
+        obj = self._session.object
+        if obj is not None:
+            target = self._drag.target(context, where)
+            live.grab(self._drag.vertex, target, live.default_strength(obj, context.scene))
+
+    def _end(self, context: bpy.types.Context) -> set[str]:
+        context.workspace.status_text_set(None)
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_live_grab,)

@@ -1,0 +1,120 @@
+"""Live mode driven by the mouse: play, drag, pin, see, Esc; the scene is as it was."""
+
+import importlib
+
+import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+
+PACKAGE = "bl_ext.user_default.sinew"
+
+
+def module(name):
+    """A module of the installed extension."""
+    return importlib.import_module(f"{PACKAGE}.blender_addon.{name}")
+
+
+def make_body(gui):
+    """Suzanne, held at the back of her head, as an active object in a saved file."""
+    with gui.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_monkey_add()
+        bpy.ops.object.shade_smooth()
+        bpy.ops.sinew.enable()
+    obj = bpy.context.view_layer.objects.active
+    back = [v.index for v in obj.data.vertices if v.co.y > 0.5]
+    obj.vertex_groups.new(name="Pins").add(back, 1.0, "REPLACE")
+    obj.sinew.pin_group = "Pins"
+    obj.sinew.cells_across, obj.sinew.modes = 12, 8
+    bpy.context.scene.frame_end = 60
+    with gui.context():
+        bpy.ops.view3d.view_axis(type="FRONT")
+        bpy.ops.view3d.view_orbit(angle=0.3, type="ORBITLEFT")
+    gui.area().spaces.active.region_3d.view_distance = 7.0
+    return obj
+
+
+def body():
+    """The object by name: references do not outlive an undo."""
+    return bpy.data.objects["Suzanne"]
+
+
+def pixels(gui, vertex, session):
+    """Window coordinates of a vertex of the body as it is shown."""
+    region, data = gui.region(), gui.area().spaces.active.region_3d
+    x, y = location_3d_to_region_2d(region, data, session.view.positions()[vertex])
+    return int(region.x + x), int(region.y + y)
+
+
+def front_vertex(session):
+    """The tip of the nose: what is nearest to the viewer."""
+    return int(session.view.positions()[:, 1].argmin())
+
+
+def state_of(obj):
+    """What has to be the same after Esc."""
+    scene = bpy.context.scene
+    return [
+        scene.frame_current,
+        obj.hide_get(),
+        obj.select_get(),
+        obj.mode,
+        bpy.context.view_layer.objects.active.name,
+        [round(x, 6) for v in obj.data.vertices for x in v.co][:30],
+        len(obj.vertex_groups),
+        len(obj.sinew.springs),
+        sorted(o.name for o in bpy.data.objects),
+        obj.data.shape_keys is None,
+        obj.sinew.live_layer,
+    ]
+
+
+def scenario(gui):
+    live, job = module("live"), module("job")
+    obj = make_body(gui)
+    yield from gui.show_sidebar("Sinew")
+    bpy.context.preferences.view.ui_scale = 0.65
+    gui.record("poll before saving", bpy.ops.sinew.live_play.poll())
+    with gui.context():
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "live.blend"))
+        gui.record("poll with another solver", bpy.ops.sinew.live_play.poll())
+        bpy.ops.sinew.live_choose_solver()
+    bpy.context.scene.frame_set(5)
+    before = state_of(obj)
+    yield from gui.photograph("1-before")
+    with gui.context():
+        bpy.ops.sinew.live_play("INVOKE_DEFAULT")
+    session = live.current()
+    yield from gui.wait_until(lambda: session.run.phase != "", 120, "the child says something")
+    yield from gui.photograph("2-preparing")
+    yield from gui.wait_until(lambda: session.state.frame >= 5, 400, "five frames")
+    gui.record("hidden", body().hide_get())
+    gui.record("modal operators", len(gui.window.modal_operators))
+    yield from gui.photograph("3-playing")
+    gui.record("message", body().sinew.live.message)
+
+    vertex = front_vertex(session)
+    x, y = pixels(gui, vertex, session)
+    rest = session.view.positions()[vertex].tolist()
+    yield from gui.move(x, y)
+    gui.window.event_simulate(type="LEFTMOUSE", value="PRESS", x=x, y=y)
+    yield 0.1
+    for k in range(1, 9):
+        yield from gui.move(x - 20 * k, y + 10 * k)
+    frame = session.state.frame
+    yield from gui.wait_until(lambda: session.state.frame >= frame + 20, 60, "twenty frames of pulling")
+    gui.record("grabs while dragging", len(session.state.grabs))
+    gui.record("modal while dragging", len(gui.window.modal_operators))
+    gui.record("pulled", [rest, session.view.positions()[vertex].tolist()])
+    yield from gui.photograph("4-dragging")
+    gui.window.event_simulate(type="LEFTMOUSE", value="RELEASE", x=x - 160, y=y + 80)
+    yield 0.2
+    gui.record("grabs after release", len(session.state.grabs))
+    gui.record("modal after release", len(gui.window.modal_operators))
+    yield from gui.move(*gui.centre())
+    yield from gui.press("ESC")
+    yield 0.3
+    gui.record("ended", live.current() is None and job.current() is None)
+    gui.record("same", state_of(body()) == before)
+    gui.record("before and after", [before, state_of(body())])
+    yield from gui.photograph("5-after")

@@ -1,0 +1,87 @@
+"""Live: playing with a body in the viewport, and what the status bar says meanwhile."""
+
+from typing import Any
+
+from ..blender_addon import choices, live
+from .places import Subject, panels, properties_layout, wrapped
+
+
+class Live(Subject):
+    bl_label = "Live"
+
+    def draw(self, context: Any) -> None:
+        obj = context.object
+        settings = obj.sinew.live
+        if not choices.in_subspace(obj.sinew.solver):
+            wrapped(self.layout, "Playing in the viewport needs a subspace solver.", context, "INFO")
+            self.layout.operator("sinew.live_choose_solver")
+            return
+        session = live.session_of(obj)
+        if session is not None and not session.state.ready:
+            _draw_preparing(self.layout, session, context)
+        else:
+            _draw_buttons(self.layout, session)
+        layout = properties_layout(self)
+        column = layout.column()
+        column.prop(settings, "rate")
+        column.prop(settings, "strength")
+        column = layout.column()
+        column.prop(settings, "show")
+        if settings.show == "WEIGHTS":
+            column.prop(settings, "mode")
+        if settings.message:
+            wrapped(self.layout, settings.message, context, "INFO")
+        if session is not None and session.state.ready:
+            _draw_state(self.layout, session, context)
+
+
+def _draw_preparing(layout, session, context):
+    layout.progress(factor=session.run.factor, text=session.run.label)
+    layout.operator("sinew.live_stop", text="Cancel (Esc)", icon="CANCEL")
+
+
+def _draw_buttons(layout, session):
+    playing = session is not None and session.state.playing
+    row = layout.row(align=True)
+    row.scale_y = 1.3
+    words = ("Pause", "PAUSE") if playing else ("Play", "PLAY")
+    row.operator("sinew.live_play", text=words[0], icon=words[1])
+    if session is None:
+        return
+    row.operator("sinew.live_step", text="", icon="FRAME_NEXT")
+    row.operator("sinew.live_reset", text="", icon="REW")
+    recording = session.state.recording
+    row.operator("sinew.live_record", text="", icon="REC", depress=recording)
+    row.operator("sinew.live_stop", text="", icon="SNAP_FACE")
+
+
+def _draw_state(layout, session, context):
+    state = session.state
+    box = layout.box().column(align=True)
+    words = "Recording" if state.recording else "Playing" if state.playing else "Paused"
+    box.label(text=f"{words}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
+    box.label(text=f"{state.rate:.0f} frames/s, {state.iterations} iterations, {1e3 * state.seconds:.1f} ms")
+    if session.message:
+        wrapped(layout, session.message, context, "INFO")
+    if session.run.waits_for:
+        wrapped(layout, session.run.waits_for, context, "INFO")
+    if state.stale:
+        wrapped(layout, "The modes were found for other stiffness. Reset finds them anew.", context, "ERROR")
+        layout.operator("sinew.live_reset", icon="REW")
+    elif session.pending:
+        words = f"Edited: {', '.join(session.pending)}. That counts from the next Reset."
+        wrapped(layout, words, context, "INFO")
+
+
+def status_hints(header: Any, context: Any) -> None:
+    """At the left of the status bar, while a body is played with."""
+    session = live.current()
+    if session is None or not session.state.ready:
+        return
+    layout = header.layout
+    for text, icon in (("Grab", "MOUSE_LMB_DRAG"), ("Pin (with Ctrl)", "EVENT_CTRL"), ("Stop", "EVENT_ESC")):
+        layout.label(text=text, icon=icon)
+    layout.separator()
+
+
+CLASSES = panels(Live, "live")
