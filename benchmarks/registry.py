@@ -15,7 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
 
-_NOT_BENCHMARKS = {"registry", "bodies", "measures", "pictures", "processes", "rotation_aware_admm"}
+_NOT_BENCHMARKS = {"registry", "bodies", "creatures", "measures", "pictures", "processes", "rotation_aware_admm"}
 
 
 @dataclass(frozen=True)

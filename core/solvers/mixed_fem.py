@@ -14,9 +14,9 @@ line search: L with the new lambda, whose slope is at most ``r.dx - dx.M dx - hÂ
 of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
-convergence near the solution of soft bodies. Its part from tension is added back, and once stretches and positions
-agree (``c.H_s c`` under a hundredth of the slope) unprojected Newton finishes. Measured choices:
-``docs/design/mixed_fem.md``.
+convergence near the solution of soft bodies. Its part from tension is added back after the first iteration, and once
+stretches and positions agree (``c.H_s c`` under a hundredth of the slope) unprojected Newton finishes. Measured
+choices: ``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
@@ -184,7 +184,9 @@ class MixedFEMSolver(StepSolver):
             stretch = at.stretch
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
             rest = self.system.N, weights, self.system.masses, self.system.blocks
-            P, disagreement = condense(mixed, self.settings.quadratic_finish, *rest)
+            # In the first iteration s is still the last step's, and its tension would hold back what turns.
+            geometric = self.settings.quadratic_finish and report.iterations > 0
+            P, disagreement = condense(mixed, geometric, *rest)
             g = step.gradient(at.x, P)
             self.system.assemble(step.h**2, at.x, step.potentials)
         with report.timed("factorization"):

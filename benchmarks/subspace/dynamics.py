@@ -1,0 +1,159 @@
+"""Motions stopped after one or two iterations a step, against the converged run: a falling crab ([SubMFEM23] Fig. 2),
+an unwinding pendulum (Fig. 13) and a sword swung (Fig. 7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...core.assembly.mass import mass_matrix
+from ...core.forces.springs import Springs
+from ...core.forces.step_potential import Load
+from ...core.mesh.embedding import embed
+from ...core.model.model import Model
+from ...core.model.settings import SolverSettings
+from ...core.model.state import State
+from ...core.simulation.prepare import ignore
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from .. import creatures
+from ..pictures import Curve, Plot, Snapshot, draw
+from ..registry import Case, Row, row
+
+STEP = 1 / 60
+DOWN = (0.0, 0.0, -9.8)
+CONVERGED = {"max_iterations": 100, "tolerance": 1e-7}
+VARIANTS = {
+    "Mixed FEM": ("subspace_mixed_fem", {}, "C1"),
+    "Mixed FEM, plain": ("subspace_mixed_fem", {"quadratic_finish": False}, "C0"),
+    "FEM": ("subspace_fem", {}, "C2"),
+}
+CAPS = (1, 2, 4)
+DASHES = {1: ":", 2: "-", 4: "--"}
+
+Observed = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""A number of a motion, (3,), from positions and velocities (n,3)."""
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """One case a figure."""
+    yield Case("crab", _crab)
+    yield Case("pendulum", _pendulum)
+    yield Case("sword", _sword)
+
+
+def whole_momentum(model: Model) -> Observed:
+    """Angular momentum about the origin, kg m²/s."""
+    return lambda x, v: np.cross(x, model.mass @ v).sum(axis=0)
+
+
+def part_momentum(model: Model, part: np.ndarray) -> Observed:
+    """Angular momentum of some tets (m,) bool about their own centre of mass, kg m²/s."""
+    mass = mass_matrix(model.mesh.tets[part], model.masses[part], len(model.mesh.rest_positions))
+    shares = np.asarray(mass.sum(axis=1)).ravel() / mass.sum()
+    return lambda x, v: np.cross(x - shares @ x, mass @ v).sum(axis=0)
+
+
+def course(
+    model: Model, space: ReducedModel, start: State, steps: int, observed: Observed, solver: str, **settings: object
+) -> tuple[np.ndarray, State, float]:
+    """What is observed after every step (steps,3), the last state, and iterations a step."""
+    stepper = make_solver(space, SolverSettings(solver=solver, gravity=DOWN, **settings))
+    state, seen, iterations = start, [], 0
+    for _ in range(steps):
+        state, report = stepper.step(state, state.positions[space.pinned], STEP)
+        iterations += report.iterations
+        seen.append(observed(model.mesh.rest_positions + space.basis @ state.positions, space.basis @ state.velocities))
+    return np.array(seen), state, iterations / steps
+
+
+def settled(space: ReducedModel, start: State, loads: Callable[[float], tuple[Load, ...]], steps: int) -> State:
+    """Where the body comes to rest, without gravity's swing: loads of a time from 0 to 1, long damped steps."""
+    settings = {"solver": "subspace_mixed_fem", "max_iterations": 60, "tolerance": 1e-6, "mass_damping": 10.0}
+    stepper, state = make_solver(space, SolverSettings(gravity=DOWN, **settings)), start
+    for k in range(steps):
+        load = loads(min(1.5 * (k + 1) / steps, 1.0))
+        state, _report = stepper.step(state, state.positions[space.pinned], 1 / 10, load)
+    return space.state_at(state.positions)
+
+
+def _crab() -> Iterable[Row]:
+    warm_up(ignore)
+    model = creatures.crab()
+    space = skinning_subspace(model, 16, 342).model
+    yield from _compared("crab", model, space, space.rest_state(), 60, whole_momentum(model), {2: 0.1})
+
+
+def _pendulum() -> Iterable[Row]:
+    """Wound up by the lowest block, three turns, then let go."""
+    warm_up(ignore)
+    model = creatures.pendulum()
+    space = skinning_subspace(model, 16, 400).model
+    X = model.mesh.rest_positions
+    held = np.flatnonzero(X[:, 2] < -1.68)
+    points, stiffness = space.points(embed(X[held], model.mesh)), np.full(len(held), 1e6 / len(held))
+
+    def wound(time: float) -> tuple[Load, ...]:
+        c, s = np.cos(6.0 * np.pi * time), np.sin(6.0 * np.pi * time)
+        return (Springs(points, stiffness, X[held] @ np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])),)
+
+    start = settled(space, space.rest_state(), wound, 90)
+    yield from _compared("pendulum", model, space, start, 90, whole_momentum(model), {2: 0.1})
+
+
+def _sword() -> Iterable[Row]:
+    """Pulled back by the tail, then let go: 25 steps."""
+    warm_up(ignore)
+    model, sword, tail = creatures.swordsman()
+    space = skinning_subspace(model, 10, 192).model
+    X = model.mesh.rest_positions
+    points, stiffness = space.points(embed(X[tail], model.mesh)), np.full(len(tail), 1e5 / len(tail))
+
+    def pulled(time: float) -> tuple[Load, ...]:
+        return (Springs(points, stiffness, X[tail] + time * np.array([-0.8, 0.3, 0.2])),)
+
+    start = settled(space, space.rest_state(), pulled, 30)
+    yield from _compared("sword", model, space, start, 25, part_momentum(model, sword), {2: 0.1})
+
+
+def _compared(
+    case: str,
+    model: Model,
+    space: ReducedModel,
+    start: State,
+    steps: int,
+    observed: Observed,
+    bars: dict[int, float],
+) -> Iterable[Row]:
+    """Every solver at every cap against the converged run: error in the mean square over time, and overshoot."""
+    exact, end, iterations = course(model, space, start, steps, observed, "subspace_mixed_fem", **CONVERGED)
+    size, times = np.linalg.norm(exact), STEP * np.arange(1, steps + 1)
+    yield row(case, "tets", len(model.mesh.tets))
+    yield row(case, "iterations a step, converged", iterations)
+    ends, errors, curves = {"start": start, "converged": end}, {}, []
+    for name, (solver, settings, colour) in VARIANTS.items():
+        for cap in CAPS:
+            label = f"{name}, {cap}"
+            L, ends[label], _ = course(
+                model, space, start, steps, observed, solver, max_iterations=cap, tolerance=0.0, **settings
+            )
+            errors[label] = float(np.linalg.norm(L - exact) / size)
+            bar = bars.get(cap) if name == "Mixed FEM" else None
+            yield row(case, f"error of angular momentum, {label}", errors[label], "", at_most=bar)
+            most = np.linalg.norm(L, axis=1).max() / np.linalg.norm(exact, axis=1).max()
+            yield row(case, f"largest / converged largest, {label}", most)
+            curves.append(Curve(label, times, np.linalg.norm(L, axis=1), colour + DASHES[cap]))
+    ratio = errors["Mixed FEM, 1"] / errors["FEM, 1"]
+    yield row(case, "Mixed FEM's error / FEM's at one iteration", ratio, "", at_most=0.5)
+    curves.append(Curve("converged", times, np.linalg.norm(exact, axis=1), "k-."))
+    E = model.elastic.parameters[:, 0]
+    shown = ("start", "converged", "Mixed FEM, 1", "Mixed FEM, 2", "FEM, 4")
+    shots = [
+        Snapshot(name, model.mesh.rest_positions + space.basis @ ends[name].positions, model.mesh.tets, E)
+        for name in shown
+    ]
+    draw("subspace", case, [Plot("angular momentum", "s", "kg m²/s", curves), *shots])
