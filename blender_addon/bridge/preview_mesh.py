@@ -115,19 +115,18 @@ def _slopes(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, skin: 
     rows = np.repeat(fans.ravel(), 3)
     columns = np.repeat(triangles, 3, axis=0).ravel()
     axes = tangents(normals)
-    sums = []
+    means = []
     for axis in axes:
         entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
-        sums.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
-    # How the tangents' own coordinates come out, (g,2,2).
-    own = np.empty((len(normals), 2, 2))
-    for i in range(2):
-        by_place = sums[i] @ places
-        for j in range(2):
-            own[:, i, j] = np.einsum("gk,gk->g", by_place, axes[j])
-    own[np.linalg.det(own) < _LEAST_SPREAD] = np.eye(2)
-    plain = np.stack([mean @ skin.weights for mean in sums], axis=1)
-    return np.linalg.solve(own, plain).transpose(1, 0, 2).astype(np.float32)
+        means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
+    plain = [(mean @ skin.weights).astype(np.float32) for mean in means]
+    # How the tangents' own coordinates come out: the inverse puts right what is linear.
+    (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ places, axis) for axis in axes] for mean in means)
+    determinant = a * d - b * c
+    spread = determinant > _LEAST_SPREAD
+    inverse = np.array([[d, -b], [-c, a]]) / np.where(spread, determinant, 1.0)
+    right = np.where(spread, inverse, np.eye(2)[:, :, None])[..., None].astype(np.float32)
+    return np.stack([row[0] * plain[0] + row[1] * plain[1] for row in right])
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
