@@ -15,6 +15,7 @@ from ..core.errors import PreviewError, StoreError
 from ..core.subspaces.skinning import Coordinates, skinned
 from .bridge import preview_colours, stand_in
 from .bridge.mesh_in import unit_scale
+from .bridge.preview_light import studio_lights
 from .bridge.preview_mesh import Skin, read_drawn_mesh
 from .bridge.preview_out import Preview
 
@@ -41,7 +42,8 @@ class View:
         self._skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))
         mesh = read_drawn_mesh(obj, bpy.context, session.state.first)
         self._coordinates = Coordinates(self._skin.centre, self._skin.size)
-        self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene))
+        lights = studio_lights(bpy.context.preferences)
+        self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene), lights)
         self._handles, self._sent = session.state.handles, None
         self._triangles = mesh.triangles
         self._stand_in: stand_in.StandIn | None = None
@@ -116,7 +118,7 @@ class View:
             self._preview.draw(
                 region.view_matrix,
                 region.window_matrix,
-                obj.color[:3],
+                preview_colours.object_colour(obj, context.space_data.shading),
                 dots=settings.show == "POINTS",
                 pixel_size=context.preferences.system.pixel_size,
             )

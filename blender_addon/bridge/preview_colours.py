@@ -1,9 +1,12 @@
-"""What the preview shows of a subspace, as linear colours (n,3) of vertices: stiffness, a mode's weights, clusters.
+"""What the preview shows, as linear colours: of the object as a viewport has it, and (n,3) of vertices: stiffness, a
+mode's weights, clusters.
 
 Maps are made of colours as a screen shows them and then turned into linear light.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +21,18 @@ _SIGNED = np.array([[0.10, 0.25, 0.65], [0.45, 0.65, 0.90], [0.93, 0.93, 0.93], 
 
 _GOLDEN = 0.61803398875
 """Fraction of the colour circle between neighbouring numbers: no two of few are near each other."""
+
+
+def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
+    """The colour that a viewport with this shading gives the object in Solid mode: its material's, its own, or one for
+    all; its own as well where the viewport's is another for every face or object.
+    """
+    if shading.color_type == "SINGLE":
+        return tuple(shading.single_color)
+    if shading.color_type == "MATERIAL":
+        material = next((slot.material for slot in obj.material_slots if slot.material is not None), None)
+        return tuple(material.diffuse_color[:3]) if material is not None else (0.8, 0.8, 0.8)
+    return tuple(obj.color[:3])
 
 
 def stiffness_colours(

@@ -1,7 +1,13 @@
 """Colours of the preview's overlays."""
 
+import bpy
 import numpy as np
-from sinew.blender_addon.bridge.preview_colours import cluster_colours, stiffness_colours, weight_colours
+from sinew.blender_addon.bridge.preview_colours import (
+    cluster_colours,
+    object_colour,
+    stiffness_colours,
+    weight_colours,
+)
 
 
 def test_weights_are_white_at_zero_and_as_strong_on_either_side():
@@ -32,3 +38,21 @@ def test_clusters_can_be_told_apart():
     assert np.linalg.norm(np.diff(colours, axis=0), axis=1).min() > 0.3
     assert colours.min() >= 0.0 and colours.max() <= 1.0
     assert np.abs(cluster_colours(np.array([5, 5, 2])) - colours[[5, 5, 2]]).max() == 0.0
+
+
+def test_the_objects_colour_is_that_of_the_viewport(body):
+    body.color = (0.1, 0.2, 0.3, 1.0)
+    shading = bpy.context.scene.display.shading
+    shading.single_color = (0.5, 0.25, 0.125)
+    found = {}
+    for kind in ("MATERIAL", "OBJECT", "SINGLE"):
+        shading.color_type = kind
+        found[kind] = object_colour(body, shading)
+    assert np.allclose(found["MATERIAL"], 0.8)
+    assert np.allclose(found["OBJECT"], (0.1, 0.2, 0.3)) and np.allclose(found["SINGLE"], (0.5, 0.25, 0.125))
+    material = bpy.data.materials.new("Paint")
+    material.diffuse_color = (0.9, 0.1, 0.2, 1.0)
+    body.data.materials.append(None)
+    body.data.materials.append(material)
+    shading.color_type = "MATERIAL"
+    assert np.allclose(object_colour(body, shading), (0.9, 0.1, 0.2))
