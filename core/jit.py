@@ -129,6 +129,12 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile a small function that kernels call for every item: its body is put in place of the call."""
+    with _own_cache():
+        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
+
+
 class ParallelKernel:
     """A kernel over items, called with their number: many are shared among threads, few are done by the caller.
 

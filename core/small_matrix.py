@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import kernel, parallel_kernel
+from .jit import inlined, kernel, parallel_kernel
 
 SMALLEST_SUM = 0.1
 """Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see
@@ -25,27 +25,153 @@ UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
 
 
-@kernel
-def svd3(F, U, sigma, V):
-    """Signed singular value decomposition of one 3 x 3 matrix, written into U, sigma, V; V holds a rotation to start
-    from.
+LANES = 8
+"""Matrices that are decomposed side by side, as many as a processor's wide registers hold: loops over lanes have no
+branches. A lane that is done waits for the others unchanged, so that nothing depends on its neighbours."""
+
+CONVERGED = 1e-15
+"""Cosine between the columns of a sweep, or size of the off-diagonal entries against the diagonal, of a lane that is
+done."""
+
+
+@inlined
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def _cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@inlined
+def _rotate(a, b, c, s):
+    """Columns ``c a - s b`` and ``s a + c b``."""
+    return (
+        (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
+        (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
+    )
+
+
+@inlined
+def _tangent(p, q, pq, turns):
+    """Tangent of the Jacobi rotation that diagonalises the symmetric p, pq, q; 0 where it does not turn."""
+    d, h = q - p, 2.0 * pq
+    size = abs(d) + np.sqrt(d * d + h * h)
+    h = h if d >= 0.0 else -h
+    return h / size if turns and size > 0.0 else 0.0
+
+
+@inlined
+def _column(W, row, lane):
+    return W[row * LANES + lane], W[(row + 1) * LANES + lane], W[(row + 2) * LANES + lane]
+
+
+@inlined
+def _set_column(W, row, lane, a):
+    W[row * LANES + lane], W[(row + 1) * LANES + lane], W[(row + 2) * LANES + lane] = a[0], a[1], a[2]
+
+
+@inlined
+def _load(W, row, lane, A):
+    """Columns of A (3,3) into nine rows."""
+    for j in range(3):
+        for i in range(3):
+            W[(row + 3 * j + i) * LANES + lane] = A[i, j]
+
+
+@inlined
+def _frame(W, row, lane):
+    """The rotation of nine rows, by columns, without its round-off, ``V (3 - V^T V) / 2``: else it would grow from
+    start to start.
     """
-    # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
-    largest = 0.0
-    for i in range(3):
-        for j in range(3):
-            largest = max(largest, abs(F[i, j]))
-    scale = 1.0 / largest if largest > 0.0 else 1.0
-    # Columns of A = F V as tuples: the compiler keeps them in registers.
-    u, v, w = (V[0, 0], V[1, 0], V[2, 0]), (V[0, 1], V[1, 1], V[2, 1]), (V[0, 2], V[1, 2], V[2, 2])
-    a, b, c = _product(F, u, scale), _product(F, v, scale), _product(F, w, scale)
+    u, v, w = _column(W, row, lane), _column(W, row + 3, lane), _column(W, row + 6, lane)
+    uv, uw, vw = 0.5 * _dot(u, v), 0.5 * _dot(u, w), 0.5 * _dot(v, w)
+    a, b, c = 1.5 - 0.5 * _dot(u, u), 1.5 - 0.5 * _dot(v, v), 1.5 - 0.5 * _dot(w, w)
+    return (
+        (a * u[0] - uv * v[0] - uw * w[0], a * u[1] - uv * v[1] - uw * w[1], a * u[2] - uv * v[2] - uw * w[2]),
+        (b * v[0] - uv * u[0] - vw * w[0], b * v[1] - uv * u[1] - vw * w[1], b * v[2] - uv * u[2] - vw * w[2]),
+        (c * w[0] - uw * u[0] - vw * v[0], c * w[1] - uw * u[1] - vw * v[1], c * w[2] - uw * u[2] - vw * v[2]),
+    )
+
+
+@inlined
+def _orthogonalize(a, b, u, v, active):
+    """Rotate columns a, b (and u, v alike) so that a and b are orthogonal; also the cosine between them before."""
+    aa, bb, ab = _dot(a, a), _dot(b, b), _dot(a, b)
+    size = np.sqrt(aa * bb)
+    t = _tangent(aa, bb, ab, active and abs(ab) > 1e-16 * size)
+    c = 1.0 / np.sqrt(1.0 + t * t)
+    s = c * t
+    a, b = _rotate(a, b, c, s)
+    u, v = _rotate(u, v, c, s)
+    return a, b, u, v, abs(ab) / size if size > 0.0 else 0.0
+
+
+@kernel
+def _svd_lanes(W):
+    """Make the columns of F V orthogonal in all lanes of W (20 rows of LANES): rows 0-8 hold F by columns and then F V
+    scaled, rows 9-17 the rotation V, row 18 the scale; row 19 is scratch.
+    """
+    for lane in range(LANES):
+        largest = 0.0
+        for i in range(9):
+            largest = max(largest, abs(W[i * LANES + lane]))
+        W[18 * LANES + lane], W[19 * LANES + lane] = largest, 1.0
+    for lane in range(LANES):
+        # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
+        scale = 1.0 / W[18 * LANES + lane] if W[18 * LANES + lane] > 0.0 else 1.0
+        u, v, w = _frame(W, 9, lane)
+        p, q, r = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
+        _set_column(W, 0, lane, _product(p, q, r, u, scale))
+        _set_column(W, 3, lane, _product(p, q, r, v, scale))
+        _set_column(W, 6, lane, _product(p, q, r, w, scale))
+        _set_column(W, 9, lane, u)
+        _set_column(W, 12, lane, v)
+        _set_column(W, 15, lane, w)
     for _sweep in range(30):
-        a, b, u, v, first = _orthogonalize(a, b, u, v)
-        a, c, u, w, second = _orthogonalize(a, c, u, w)
-        b, c, v, w, third = _orthogonalize(b, c, v, w)
-        # NaN ends the sweeps too.
-        if not max(first, second, third) >= 1e-15:
+        for lane in range(LANES):
+            a, b, c = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
+            u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
+            active = W[19 * LANES + lane] >= CONVERGED
+            a, b, u, v, first = _orthogonalize(a, b, u, v, active)
+            a, c, u, w, second = _orthogonalize(a, c, u, w, active)
+            b, c, v, w, third = _orthogonalize(b, c, v, w, active)
+            _set_column(W, 0, lane, a)
+            _set_column(W, 3, lane, b)
+            _set_column(W, 6, lane, c)
+            _set_column(W, 9, lane, u)
+            _set_column(W, 12, lane, v)
+            _set_column(W, 15, lane, w)
+            W[19 * LANES + lane] = first + second + third if active else 0.0
+        if _all_done(W, 19):
             break
+
+
+@inlined
+def _all_done(W, row):
+    """Whether no lane goes on; NaN does not."""
+    going_on = 0
+    for lane in range(LANES):
+        going_on += 1 if W[row * LANES + lane] >= CONVERGED else 0
+    return going_on == 0
+
+
+@inlined
+def _product(p, q, r, u, scale):
+    """The matrix of columns p, q, r times a vector, scaled."""
+    return (
+        (p[0] * u[0] + q[0] * u[1] + r[0] * u[2]) * scale,
+        (p[1] * u[0] + q[1] * u[1] + r[1] * u[2]) * scale,
+        (p[2] * u[0] + q[2] * u[1] + r[2] * u[2]) * scale,
+    )
+
+
+@kernel
+def _signed_svd(W, lane, U, sigma, V):
+    """The decomposition from a lane whose columns are orthogonal: sorted, with rotations for U and V."""
+    a, b, c = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
+    u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
     x, y, z = np.sqrt(_dot(a, a)), np.sqrt(_dot(b, b)), np.sqrt(_dot(c, c))
     # Sort downwards; each exchange flips the determinant of V, mended at the end.
     even = True
@@ -59,73 +185,13 @@ def svd3(F, U, sigma, V):
         c, w = (-c[0], -c[1], -c[2]), (-w[0], -w[1], -w[2])
     left, middle = _left_vectors(a, b, x, y)
     right = _cross(left, middle)
-    # A's third column is +-sigma_3 times this cross product.
+    # The third column is +-sigma_3 times this cross product.
     if _dot(c, right) < 0.0:
         z = -z
     for i in range(3):
         U[i, 0], U[i, 1], U[i, 2] = left[i], middle[i], right[i]
         V[i, 0], V[i, 1], V[i, 2] = u[i], v[i], w[i]
-    sigma[0], sigma[1], sigma[2] = x * largest, y * largest, z * largest
-
-
-@kernel
-def _orthonormalize(frame, out):
-    """A rotation but for round-off without it, ``V (3 - V^T V) / 2``: else it would grow from start to start."""
-    u = (frame[0, 0], frame[1, 0], frame[2, 0])
-    v = (frame[0, 1], frame[1, 1], frame[2, 1])
-    w = (frame[0, 2], frame[1, 2], frame[2, 2])
-    uv, uw, vw = 0.5 * _dot(u, v), 0.5 * _dot(u, w), 0.5 * _dot(v, w)
-    a, b, c = 1.5 - 0.5 * _dot(u, u), 1.5 - 0.5 * _dot(v, v), 1.5 - 0.5 * _dot(w, w)
-    for i in range(3):
-        out[i, 0] = a * u[i] - uv * v[i] - uw * w[i]
-        out[i, 1] = b * v[i] - uv * u[i] - vw * w[i]
-        out[i, 2] = c * w[i] - uw * u[i] - vw * v[i]
-
-
-@kernel
-def _product(F, u, scale):
-    return (
-        (F[0, 0] * u[0] + F[0, 1] * u[1] + F[0, 2] * u[2]) * scale,
-        (F[1, 0] * u[0] + F[1, 1] * u[1] + F[1, 2] * u[2]) * scale,
-        (F[2, 0] * u[0] + F[2, 1] * u[1] + F[2, 2] * u[2]) * scale,
-    )
-
-
-@kernel
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@kernel
-def _cross(a, b):
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-@kernel
-def _rotate(a, b, c, s):
-    """Columns ``c a - s b`` and ``s a + c b``."""
-    return (
-        (c * a[0] - s * b[0], c * a[1] - s * b[1], c * a[2] - s * b[2]),
-        (s * a[0] + c * b[0], s * a[1] + c * b[1], s * a[2] + c * b[2]),
-    )
-
-
-@kernel
-def _orthogonalize(a, b, u, v):
-    """Rotate columns a, b (and u, v alike) so that a and b are orthogonal; also the cosine between them before."""
-    aa, bb, ab = _dot(a, a), _dot(b, b), _dot(a, b)
-    size = np.sqrt(aa * bb)
-    if abs(ab) <= 1e-16 * size or ab == 0.0:
-        return a, b, u, v, 0.0
-    zeta = (bb - aa) / (2.0 * ab)
-    t = 1.0 / (abs(zeta) + np.sqrt(1.0 + zeta * zeta))
-    if zeta < 0.0:
-        t = -t
-    c = 1.0 / np.sqrt(1.0 + t * t)
-    s = c * t
-    a, b = _rotate(a, b, c, s)
-    u, v = _rotate(u, v, c, s)
-    return a, b, u, v, abs(ab) / size if size > 0.0 else 0.0
+    sigma[0], sigma[1], sigma[2] = x * W[18 * LANES + lane], y * W[18 * LANES + lane], z * W[18 * LANES + lane]
 
 
 @kernel
@@ -161,30 +227,15 @@ def eigh3(S, values, Q):
         # NaN ends the sweeps too.
         if not off > 1e-16 * (abs(x) + abs(y) + abs(z)):
             break
-        x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v)
-        x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w)
-        y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w)
+        x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v, True)
+        x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w, True)
+        y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w, True)
     values[0], values[1], values[2] = x, y, z
     for i in range(3):
         Q[i, 0], Q[i, 1], Q[i, 2] = u[i], v[i], w[i]
 
 
-@kernel
-def _diagonalize(p, q, pq, pr, qr, u, v):
-    """One Jacobi rotation in the plane of p, q: the entry pq vanishes, pr and qr mix, columns u and v turn."""
-    if pq == 0.0:
-        return p, q, pq, pr, qr, u, v
-    theta = (q - p) / (2.0 * pq)
-    t = 1.0 / (abs(theta) + np.sqrt(theta * theta + 1.0))
-    if theta < 0.0:
-        t = -t
-    c = 1.0 / np.sqrt(t * t + 1.0)
-    s = t * c
-    u, v = _rotate(u, v, c, s)
-    return p - t * pq, q + t * pq, 0.0, c * pr - s * qr, s * pr + c * qr, u, v
-
-
-@kernel
+@inlined
 def into_frame(U, A, V, T, out):
     """``U^T A V`` into out; T (3,3) is scratch."""
     for i in range(3):
@@ -195,7 +246,7 @@ def into_frame(U, A, V, T, out):
             out[i, j] = T[i, 0] * V[0, j] + T[i, 1] * V[1, j] + T[i, 2] * V[2, j]
 
 
-@kernel
+@inlined
 def out_of_frame(U, A, V, T, out):
     """``U A V^T`` into out; T (3,3) is scratch."""
     for i in range(3):
@@ -206,7 +257,7 @@ def out_of_frame(U, A, V, T, out):
             out[i, j] = T[i, 0] * V[j, 0] + T[i, 1] * V[j, 1] + T[i, 2] * V[j, 2]
 
 
-@kernel
+@inlined
 def symmetric_from_six(s, S):
     """Write the 3 x 3 matrix of six numbers into S."""
     S[0, 0], S[1, 1], S[2, 2] = s[0], s[1], s[2]
@@ -233,9 +284,16 @@ def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarr
 
 @parallel_kernel
 def _batch_svd(begin, end, F, frames, U, sigma, V):
-    for e in range(begin, end):
-        _orthonormalize(frames[e], V[e])
-        svd3(F[e], U[e], sigma[e], V[e])
+    W = np.empty(20 * LANES)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            # Lanes beyond the last matrix repeat it.
+            e = min(first + lane, end - 1)
+            _load(W, 0, lane, F[e])
+            _load(W, 9, lane, frames[e])
+        _svd_lanes(W)
+        for e in range(first, min(first + LANES, end)):
+            _signed_svd(W, e - first, U[e], sigma[e], V[e])
 
 
 def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -250,15 +308,92 @@ def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndar
 
 @parallel_kernel
 def _batch_eigh(begin, end, s, frames, values, Q):
-    S, T, R, W = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    for e in range(begin, end):
-        symmetric_from_six(s[e], S)
-        _orthonormalize(frames[e], W)
-        into_frame(W, S, W, T, R)
-        eigh3(R, values[e], T)
-        for i in range(3):
-            for j in range(3):
-                Q[e, i, j] = W[i, 0] * T[0, j] + W[i, 1] * T[1, j] + W[i, 2] * T[2, j]
+    W = np.empty(20 * LANES)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            # Lanes beyond the last matrix repeat it.
+            e = min(first + lane, end - 1)
+            for k in range(6):
+                W[k * LANES + lane] = s[e, k]
+            _load(W, 9, lane, frames[e])
+        _eigh_lanes(W)
+        for e in range(first, min(first + LANES, end)):
+            lane = e - first
+            for i in range(3):
+                values[e, i] = W[i * LANES + lane] * W[18 * LANES + lane]
+                for j in range(3):
+                    Q[e, i, j] = W[(9 + 3 * j + i) * LANES + lane]
+
+
+@kernel
+def _eigh_lanes(W):
+    """Diagonalise the symmetric matrices of all lanes of W (20 rows of LANES): rows 0-5 hold their six numbers, then
+    rows 0-2 the eigenvalues; rows 9-17 a rotation, then that of the eigenvectors; row 18 the scale; 19 is scratch.
+    """
+    for lane in range(LANES):
+        largest = 0.0
+        for i in range(6):
+            largest = max(largest, abs(W[i * LANES + lane]))
+        W[18 * LANES + lane], W[19 * LANES + lane] = largest if largest > 0.0 else 1.0, 1.0
+    for lane in range(LANES):
+        # The matrix in the frame that it starts from, scaled.
+        u, v, w = _frame(W, 9, lane)
+        scale = 1.0 / W[18 * LANES + lane]
+        x, y, z, yz, xz, xy = (
+            W[0 * LANES + lane],
+            W[1 * LANES + lane],
+            W[2 * LANES + lane],
+            W[3 * LANES + lane],
+            W[4 * LANES + lane],
+            W[5 * LANES + lane],
+        )
+        p, q, r = (x, xy, xz), (xy, y, yz), (xz, yz, z)
+        a, b, c = _product(p, q, r, u, scale), _product(p, q, r, v, scale), _product(p, q, r, w, scale)
+        W[0 * LANES + lane], W[1 * LANES + lane], W[2 * LANES + lane] = _dot(u, a), _dot(v, b), _dot(w, c)
+        W[3 * LANES + lane], W[4 * LANES + lane], W[5 * LANES + lane] = _dot(v, c), _dot(u, c), _dot(u, b)
+        _set_column(W, 9, lane, u)
+        _set_column(W, 12, lane, v)
+        _set_column(W, 15, lane, w)
+    for _sweep in range(30):
+        for lane in range(LANES):
+            x, y, z, yz, xz, xy = (
+                W[0 * LANES + lane],
+                W[1 * LANES + lane],
+                W[2 * LANES + lane],
+                W[3 * LANES + lane],
+                W[4 * LANES + lane],
+                W[5 * LANES + lane],
+            )
+            u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
+            active = W[19 * LANES + lane] >= CONVERGED
+            x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v, active)
+            x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w, active)
+            y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w, active)
+            (
+                W[0 * LANES + lane],
+                W[1 * LANES + lane],
+                W[2 * LANES + lane],
+                W[3 * LANES + lane],
+                W[4 * LANES + lane],
+                W[5 * LANES + lane],
+            ) = x, y, z, yz, xz, xy
+            _set_column(W, 9, lane, u)
+            _set_column(W, 12, lane, v)
+            _set_column(W, 15, lane, w)
+            size = abs(x) + abs(y) + abs(z)
+            W[19 * LANES + lane] = (abs(xy) + abs(xz) + abs(yz)) / size if active and size > 0.0 else 0.0
+        if _all_done(W, 19):
+            break
+
+
+@inlined
+def _diagonalize(p, q, pq, pr, qr, u, v, active):
+    """One Jacobi rotation in the plane of p, q: the entry pq vanishes, pr and qr mix, columns u and v turn."""
+    t = _tangent(p, q, pq, active)
+    c = 1.0 / np.sqrt(1.0 + t * t)
+    s = t * c
+    u, v = _rotate(u, v, c, s)
+    return p - t * pq, q + t * pq, 0.0 if active else pq, c * pr - s * qr, s * pr + c * qr, u, v
 
 
 def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..energies.tangent import Tangent
-from ..jit import kernel, parallel_kernel
+from ..jit import inlined, parallel_kernel
 
 
 def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
@@ -21,7 +21,7 @@ def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses:
     _tangent_blocks(len(weights), *tangent, N, weights, masses, out)
 
 
-@kernel
+@inlined
 def shape_gradients_in_frame(N, V, n):
     """``n_a = V^T N_a`` of the corners 2, 3, 4 into the rows of n (3,3)."""
     for a in range(3):
@@ -29,7 +29,7 @@ def shape_gradients_in_frame(N, V, n):
             n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
 
 
-@kernel
+@inlined
 def rotate_block(U, K, T, out):
     """``U K U^T`` into out; T (3,3) is scratch."""
     for i in range(3):
@@ -40,7 +40,7 @@ def rotate_block(U, K, T, out):
             out[i, j] = T[i, 0] * U[j, 0] + T[i, 1] * U[j, 1] + T[i, 2] * U[j, 2]
 
 
-@kernel
+@inlined
 def complete_blocks(mass, out):
     """Blocks of the first corner from those of the others, which are there, and the mass on all; out (10,3,3)."""
     for i in range(3):
@@ -58,7 +58,7 @@ def complete_blocks(mass, out):
             out[pair, i, i] += inertia
 
 
-@kernel
+@inlined
 def add_pair_terms(na, nb, plus, minus, K):
     """Add to K (3,3) what flips and twists of coefficients ``plus`` = (flip + twist) / 2 and ``minus`` = (flip - twist)
     / 2 (3,) give to a block of corners.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inlined, kernel, parallel_kernel
 from .kinematics import Deformation, Stretch
 from .tangent import Tangent, project
 
@@ -195,7 +195,7 @@ def _stretch_hessian(begin, end, Q, curvature, flip, H):
         stretch_form(Q[e], curvature[e], flip[e], D, H[e])
 
 
-@kernel
+@inlined
 def stretch_form(Q, A, flip, D, H):
     """The quadratic form ``sum_ij A_ij E_ii E_jj + 2 sum_{i<j} flip_ij E_ij²``, ``E = Q^T dS Q``, over the six numbers
     of dS, into H (6,6); D (6,6) is scratch.

@@ -16,11 +16,11 @@ import numpy as np
 
 from ..assembly.tangent_blocks import add_pair_terms, complete_blocks, rotate_block, shape_gradients_in_frame
 from ..energies.isotropic import stretch_form
-from ..jit import kernel, parallel_kernel
+from ..jit import inlined, parallel_kernel
 from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame, symmetric_from_six
 
 
-@kernel
+@inlined
 def _shares(sigma, share):
     """``share[i, j] = sigma_i / (sigma_i + sigma_j)``, the sum clamped away from zero (inverted elements)."""
     for i in range(3):
@@ -31,7 +31,7 @@ def _shares(sigma, share):
             share[i, j] = sigma[i] / total
 
 
-@kernel
+@inlined
 def _stress_of(A, flip, E, M):
     """Stress M (3,3) of a stretch E (3,3) in the frame Q: ``H_s`` applied."""
     for p in range(3):
@@ -41,14 +41,14 @@ def _stress_of(A, flip, E, M):
                 M[p, q] = flip[3 - p - q] * E[p, q]
 
 
-@kernel
+@inlined
 def _six_of(M, off, out):
     """Six numbers of a symmetric matrix, the off-diagonal ones times ``off``."""
     out[0], out[1], out[2] = M[0, 0], M[1, 1], M[2, 2]
     out[3], out[4], out[5] = off * M[1, 2], off * M[0, 2], off * M[0, 1]
 
 
-@kernel
+@inlined
 def _inner(A, B):
     total = 0.0
     for i in range(3):
@@ -149,7 +149,7 @@ def _condense(
         complete_blocks(masses[e], blocks[e])
 
 
-@kernel
+@inlined
 def _corner_blocks(H, n, share, w, plus, minus, U, HE, K, R, out):
     """Blocks of corners 2, 3, 4 from the form H (6,6) over the six numbers of ``V^T dS V``."""
     for a in range(3):
