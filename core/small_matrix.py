@@ -414,3 +414,21 @@ def _batch_stretch(begin, end, sigma, V, s):
                 + V[e, i, 1] * sigma[e, 1] * V[e, j, 1]
                 + V[e, i, 2] * sigma[e, 2] * V[e, j, 2]
             )
+
+
+def batch_determinant(F: np.ndarray) -> np.ndarray:
+    """Determinants (n,) of F (n,3,3)."""
+    out = np.empty(len(F))
+    _batch_determinant(len(F), F, out)
+    return out
+
+
+@parallel_kernel
+def _batch_determinant(begin, end, F, out):
+    for e in range(begin, end):
+        A = F[e]
+        out[e] = (
+            A[0, 0] * (A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1])
+            - A[0, 1] * (A[1, 0] * A[2, 2] - A[1, 2] * A[2, 0])
+            + A[0, 2] * (A[1, 0] * A[2, 1] - A[1, 1] * A[2, 0])
+        )

@@ -33,7 +33,7 @@ from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
-from ..small_matrix import UNSTRETCHED
+from ..small_matrix import UNSTRETCHED, batch_determinant
 from ..subspaces.space import Space
 from .condensation import Mixed, condense, constraint_work, local_update
 from .incremental_potential import IncrementalPotential
@@ -63,6 +63,7 @@ class _Iterate(NamedTuple):
 
 class _Direction(NamedTuple):
     dx: np.ndarray
+    dF: np.ndarray
     ds: np.ndarray
     multiplier: np.ndarray
     work: np.ndarray  # multiplier . c, (m,)
@@ -99,7 +100,9 @@ class MixedFEMSolver(StepSolver):
         step = self.begin(state, time_step, loads)
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
-            at = self._iterate(self.start(guess, pin_targets), state.stretch, step)
+            x = self.start(guess, pin_targets)
+            deformation = self.elastic.deformation(x)
+            at = self._iterate(x, deformation, Stretch.of(state.stretch, deformation.V), step)
             guessed = self._guessed(state.positions)
             tangled = UNTANGLING if guessed.any() else 0
         while report.iterations < self.settings.max_iterations:
@@ -148,7 +151,7 @@ class MixedFEMSolver(StepSolver):
         """The tets whose stretches are to restart at x, as a mask (m,): those around inverted tets that no pin is near
         to hold, or all of a body that is tangled.
         """
-        inverted = np.linalg.det(self.elastic.gradients(x)) <= 0.0
+        inverted = batch_determinant(self.elastic.gradients(x)) <= 0.0
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
         free = inverted & ~self._near_pins
@@ -162,11 +165,9 @@ class MixedFEMSolver(StepSolver):
         return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
 
     def _iterate(
-        self, x: np.ndarray, s: np.ndarray, step: IncrementalPotential, near: _Iterate | None = None
+        self, x: np.ndarray, deformation: Deformation, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
-        """Positions and stretches, decomposed; quicker from an iterate that is near."""
-        deformation = self.elastic.deformation(x, None if near is None else near.deformation)
-        stretch = Stretch.of(s, deformation.V if near is None else near.stretch.Q)
+        """Positions and stretches, decomposed."""
         return self._valued(x, deformation, deformation.stretch(), stretch, step)
 
     def _valued(
@@ -200,7 +201,7 @@ class MixedFEMSolver(StepSolver):
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
             promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work
         decrement = -float(np.sum(g * dx))
-        return _Direction(dx, ds, multiplier, work, decrement, promise, float(np.sum(weights * disagreement)))
+        return _Direction(dx, dF, ds, multiplier, work, decrement, promise, float(np.sum(weights * disagreement)))
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
@@ -215,7 +216,9 @@ class MixedFEMSolver(StepSolver):
             x, s = alpha * direction.dx, alpha * direction.ds
             x += at.x
             s += at.stretch.s
-            it = self._iterate(x, s, step, at)
+            # F is linear in x: what the local step needs serves every trial.
+            deformation = Deformation.of(at.deformation.F + alpha * direction.dF, at.deformation.V)
+            it = self._iterate(x, deformation, Stretch.of(s, at.stretch.Q), step)
             return lagrangian(it, constraint_work(direction.multiplier, it.polar, s))
 
         start, magnitude, _ = lagrangian(at, direction.work)

@@ -18,7 +18,10 @@ from scipy.linalg.blas import dgemm
 
 from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity, ElasticPotential
-from ..jit import parallel_kernel
+from ..jit import inlined, parallel_kernel
+
+CHUNK = 96
+"""Cubature points that are multiplied and summed at once: they stay in the processor's cache between the two."""
 
 UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 """Shape gradients of the tet whose corners are the origin and the ends of the axes."""
@@ -42,7 +45,7 @@ class CubatureElastic(ElasticDensity):
         corners = basis[elastic.tets[tets]]
         self.G = np.ascontiguousarray(np.einsum("caj,car->cjr", elastic.N[tets], corners)).reshape(3 * len(tets), -1)
         self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros(len(tets))
-        self._products = np.empty((3 * len(tets), 6, self.G.shape[1]))
+        self._products = np.empty((3 * min(CHUNK, len(tets)), 6, self.G.shape[1]))
 
     def scaled(self, scale: np.ndarray) -> CubatureElastic:
         """The same with the stiffness of each point scaled by (c,)."""
@@ -72,9 +75,15 @@ class CubatureElastic(ElasticDensity):
         (c,10,3,3) of tets with unit shape gradients.
         """
         r = self.G.shape[1]
-        _multiply(len(blocks), blocks, self.G, self._products)
-        # SciPy's BLAS: the NumPy that comes with Blender may bring one that is older than the processor.
-        K = dgemm(1.0, self._products.reshape(-1, 6 * r).T, self.G.T, trans_b=True).T.reshape(r, 6, r)
+        total = np.zeros((6 * r, r), order="F")
+        for begin in range(0, len(blocks), CHUNK):
+            points = slice(begin, begin + CHUNK)
+            some, G = blocks[points], self.G[3 * begin : 3 * (begin + CHUNK)]
+            products = self._products[: len(G)]
+            _multiply(len(some), some, G, products)
+            # SciPy's BLAS: the NumPy that comes with Blender may bring one that is older than the processor.
+            total = dgemm(1.0, products.reshape(-1, 6 * r).T, G.T, 1.0, total, trans_b=True, overwrite_c=True)
+        K = total.T.reshape(r, 6, r)
         pair = 0
         for i in range(3):
             for p in range(i + 1):
@@ -90,14 +99,21 @@ def _multiply(begin, end, blocks, G, out):
         for i in range(3):
             for p in range(i + 1):
                 for a in range(3):
-                    row = out[3 * c + a, pair]
-                    row[:] = 0.0
-                    for b in range(3):
-                        # Element blocks stand for corners (a+1, b+1), a >= b; the others are their transposes.
-                        if a >= b:
-                            q = blocks[c, (a + 1) * (a + 2) // 2 + b + 1, i, p]
-                        else:
-                            q = blocks[c, (b + 1) * (b + 2) // 2 + a + 1, p, i]
-                        for k in range(G.shape[1]):
-                            row[k] += q * G[3 * c + b, k]
+                    x, y, z = (
+                        _entry(blocks[c], a, 0, i, p),
+                        _entry(blocks[c], a, 1, i, p),
+                        _entry(blocks[c], a, 2, i, p),
+                    )
+                    for k in range(G.shape[1]):
+                        out[3 * c + a, pair, k] = x * G[3 * c, k] + y * G[3 * c + 1, k] + z * G[3 * c + 2, k]
                 pair += 1
+
+
+@inlined
+def _entry(block, a, b, i, p):
+    """Second derivative by columns a, b of rows i, p of F: element blocks stand for corners (a+1, b+1), a >= b, and the
+    others are their transposes.
+    """
+    if a >= b:
+        return block[(a + 1) * (a + 2) // 2 + b + 1, i, p]
+    return block[(b + 1) * (b + 2) // 2 + a + 1, p, i]
