@@ -178,7 +178,8 @@ class StepSolver:
 
     def movement(self, dx: np.ndarray) -> float:
         """How far a change of the unknowns moves a vertex at most, m."""
-        return float(np.linalg.norm(self.model.displacements(dx), axis=1).max())
+        moved = self.model.displacements(dx)
+        return float(np.sqrt((moved * moved).sum(axis=1).max()))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
 

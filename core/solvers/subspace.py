@@ -3,10 +3,21 @@
 Nothing of a method changes with the space: a reduced model answers what a full one does, with the unknowns of its basis
 for positions and cubature points for tets. Condensed to the unknowns of the positions, an iteration of Mixed FEM is
 [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local step.
+
+A step keeps to one thread of the BLAS: its matrices gain little from more, and on a busy machine threads that wait for
+one another cost ten times what they share.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..forces.step_potential import Load
+from ..linear_solvers.blas_threads import one_blas_thread
+from ..model.state import State
+from ..optimization.report import StepReport
 from .mixed_fem import MixedFEMSolver
 from .newton import NewtonSolver
 
@@ -19,6 +30,13 @@ class SubspaceMixedFEMSolver(MixedFEMSolver):
     description = "Mixed FEM for few movements of the whole body: real time at any resolution, without fine detail"
     space = "subspace"
 
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+    ) -> tuple[State, StepReport]:
+        """One step of the time integration rule."""
+        with one_blas_thread():
+            return super().step(state, pin_targets, time_step, loads)
+
 
 class SubspaceFEMSolver(NewtonSolver):
     """Newton FEM in a skinning subspace: what [SubMFEM23] compares with."""
@@ -27,3 +45,10 @@ class SubspaceFEMSolver(NewtonSolver):
     label = "Subspace FEM"
     description = "Newton FEM for few movements of the whole body; loses motion when stopped early on stiff bodies"
     space = "subspace"
+
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+    ) -> tuple[State, StepReport]:
+        """One step of the time integration rule."""
+        with one_blas_thread():
+            return super().step(state, pin_targets, time_step, loads)
