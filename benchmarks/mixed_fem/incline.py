@@ -19,6 +19,7 @@ from ...core.model.model import build_model
 from ...core.model.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
+from ...core.subspaces.reduced_model import skinning_subspace
 from ..bodies import block
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
@@ -34,16 +35,25 @@ def cases(_data: Path | None) -> Iterator[Case]:
         yield Case(f"incline_{tilt}", lambda tilt=tilt: _incline(tilt))
 
 
-def slide(tilt: str, friction: float, solver: str = "mixed_fem", steps: int = STEPS) -> np.ndarray:
+def slide(
+    tilt: str,
+    friction: float,
+    solver: str = "mixed_fem",
+    steps: int = STEPS,
+    cells: tuple[int, int, int] = (2, 2, 1),
+    modes: int = 0,
+    most: int | None = None,
+) -> np.ndarray:
     """Distances down a slope of 20 degrees, (steps+1,) m, of a block of 2 kg/l that starts at rest.
 
-    ``tilt``: "gravity" tilts gravity over the ground, "collider" a square that the block stands on.
+    ``tilt``: "gravity" tilts gravity over the ground, "collider" a square that the block stands on. ``modes``: of a
+    subspace, for its solvers; ``most``: points of the surface that touch.
     """
-    mesh = block((2, 2, 1), SIZE)
+    mesh = block(cells, SIZE)
     model = build_model(mesh, 1e7, 0.3, 2000.0)
-    points = ContactPoints.of(
-        SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets)), mesh, np.full(len(mesh.tets), 1e7)
-    )
+    space = skinning_subspace(model, modes, 0).model if modes else model
+    surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
+    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e7), space.points, space.combinations, most)
     numbers = ContactNumbers.fitting(2000.0, mesh.size, G, STEP)
     c, s = np.cos(ANGLE), np.sin(ANGLE)
     down = np.array([1.0, 0.0, 0.0])
@@ -59,12 +69,15 @@ def slide(tilt: str, friction: float, solver: str = "mixed_fem", steps: int = ST
         x = (x + [0.0, 0.0, numbers.sheet_thickness]) @ R.T
         gravity, down = np.array([0.0, 0.0, -G]), R @ down
     load = Contact(points, obstacle, friction, numbers, STEP)
-    stepper = make_solver(model, SolverSettings(solver=solver, gravity=tuple(gravity), tolerance=1e-7))
-    state = model.state_at(x)
+    stepper = make_solver(space, SolverSettings(solver=solver, gravity=tuple(gravity), tolerance=1e-7))
+    X = mesh.rest_positions
+    # Without pins a subspace's basis is orthonormal under the mass.
+    state = space.state_at(space.basis.T @ (model.mass @ (x - X)) if modes else x)
     way = [0.0]
     for _ in range(steps):
         state, _report = stepper.step(state, np.zeros((0, 3)), STEP, (load,))
-        way.append(float(np.mean((state.positions - x) @ down)))
+        now = X + space.basis @ state.positions if modes else state.positions
+        way.append(float(np.mean((now - x) @ down)))
     return np.array(way)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..assembly.deformation_gradient import shape_gradients
 from ..forces.embedded_points import EmbeddedPoints
 from ..mesh.embedding import Embedding, embed
+from ..mesh.farthest_points import farthest_points
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
@@ -54,33 +55,44 @@ class ContactPoints:
         moduli: np.ndarray,
         carry: Callable[[Embedding], EmbeddedPoints] | None = None,
         combine: Callable[[Embedding], EmbeddedPoints] | None = None,
+        most: int | None = None,
     ) -> ContactPoints:
         """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa; ``carry`` makes
         points of a mesh that other unknowns than its vertices move, ``combine`` what else combines corners.
 
         A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
-        touch nothing.
+        touch nothing. Of more than ``most`` points, that many are kept, far from one another, and each stands for the
+        area of those nearest to it.
         """
-        edge = 2.04 * float(np.mean(mesh.volumes)) ** (1.0 / 3.0)  # of a regular tet of the mean volume
-        samples = sample_surface(surface.positions, surface.triangles, SPACING * edge)
-        corner = samples.barycentric.argmax(axis=1)
-        at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
-        vertex = surface.triangles[samples.triangle, corner]
-        vertex_areas = np.bincount(vertex[at_corner], samples.area[at_corner], minlength=len(surface.positions))
-        used = vertex_areas > 0.0
-        at = np.concatenate(
-            [surface.positions[used], samples.interpolate(surface.positions, surface.triangles)[~at_corner]]
-        )
-        normals = _vertex_normals(surface)
-        normals = np.concatenate([normals[used], samples.interpolate(normals, surface.triangles)[~at_corner]])
+        at, normals, areas = _candidates(surface, mesh)
+        if most is not None and most < len(at):
+            chosen = farthest_points(at, most)
+            at, normals = at[chosen.points], normals[chosen.points]
+            areas = np.bincount(chosen.nearest, areas, minlength=len(at))
         embedding = embed(at, mesh)
         tets = embedding.tet_indices
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
-        areas = np.concatenate([vertex_areas[used], samples.area[~at_corner]])
         # A gradient of the rest shape is a combination of corners too, of weights that sum to zero.
         directions = (combine or carry)(replace(embedding, barycentric=slopes))
         return cls(carry(embedding), areas, moduli[tets], directions)
+
+
+def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vertices and samples of a surface that may touch: positions and normals (p,3), and their areas (p,), m²."""
+    edge = 2.04 * float(np.mean(mesh.volumes)) ** (1.0 / 3.0)  # of a regular tet of the mean volume
+    samples = sample_surface(surface.positions, surface.triangles, SPACING * edge)
+    corner = samples.barycentric.argmax(axis=1)
+    at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
+    vertex = surface.triangles[samples.triangle, corner]
+    vertex_areas = np.bincount(vertex[at_corner], samples.area[at_corner], minlength=len(surface.positions))
+    used = vertex_areas > 0.0
+    at = np.concatenate(
+        [surface.positions[used], samples.interpolate(surface.positions, surface.triangles)[~at_corner]]
+    )
+    normals = _vertex_normals(surface)
+    normals = np.concatenate([normals[used], samples.interpolate(normals, surface.triangles)[~at_corner]])
+    return at, normals, np.concatenate([vertex_areas[used], samples.area[~at_corner]])
 
 
 def _vertex_normals(surface: SurfaceMesh) -> np.ndarray:

@@ -117,6 +117,11 @@ class Model:
         """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
         return self.points(embedding)
 
+    @property
+    def touching(self) -> int | None:
+        """How many points of the surface suffice for contact: none that could be left out."""
+        return None
+
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
         return self.mass @ accelerations

@@ -25,6 +25,8 @@ from ..materials.lame import youngs_modulus
 from ..mesh.embedding import Embedding
 from ..model.model import Model
 from ..model.settings import Ground
+from ..subspaces.carried_points import CarriedPoints
+from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.space import Space
 from .job import Job
 from .surface_to_body import SurfaceToBody
@@ -52,7 +54,8 @@ class Loads:
         self._substeps = job.solver.substeps
         self._movers: list[_Mover] = [_MovingSpring(spring, space, embedding) for spring in job.springs]
         if job.accelerations is not None:
-            self._movers.append(_MovingField(job.accelerations, space, embedding, solver))
+            field = _ReducedField if isinstance(space, ReducedModel) else _MovingField
+            self._movers.append(field(job.accelerations, space, embedding, solver))
         if job.ground is not None or job.colliders:
             self._movers += _contacts(job, model, space)
 
@@ -79,13 +82,15 @@ def _on_the_way(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
 
 class _MovingSpring:
     def __init__(self, spring: Spring, space: Space, embedding: Embedding) -> None:
-        self._points = space.points(embedding.take(spring.vertices))
-        self._shares = shared_stiffness(1.0, spring.weights)
-        self._spring = spring
+        points, shares = space.points(embedding.take(spring.vertices)), shared_stiffness(1.0, spring.weights)
+        targets = spring.targets
+        if isinstance(points, CarriedPoints):
+            points, shares, targets = points.condensed(shares, targets)
+        self._points, self._shares, self._targets, self._stiffness = points, shares, targets, spring.stiffness
 
     def at(self, frame: int, _begin: float, end: float) -> Springs:
-        stiffness = self._shares * _on_the_way(self._spring.stiffness, frame, end)
-        return Springs(self._points, stiffness, _on_the_way(self._spring.targets, frame, end))
+        stiffness = self._shares * _on_the_way(self._stiffness, frame, end)
+        return Springs(self._points, stiffness, _on_the_way(self._targets, frame, end))
 
 
 class _MovingField:
@@ -95,6 +100,19 @@ class _MovingField:
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
         return AccelerationField(self._pull(self._extension.extend(_on_the_way(self._samples, frame, end))))
+
+
+class _ReducedField:
+    """The same in a subspace: what the samples of every frame pull its unknowns with is found once."""
+
+    def __init__(
+        self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
+    ) -> None:
+        pulled = SurfaceToBody(space.mesh, embedding, solver).pulled(space.moved_mass)
+        self._forces = np.stack([pulled @ frame for frame in samples])
+
+    def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
+        return AccelerationField(_on_the_way(self._forces, frame, end))
 
 
 class _StandingGround:
@@ -130,7 +148,8 @@ class _MovingCollider:
 
 def _contacts(job: Job, model: Model, space: Space) -> list[_Mover]:
     carriers = space.points, space.combinations
-    points = ContactPoints.of(job.surface, model.mesh, youngs_modulus(*model.elastic.parameters.T), *carriers)
+    moduli = youngs_modulus(*model.elastic.parameters.T)
+    points = ContactPoints.of(job.surface, model.mesh, moduli, *carriers, space.touching)
     density = float(model.masses.sum() / model.elastic.weights.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)

@@ -32,6 +32,12 @@ class SurfaceToBody:
         A = self._sample.T @ self._sample + SMOOTHNESS * K + sp.diags(unreached.astype(np.float64))
         self._factor = factorized(A, solver)
 
+    def pulled(self, forces: np.ndarray) -> np.ndarray:
+        """``samples -> forces^T a`` of the vectors a that samples are carried to, for forces (n,r): (r,s)."""
+        columns = np.array_split(forces, range(3, forces.shape[1], 3), axis=1)
+        carried = np.hstack([self._factor.solve(np.ascontiguousarray(each)) for each in columns])
+        return np.ascontiguousarray((self._sample @ carried).T)
+
     def extend(self, samples: np.ndarray) -> np.ndarray:
         """Vectors (s,3) at the surface vertices to the tet vertices, (n,3); same unit."""
         return self._factor.solve(self._sample.T @ samples)

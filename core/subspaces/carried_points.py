@@ -35,6 +35,23 @@ class CarriedPoints:
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
+    def condensed(self, weights: np.ndarray, targets: np.ndarray) -> tuple[CarriedPoints, np.ndarray, np.ndarray]:
+        """Points, weights and targets, as few as the unknowns, that pull in the same way: ``sum_p w_p |y_p - t_p|²``
+        is the same but for a constant.
+
+        Parameters
+        ----------
+        weights : (p,) not negative; targets : (frames,p,3) m
+
+        With ``sqrt(w) E = Q R`` it is ``|R U - Q^T sqrt(w) (t - Y)|²``, and what is orthogonal to Q.
+        """
+        if len(self) <= self._shares.shape[1]:
+            return self, weights, targets
+        root = np.sqrt(weights)[:, None]
+        Q, R = np.linalg.qr(root * self._shares)
+        images = np.stack([Q.T @ (root * (frame - self._rest)) for frame in targets])
+        return CarriedPoints(np.zeros((len(R), 3)), R), np.ones(len(R)), images
+
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Forces (p,3) at the points as forces at the unknowns, (r,3)."""
         return self._shares.T @ forces

@@ -35,6 +35,9 @@ from .skinning_modes import skinning_modes
 POINTS_A_MODE = 20
 """Cubature points a mode that keep clear of spurious movements ([SubMFEM23] Sec. 7.5)."""
 
+TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
+"""Points of the surface that contact is felt at, and their least number: what lies between them sinks in."""
+
 
 @dataclass(frozen=True)
 class ReducedModel:
@@ -118,6 +121,13 @@ class ReducedModel:
         """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
+
+    @property
+    def touching(self) -> int | None:
+        """How many points of the surface suffice for contact: the body moves smoothly between them."""
+        if self.skinning is None:
+            return None
+        return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
     def scaled(self, scale: np.ndarray) -> ReducedModel:
         """The same body with the stiffness of each cubature point scaled by (c,)."""

@@ -74,6 +74,15 @@ def test_a_block_slides_and_sticks_at_the_friction_angle(tilt):
         assert acceleration(slide(tilt, part * critical, steps=30)) == pytest.approx(expected, rel=0.01)
 
 
+@pytest.mark.parametrize("tilt", ["gravity", "collider"])
+def test_so_it_does_in_a_subspace_with_few_points_that_touch(tilt):
+    critical = np.tan(ANGLE)
+    few = {"solver": "subspace_mixed_fem", "steps": 30, "cells": (8, 8, 4), "modes": 2, "most": 60}
+    assert slide(tilt, 1.02 * critical, **few)[-1] < 1e-3
+    expected = 0.5 * G * np.sin(ANGLE)
+    assert acceleration(slide(tilt, 0.5 * critical, **few)) == pytest.approx(expected, rel=0.01)
+
+
 @pytest.mark.parametrize("solver", ["mixed_fem", "newton", "linearly_implicit"])
 @pytest.mark.parametrize("stiffness", [1e4, 1e8, 1e12])
 def test_soft_and_stiff_cubes_rest_on_the_ground(solver, stiffness):

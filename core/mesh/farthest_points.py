@@ -1,0 +1,45 @@
+"""A few of many points that lie as far from one another as they can, each standing for those nearest to it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Chosen(NamedTuple):
+    """``points`` (c,) chosen ones, ascending; ``nearest`` (p,) the number of the chosen one nearest to each point."""
+
+    points: np.ndarray
+    nearest: np.ndarray
+
+
+def farthest_points(positions: np.ndarray, count: int) -> Chosen:
+    """Choose ``count`` of the points (p,3), all where there are no more.
+
+    Corners and tips come first: what lies farthest out towards the faces, edges and corners of a cube. Then one after
+    the other the point that is farthest from all before [Gonzalez 1985, Clustering to Minimize the Maximum Intercluster
+    Distance].
+    """
+    if count >= len(positions):
+        every = np.arange(len(positions))
+        return Chosen(every, every)
+    wanted = _outermost(positions)
+    chosen: list[int] = []
+    nearest, away = np.zeros(len(positions), dtype=np.int64), np.full(len(positions), np.inf)
+    while len(chosen) < count and away.max() > 0.0:
+        chosen.append(wanted.pop(0) if wanted else int(np.argmax(away)))
+        closer = np.sum((positions - positions[chosen[-1]]) ** 2, axis=1)
+        nearest[closer < away] = len(chosen) - 1
+        away = np.minimum(away, closer)
+    order = np.argsort(chosen)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Chosen(np.array(chosen)[order], rank[nearest])
+
+
+def _outermost(positions: np.ndarray) -> list[int]:
+    """The points farthest out towards the corners, edges and faces of a cube, each once."""
+    ways = np.array([way for way in np.ndindex(3, 3, 3) if way != (1, 1, 1)]) - 1.0
+    ways = ways[np.argsort(-np.abs(ways).sum(axis=1), kind="stable")]
+    return list(dict.fromkeys(int(k) for k in np.argmax(positions @ ways.T, axis=0)))
