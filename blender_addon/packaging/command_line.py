@@ -25,7 +25,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="build_addon.py", allow_abbrev=False)
     commands = parser.add_subparsers(dest="subcommand", required=True)
 
-    demo = commands.add_parser("demo", help="build, install, bake and render the headline scene into out/demo")
+    demo = commands.add_parser("demo", help="build, install, simulate and render a scene into out")
+    demo.add_argument("scene", nargs="?", default="headline", choices=("headline", "live"))
     demo.set_defaults(run=_demo)
 
     test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
@@ -61,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
 def _demo(options: argparse.Namespace, rest: list[str]) -> int:
     from . import demo
 
-    return demo.run()
+    return demo.run(options.scene)
 
 
 def _test(options: argparse.Namespace, rest: list[str]) -> int:

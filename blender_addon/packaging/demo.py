@@ -1,4 +1,4 @@
-"""``build_addon.py demo``: the headline scene, through the extension as an artist gets it."""
+"""``build_addon.py demo [headline|live]``: a scene of ``docs/demo``, through the extension as an artist gets it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from pathlib import Path
 from . import environments, extension_zip, profile
 from .project import OUT, ROOT, BuildError
 
-SCENE = ROOT / "docs" / "demo" / "headline.py"
+SCENES = {
+    "headline": "A head of flesh and bone, shaken and baked",
+    "live": "A creature in real time, thrown about by a scripted mouse",
+}
 
 
-def run() -> int:
-    """Build, install into an isolated profile, run the scene script with ``out/demo`` as its only argument."""
+def run(scene: str = "headline") -> int:
+    """Build, install into an isolated profile, run the scene's script with its folder under ``out`` as its only
+    argument.
+    """
     start = time.monotonic()
-    target = OUT / "demo"
+    target = OUT / ("demo" if scene == "headline" else f"demo-{scene}")
     target.mkdir(parents=True, exist_ok=True)
     python = environments.ensure("main")
     print("Building the extension ...", flush=True)
@@ -26,17 +31,19 @@ def run() -> int:
     archive = extension_zip.build("3.11")
     variables = profile.install("main", archive, OUT / "profiles" / "demo")
     variables["SINEW_PACKAGE"] = profile.package_name()
-    print("Running the headline scene ...", flush=True)
-    code = subprocess.run([str(python), str(SCENE), str(target)], env=variables, cwd=target).returncode
+    print(f"Running the scene: {SCENES[scene]} ...", flush=True)
+    code = subprocess.run(
+        [str(python), str(ROOT / "docs" / "demo" / f"{scene}.py"), str(target)], env=variables, cwd=target
+    ).returncode
     if code != 0:
-        raise BuildError(f"the headline scene failed with exit code {code}.")
+        raise BuildError(f"the scene “{scene}” failed with exit code {code}.")
     print(f"\nIn {target}:")
     for path in sorted(
         path for path in target.rglob("*") if path.is_file() and len(path.relative_to(target).parts) == 1
     ):
         print(f"  {path.name:28} {path.stat().st_size / 1e6:8.2f} MB")
     print(f"{time.monotonic() - start:.0f} s in all")
-    _show(target / "headline.gif")
+    _show(target / f"{scene}.gif")
     return 0
 
 

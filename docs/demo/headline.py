@@ -15,11 +15,10 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from mathutils import Vector
+from stage import add_group, light_and_camera, render, vertex_positions
 
 FRAMES = 60
 SIZE = 0.5  # metres from the middle of the head to an ear are two thirds of it
-WIDTH, HEIGHT = 640, 480
 FLESH, BONE = (0.80, 0.36, 0.28), (0.93, 0.88, 0.74)
 
 
@@ -35,7 +34,7 @@ def main(folder: Path) -> None:
     head = add_head()
     paint(head)
     shake(head)
-    light_and_camera(scene)
+    light_and_camera(scene, (0.55, -1.45, 0.25), (0.0, -0.05, -0.03))
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "headline.blend"))
 
     began = time.perf_counter()
@@ -47,7 +46,7 @@ def main(folder: Path) -> None:
     bpy.ops.wm.save_mainfile()
 
     began = time.perf_counter()
-    render(scene, folder)
+    render(scene, folder, "headline")
     print(f"Rendered in {time.perf_counter() - began:.1f} s")
 
 
@@ -83,20 +82,6 @@ def paint(head: bpy.types.Object) -> None:
     show_materials(head, ears | brow)
 
 
-def add_group(head: bpy.types.Object, name: str, chosen: np.ndarray) -> str:
-    """A vertex group with full weights; its name."""
-    group = head.vertex_groups.get(name) or head.vertex_groups.new(name=name)
-    group.add(np.flatnonzero(chosen).tolist(), 1.0, "REPLACE")
-    return group.name
-
-
-def vertex_positions(head: bpy.types.Object) -> np.ndarray:
-    """Object coordinates, (n,3)."""
-    flat = np.empty(3 * len(head.data.vertices), dtype=np.float32)
-    head.data.vertices.foreach_get("co", flat)
-    return flat.reshape(-1, 3).astype(float)
-
-
 def show_materials(head: bpy.types.Object, bone: np.ndarray) -> None:
     """Colour the vertices by physical material, for the render."""
     colours = head.data.color_attributes.new("Physical Material", "FLOAT_COLOR", "POINT")
@@ -121,26 +106,6 @@ def shake(head: bpy.types.Object) -> None:
         head.keyframe_insert("rotation_euler", frame=frame)
 
 
-def light_and_camera(scene: bpy.types.Scene) -> None:
-    """Workbench with studio light and the materials' colours: fast on any machine, with or without a GPU."""
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (0.55, -1.45, 0.25)
-    camera.rotation_euler = (Vector((0.0, -0.05, -0.03)) - camera.location).to_track_quat("-Z", "Y").to_euler()
-    camera.data.lens = 62
-    scene.collection.objects.link(camera)
-    scene.camera = camera
-    scene.render.engine = "BLENDER_WORKBENCH"
-    shading = scene.display.shading
-    shading.light, shading.color_type = "STUDIO", "VERTEX"
-    shading.show_shadows = shading.show_cavity = True
-    shading.shadow_intensity = 0.4
-    scene.world = bpy.data.worlds.new("World")
-    scene.world.color = (0.035, 0.04, 0.05)
-    scene.display.render_aa = "5"
-    scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
-    scene.render.film_transparent = False
-
-
 def measure(head: bpy.types.Object) -> None:
     """Print how rigid the bone stayed and how far the flesh swung, from the shape keys."""
     rest = vertex_positions(head)
@@ -160,28 +125,6 @@ def measure(head: bpy.types.Object) -> None:
             stretch = max(stretch, float(np.linalg.norm(a @ turn - b, axis=1).max() / np.ptp(rest[ear], axis=0).max()))
     print(f"Bone: an ear departs from rigid motion by at most {100 * stretch:.2f} % of its length")
     print(f"Flesh: a vertex moves by up to {swing:.3f} m against the pinned back of the head")
-
-
-def render(scene: bpy.types.Scene, folder: Path) -> None:
-    """All frames, a GIF and a contact sheet."""
-    from PIL import Image
-
-    frames = folder / "frames"
-    frames.mkdir(exist_ok=True)
-    pictures = []
-    for frame in range(scene.frame_start, scene.frame_end + 1):
-        scene.frame_set(frame)
-        scene.render.filepath = str(frames / f"{frame:04d}.png")
-        bpy.ops.render.render(write_still=True)
-        pictures.append(Image.open(scene.render.filepath).convert("RGB"))
-    pictures[0].save(
-        folder / "headline.gif", save_all=True, append_images=pictures[1:], duration=1000 // scene.render.fps, loop=0
-    )
-    chosen = pictures[:: max(1, len(pictures) // 12)][:12]
-    sheet = Image.new("RGB", (4 * WIDTH // 2, 3 * HEIGHT // 2))
-    for k, picture in enumerate(chosen):
-        sheet.paste(picture.resize((WIDTH // 2, HEIGHT // 2)), ((k % 4) * WIDTH // 2, (k // 4) * HEIGHT // 2))
-    sheet.save(folder / "contact_sheet.png")
 
 
 if __name__ == "__main__":
