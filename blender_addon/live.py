@@ -266,6 +266,8 @@ def _beat() -> None:
         session.stage.follow(min(session.state.frame, session.state.last))
         session.view.show(session.state.handles)
     if session.view is not None:
+        # Saving, an undo or Reveal Hidden may have brought the mesh back.
+        session.stage.hide(obj)
         session.view.fall_back()
     if now - session._panel_at > PANEL_BEAT:
         session._panel_at = now

@@ -11,7 +11,7 @@ RATES = (
     ("FREE", "Free", "As fast as the simulation goes"),
 )
 SHOWN = (
-    ("OBJECT", "Object Color", "The object's viewport color"),
+    ("OBJECT", "Viewport Color", "As the viewport colors the object: by its material, or its own color"),
     ("STIFFNESS", "Stiffness", "How stiff the body is, on a logarithmic scale: blue is the softest, red the stiffest"),
     ("WEIGHTS", "Mode Weights", "How much each place follows a mode: red moves with it, blue against it, white not"),
     ("CLUSTERS", "Clusters", "The parts of the body that stand for one cubature point each"),
@@ -24,8 +24,8 @@ class SinewLive(bpy.types.PropertyGroup):
 
     rate: EnumProperty(name="Rate", description="How fast time passes", items=RATES, options=set())
     strength: FloatProperty(
-        name="Grab Strength (N/m)",
-        description="Force of the mouse for each metre. 0 is automatic: by the body's weight and size",
+        name="Strength (N/m)",
+        description="Force of the mouse, or of a pin, for each metre. 0 is automatic: by the body's weight and size",
         default=0.0,
         min=0.0,
         soft_max=1e5,

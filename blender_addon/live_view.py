@@ -27,6 +27,8 @@ PIN_RADIUS = 6.0
 PIN_COLOUR, THREAD_COLOUR = (1.0, 0.55, 0.1, 1.0), (1.0, 0.85, 0.5, 0.8)
 RECORDING_COLOUR, TEXT_COLOUR = (1.0, 0.3, 0.25, 1.0), (1.0, 1.0, 1.0, 1.0)
 
+add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.SpaceView3D.draw_handler_remove
+
 
 class View:
     """Draws the session's body into every 3D View of its scene until :meth:`remove`.
@@ -44,15 +46,13 @@ class View:
         self._coordinates = Coordinates(self._skin.centre, self._skin.size)
         lights = studio_lights(bpy.context.preferences)
         self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene), lights)
-        self._handles, self._sent = session.state.handles, None
         self._triangles = mesh.triangles
         self._stand_in: stand_in.StandIn | None = None
         self._shown = ("OBJECT", 0)
         self.refused = ""
-        add = bpy.types.SpaceView3D.draw_handler_add
         self._handlers = [
-            add(self._draw_body, (), "WINDOW", "POST_VIEW"),
-            add(self._draw_marks, (), "WINDOW", "POST_PIXEL"),
+            add_handler(self._draw_body, (), "WINDOW", "POST_VIEW"),
+            add_handler(self._draw_marks, (), "WINDOW", "POST_PIXEL"),
         ]
 
     @property
@@ -72,21 +72,25 @@ class View:
 
     def positions(self) -> np.ndarray:
         """(n,3), m, in world space, as shown."""
-        return skinned(self._skin.rest, self._skin.weights, self._coordinates, self._handles)
+        return self._preview.positions()
 
     def show(self, handles: np.ndarray) -> None:
         """Show the body as handles (h,4,3), m, deform it."""
-        self._handles = handles
+        self._preview.set_handles(handles)
         if self._stand_in is not None:
             self._stand_in.move(self.positions())
         redraw_views()
 
     def fall_back(self) -> None:
-        """Where the card has refused: from now on move a mesh in the scene instead."""
-        if self.refused and self._stand_in is None and (obj := self._session.object) is not None:
+        """Where the card has refused: move a mesh in the scene instead, anew where saving or an undo took it away."""
+        obj = self._session.object
+        if not self.refused or obj is None:
+            return
+        if self._stand_in is None:
             self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self._triangles)
-            self._stand_in.move(self.positions())
             obj.sinew.live.message = f"{self.refused} The mesh itself is moved instead."
+        if not self._stand_in.is_there:
+            self._stand_in.move(self.positions())
 
     def put_away(self) -> None:
         """Take what is drawn out of the file for now; the next frame brings it back."""
@@ -96,7 +100,7 @@ class View:
     def remove(self) -> None:
         """Draw no more."""
         for handler in self._handlers:
-            bpy.types.SpaceView3D.draw_handler_remove(handler, "WINDOW")
+            remove_handler(handler, "WINDOW")
         self._handlers = []
         self.put_away()
         redraw_views()
@@ -111,9 +115,6 @@ class View:
         settings = obj.sinew.live
         try:
             self._colour(settings)
-            if self._sent is not self._handles:  # only here a graphics context is sure to be current
-                self._preview.set_handles(self._handles)
-                self._sent = self._handles
             region = context.region_data
             self._preview.draw(
                 region.view_matrix,
@@ -157,7 +158,8 @@ class View:
         if not grabs:
             return []
         held = [g.vertex for g in grabs]
-        points = skinned(self._skin.rest[held], self._skin.weights[held], self._coordinates, self._handles)
+        rest, weights = self._skin.rest[held], self._skin.weights[held]
+        points = skinned(rest, weights, self._coordinates, self._preview.handles)
         marks = []
         for grab, point in zip(grabs, points, strict=True):
             ends = [location_3d_to_region_2d(region, region_data, p / metres) for p in (point, grab.target)]

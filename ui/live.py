@@ -79,7 +79,7 @@ def status_hints(header: Any, context: Any) -> None:
     if session is None or not session.state.ready:
         return
     layout = header.layout
-    for text, icon in (("Grab", "MOUSE_LMB_DRAG"), ("Pin (with Ctrl)", "EVENT_CTRL"), ("Stop", "EVENT_ESC")):
+    for text, icon in (("Grab", "MOUSE_LMB_DRAG"), ("Pin", "EVENT_CTRL"), ("Stop", "EVENT_ESC")):
         layout.label(text=text, icon=icon)
     layout.separator()
 

@@ -28,6 +28,11 @@ class StandIn:
         self._triangles, self._metres = triangles, unit_scale(scene)
         self.uid: int | None = None
 
+    @property
+    def is_there(self) -> bool:
+        """Whether it is in the file."""
+        return find(self.uid) is not None
+
     def move(self, positions: np.ndarray) -> None:
         """Put the vertices at positions (n,3), m, world space."""
         obj = find(self.uid)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
 import time
+from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon import baking, live, live_handlers, live_view
 from sinew.blender_addon import job as child
-from sinew.blender_addon import live
-from sinew.core.simulation import bake as library
+from sinew.blender_addon.bridge import list_animation, take_out
 
 
 def drain_until(condition, seconds: float = 120.0) -> None:
@@ -52,53 +57,259 @@ def test_play_and_stop_leave_the_scene_as_it_was(soft_body):
     assert bpy.context.scene.frame_current == 3 and soft_body.sinew.live_layer == ""
 
 
-def play_until(session, frame: int) -> None:
-    """Play to a frame, the grabs as they are."""
-    drain_until(lambda: session.state.frame >= frame)
-
-
-def recorded(body, move) -> tuple[np.ndarray, list[str]]:
-    """Positions (frames,n,3) of a take over the body's range, ``move(frame)`` called before each frame is asked for."""
-    session = live.start(body, bpy.context, record=True)
+def record_take(body, move) -> None:
+    """Record over the body's range, ``move(frame)`` called at each frame before the next is asked for."""
     body.sinew.live.rate = "FREE"
-    drain_until(lambda: session.state.take is not None)
-    seen = {}
+    session, seen = live.start(body, bpy.context, record=True), set()
 
-    def follow():
-        if session.state.frame not in seen:
-            seen[session.state.frame] = session.view.positions()
-            move(session.state.frame)
+    def follow() -> bool:
+        state = session.state
+        if live.current() is session and state.take is not None and state.frame not in seen:
+            seen.add(state.frame)
+            move(state.frame)
         return live.current() is None
 
     drain_until(follow)
-    return seen
 
 
-def test_a_take_becomes_springs_and_a_bake(soft_body, tmp_path):
-    soft_body.sinew.frame_end = 12
+def pulls(rest: np.ndarray, frame: int) -> None:
+    """A corner is pulled from frame 2 to 8, another is pinned from frame 5 on."""
+    if 2 <= frame < 8:
+        live.grab(11, rest[11] + [0.0, 0.02 * frame, 0.03], 400.0)
+    if frame == 8:
+        live.let_go(11)
+    if frame == 5:
+        live.grab(8, rest[8] - [0.0, 0.0, 0.1], 250.0)
+        live.pin(8)
+
+
+def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
+    soft_body.sinew.frame_end, soft_body.sinew.substeps = 12, 2
     soft_body.location, soft_body.scale = (0.3, -0.1, 0.2), (1.1, 0.9, 1.3)
+    bpy.context.scene.unit_settings.scale_length = 0.5
     bpy.context.view_layer.update()
-    rest = live.baking.job_in.make_job(soft_body, bpy.context).surface.positions
-
-    def move(frame):
-        if 2 <= frame < 8:
-            live.grab(11, rest[11] + [0.0, 0.02 * frame, 0.03], 400.0)
-        if frame == 8:
-            live.let_go(11)
-        if frame == 5:
-            live.grab(8, rest[8] - [0.0, 0.0, 0.1], 250.0)
-            live.pin(8)
-
-    seen = recorded(soft_body, move)
-    record = soft_body.sinew.bake
+    rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
+    record_take(soft_body, lambda frame: pulls(rest, frame))
+    record, store = soft_body.sinew.bake, baking.open_store(soft_body)
     assert record.status == "DONE" and record.frames == 12 and record.stale == "" and not soft_body.hide_get()
     assert [s.name for s in soft_body.sinew.springs] == ["Grab 11", "Grab 8"]
-    assert live.baking.find_changes(soft_body, bpy.context) == []
+    assert baking.find_changes(soft_body, bpy.context) == [] and len(soft_body.data.shape_keys.key_blocks) == 12
+    take = np.array([store.read(frame) for frame in range(1, 13)])
+    assert np.abs(take[-1] - take[0]).max() > 0.02 * 0.5, "the grabs have moved it"
 
-    kept = live.baking.open_store(soft_body)
-    take = np.array([kept.read(frame) for frame in range(1, 13)])
-    assert np.abs(take[-1] - take[0]).max() > 0.03, "the grabs have moved it"
-    job = kept.job()
-    again = live.FrameStore.create(tmp_path / "again", job)
-    library.bake(job, again)
-    assert max(np.abs(again.read(f) - take[f - 1]).max() for f in again.frames()) <= 1e-9
+    bpy.ops.wm.save_mainfile()
+    launcher = [sys.executable, str(Path(__file__).with_name("command_line.py")), "bake", str(saved)]
+    subprocess.run(launcher, check=True, capture_output=True)
+    baked = baking.FrameStore.open(store.folder)
+    assert max(np.abs(baked.read(f) - take[f - 1]).max() for f in baked.frames()) <= 1e-9
+
+
+def test_a_stopped_take_can_be_resumed(soft_body):
+    soft_body.sinew.frame_end = 12
+    rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
+
+    def move(frame):
+        pulls(rest, frame)
+        if frame == 6:
+            bpy.ops.sinew.live_stop()
+
+    record_take(soft_body, move)
+    record = soft_body.sinew.bake
+    assert record.status == "STOPPED" and 6 <= record.frames < 12 and record.stale == ""
+    before = baking.open_store(soft_body).read(6)
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and soft_body.sinew.bake.frames == 12
+    assert np.array_equal(baking.open_store(soft_body).read(6), before)
+
+
+def test_another_take_replaces_the_springs_of_the_first(soft_body):
+    soft_body.keyframe_insert("location", frame=1)
+    curves = curve_paths(soft_body)
+    rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
+    record_take(soft_body, lambda frame: live.grab(11, rest[11] + [0.0, 0.05 * frame, 0.0], 300.0))
+    soft_body.sinew.springs[0].name = "Mine"
+    record_take(soft_body, lambda frame: live.grab(10, rest[10] + [0.0, 0.05 * frame, 0.0], 300.0))
+    record_take(soft_body, lambda frame: live.grab(9, rest[9] + [0.0, 0.05 * frame, 0.0], 300.0))
+    assert [s.name for s in soft_body.sinew.springs] == ["Mine", "Grab 9"]
+    assert sorted(g.name for g in soft_body.vertex_groups) == ["Grab 11", "Grab 9", "Pins"]
+    assert sorted(o.name for o in bpy.data.objects) == ["Body", "Body Grab 11", "Body Grab 9"]
+    strengths = [f"sinew.springs[{k}].strength" for k in range(2)]
+    assert sorted(curve_paths(soft_body)) == sorted([*curves, *strengths])
+    assert baking.find_changes(soft_body, bpy.context) == []
+    take_out.remove_take(soft_body)
+    soft_body.sinew.springs[0].name = soft_body.sinew.springs[0].take
+    take_out.remove_take(soft_body)
+    assert curve_paths(soft_body) == curves and [o.name for o in bpy.data.objects] == ["Body"]
+
+
+def curve_paths(obj) -> list[str]:
+    """Of an object's own F-curves."""
+    return [curve.data_path for curves in list_animation.curves_of(obj) for curve in curves]
+
+
+@pytest.fixture
+def fake_child(soft_body, monkeypatch):
+    """A child that answers at once; what it shows was prepared by a real one."""
+    session = live.start(soft_body, bpy.context)
+    drain_until(lambda: session.state.ready)
+    monkeypatch.setenv("SINEW_FAKE_HANDLES", str(len(session.state.handles)))
+    live.stop()
+    monkeypatch.setattr(child, "WORKER", Path(__file__).resolve().parents[1] / "fake_live_worker.py")
+    return soft_body
+
+
+def playing(body):
+    """A session whose body is shown and moves."""
+    session = live.start(body, bpy.context)
+    drain_until(lambda: session.state.frame >= 2)
+    return session
+
+
+def resources() -> dict[str, int]:
+    """What must not grow from session to session."""
+    return {
+        "handlers": sum(len(getattr(bpy.app.handlers, name)) for name, _ in live_handlers.HANDLERS),
+        "threads": threading.active_count(),
+        "children": len(list(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())),
+        "files": len(os.listdir("/proc/self/fd")),
+        "objects": len(bpy.data.objects),
+        "meshes": len(bpy.data.meshes),
+    }
+
+
+def memory() -> float:
+    """Resident, MB."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def test_two_hundred_sessions_leave_nothing(fake_child, monkeypatch):
+    added, removed = [], []
+    space = bpy.types.SpaceView3D
+    monkeypatch.setattr(live_view, "add_handler", lambda *a: added.append(space.draw_handler_add(*a)) or added[-1])
+    monkeypatch.setattr(live_view, "remove_handler", lambda h, r: removed.append(h) or space.draw_handler_remove(h, r))
+    for _ in range(20):
+        playing(fake_child)
+        live.stop()
+    before, megabytes = resources(), memory()
+    for _ in range(180):
+        playing(fake_child)
+        live.stop()
+    assert resources() == before and memory() - megabytes < 40.0
+    assert len(added) == len(removed) == 400 and set(map(id, added)) == set(map(id, removed))
+    assert not fake_child.hide_get() and not bpy.app.timers.is_registered(child.drain) or child.drain() is None
+
+
+def test_what_ends_it_leaves_the_mesh_shown(fake_child):
+    other = bpy.data.objects.new("Other", bpy.data.meshes.new("Other"))
+    bpy.context.scene.collection.objects.link(other)
+
+    def ends(what, said) -> None:
+        playing(fake_child)
+        what()
+        drain_until(lambda: live.current() is None)
+        assert said in fake_child.sinew.live.message and child.current() is None
+        assert not fake_child.hide_get() and fake_child.sinew.live_layer == ""
+        if fake_child.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+
+    ends(lambda: bpy.ops.object.mode_set(mode="EDIT"), "Edit Mode")
+    ends(lambda: bpy.ops.object.mode_set(mode="WEIGHT_PAINT"), "Weight Paint Mode")
+    ends(lambda: fake_child.data.vertices.add(1), "the mesh was edited")
+
+
+def test_a_card_that_refuses_is_replaced_by_a_mesh(soft_body, tmp_path):
+    soft_body.sinew.live.rate = "FREE"
+    session = live.start(soft_body, bpy.context)
+    drain_until(lambda: session.state.frame >= 2)
+    session.view.refused = "The shader is refused."
+    drain_until(lambda: session.state.frame >= 6)
+    stand_in = bpy.data.objects["Body Live"]
+    flat = np.empty(3 * len(stand_in.data.vertices), dtype=np.float32)
+    stand_in.data.vertices.foreach_get("co", flat)
+    live.toggle()
+    assert np.abs(flat.reshape(-1, 3) - session.view.positions()).max() < 1e-6 and soft_body.hide_get()
+    assert "The mesh itself is moved instead" in soft_body.sinew.live.message
+    path = str(tmp_path / "refused.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    assert "Body Live" not in bpy.data.objects, "the file is saved without it"
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    live.stop()
+    assert [o.name for o in bpy.data.objects] == ["Body"] and [m.name for m in bpy.data.meshes] == ["Body"]
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert [o.name for o in bpy.data.objects] == ["Body"]
+
+
+def test_a_deleted_body_ends_it(fake_child):
+    playing(fake_child)
+    bpy.data.objects.remove(fake_child)
+    drain_until(lambda: live.current() is None)
+    assert child.current() is None and not len(bpy.data.objects)
+
+
+def test_another_file_ends_it(fake_child):
+    process = playing(fake_child).run.process
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    assert live.current() is None and child.current() is None and process.poll() is not None
+
+
+def test_a_saved_file_has_the_mesh_shown(fake_child, tmp_path):
+    session = playing(fake_child)
+    path = str(tmp_path / "while_live.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    drain_until(lambda: session.state.frame >= 4)
+    assert fake_child.hide_get() and live.current() is session, "hidden again, and going on"
+    bpy.ops.wm.open_mainfile(filepath=path)
+    body = bpy.data.objects["Body"]
+    assert not body.hide_get() and body.sinew.live_layer == "" and body.select_get()
+
+
+def test_a_file_that_was_saved_by_itself_is_put_right(fake_child, tmp_path):
+    """An autosave calls no handler."""
+    session = playing(fake_child)
+    live_handlers.HANDLERS, handlers = (), live_handlers.HANDLERS
+    path = str(tmp_path / "autosave.blend")
+    bpy.app.handlers.save_pre.remove(live_handlers.before_save)
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    finally:
+        bpy.app.handlers.save_pre.append(live_handlers.before_save)
+        live_handlers.HANDLERS = handlers
+    assert session.object.hide_get()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert not bpy.data.objects["Body"].hide_get() and bpy.data.objects["Body"].sinew.live_layer == ""
+
+
+def test_the_frame_changed_by_hand(fake_child):
+    session = playing(fake_child)
+    bpy.context.scene.frame_set(3)
+    drain_until(lambda: not session.state.playing)
+    assert "the scene's frame was changed" in session.message
+    session.state.play()
+    drain_until(lambda: session.state.frame >= 7)
+    bpy.context.scene.frame_set(1)
+    drain_until(lambda: session.state.frame <= 2)
+    assert session.state.playing, "back at the first frame it begins anew"
+
+
+def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
+    session = playing(fake_child)
+    fake_child.sinew.materials[0].log_stiffness = 6.0
+    drain_until(lambda: session.state.stale)
+    assert live.is_outdated(session) and session.pending == []
+    fake_child.sinew.max_iterations += 1
+    fake_child.sinew.pin_group = ""
+    drain_until(lambda: session.pending == ["solver", "pins"])
+    process = session.run.process
+    live.reset(bpy.context)
+    assert live.current() is not session and process.poll() is not None
+    drain_until(lambda: live.current().state.ready)
+    assert live.current().pending == [] and not live.is_outdated(live.current())
+
+
+def test_only_one_at_a_time(fake_child):
+    playing(fake_child)
+    with pytest.raises(RuntimeError, match="at work already"):
+        live.start(fake_child, bpy.context)
+    assert bpy.ops.sinew.live_stop.poll() and bpy.ops.sinew.live_step.poll() and not bpy.ops.sinew.bake.poll()
+    assert not bpy.ops.sinew.stop_bake.poll(), "Esc is live mode's"
+    bpy.ops.sinew.live_stop()
+    assert live.current() is None and not bpy.ops.sinew.live_play.poll(), "nothing is played without a window"
