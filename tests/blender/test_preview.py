@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import bpy
 import gpu
 import numpy as np
@@ -290,3 +293,17 @@ def test_a_body_that_no_texture_holds_is_refused(monkeypatch, add_mesh):
     preview, *_ = preview_of(ball(add_mesh, 16), 20)
     with pytest.raises(PreviewError, match="do not fit"):
         card.read_back(preview, "moved")
+
+
+def test_what_was_on_the_card_goes_with_the_preview(add_mesh):
+    preview, skin, _ = preview_of(ball(add_mesh, 8), 20)
+    preview.set_dots(skin)
+    view, window = card.straight_down(2.0)
+    card.picture(lambda: preview.draw(view, window, dots=True))
+    kept = weakref.ref(preview.batch), weakref.ref(preview)
+    gc.disable()
+    try:
+        del preview
+        assert [reference() for reference in kept] == [None, None]
+    finally:
+        gc.enable()
