@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from functools import partial
 
 import bpy
 import gpu
@@ -299,7 +300,7 @@ def test_what_was_on_the_card_goes_with_the_preview(add_mesh):
     preview, skin, _ = preview_of(ball(add_mesh, 8), 20)
     preview.set_dots(skin)
     view, window = card.straight_down(2.0)
-    card.picture(lambda: preview.draw(view, window, dots=True))
+    card.picture(partial(preview.draw, view, window, dots=True))
     kept = weakref.ref(preview.batch), weakref.ref(preview)
     gc.disable()
     try:
