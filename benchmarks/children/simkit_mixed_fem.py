@@ -1,4 +1,4 @@
-"""simkit's full-space Mixed FEM on a body from a file; runs in the peers' environment, apart from the package.
+"""simkit's Mixed FEM, of all vertices or in a given basis, on a body from a file; runs in the peers' environment.
 
 Usage: ``python simkit_mixed_fem.py IN.npz OUT.npz``. Pins are left out of the unknowns, mass and gravity are given, and
 the energy is the one of simkit's mixed ones that equals Stable Neo-Hookean without logarithm: Macklin and Mueller's.
@@ -22,42 +22,73 @@ from simkit.symmetric_stretch_map import symmetric_stretch_map
 MATERIAL = "macklin-mueller-neo-hookean"
 
 
-class FullSpace:
-    """The blocks that simkit's solver asks for, of unknowns ``u`` (free coordinates), ``s`` and multipliers."""
+class Body:
+    """The blocks that simkit's solver asks for, of unknowns ``u``, stretches ``s`` and multipliers.
 
-    def __init__(self, body: dict[str, np.ndarray]) -> None:
-        X, tets = body["rest_positions"], body["tets"].astype(int)
-        n = len(X)
-        free = np.setdiff1d(np.arange(n), body["pinned"])
-        self.free = (3 * free[:, None] + np.arange(3)).ravel()
-        self.h = float(body["time_step"])
-        self.mu, self.lam, self.volumes = (body[key].reshape(-1, 1) for key in ("mu", "lam", "volumes"))
-        mass = sp.csr_matrix((body["mass_data"], body["mass_indices"], body["mass_indptr"]), shape=(n, n))
-        self.mass = sp.kron(mass, sp.identity(3)).tocsr()
-        self.forces = body["forces"].reshape(-1, 1)
-        self.J = deformation_jacobian(X, tets)
-        self.J_free = self.J[:, self.free]
-        self.M_free = self.mass[self.free][:, self.free].tocsc()
-        _, self.Ci = symmetric_stretch_map(len(tets), 3)
+    A space gives the sizes of its tets, the deformation gradients ``J_u u + F_held``, and inertia and weight in its
+    unknowns.
+    """
+
+    def __init__(self, mu: np.ndarray, lam: np.ndarray, volumes: np.ndarray, time_step: float) -> None:
+        self.mu, self.lam, self.volumes = (each.reshape(-1, 1) for each in (mu, lam, volumes))
+        self.h = time_step
+        _, self.Ci = symmetric_stretch_map(len(volumes), 3)
         self.w = np.kron(self.volumes, np.array([[1.0, 1, 1, 2, 2, 2]]).T)
         self.W = sp.diags(self.w.ravel())
 
-    def begin(self, x: np.ndarray, v: np.ndarray) -> None:
-        """The step's predicted positions; pinned ones stay."""
-        held = x.copy().reshape(-1, 1)
-        held[self.free] = 0.0
-        self.JF_held = self.J @ held
-        self.predicted = (x + self.h * v).reshape(-1, 1)
-        self.held = held
-
     def split(self, p: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The three kinds of unknowns."""
-        n, m = len(self.free), len(self.w)
+        n, m = self.J_u.shape[1], len(self.w)
         return p[:n], p[n : n + m], p[n + m :]
 
     def F(self, u: np.ndarray) -> np.ndarray:
         """Deformation gradients, (m,3,3)."""
-        return (self.J_free @ u + self.JF_held).reshape(-1, 3, 3)
+        return (self.J_u @ u + self.F_held).reshape(-1, 3, 3)
+
+    def energy(self, p: np.ndarray) -> float:
+        """The Lagrangian over h², J."""
+        u, s, multiplier = self.split(p)
+        elastic = elastic_energy_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)
+        constraint = self.w * (self.Ci @ stretch(self.F(u)) - s)
+        return self.rest_of_energy(u) + elastic + float((multiplier.T @ constraint).item())
+
+    def gradients(self, p: np.ndarray) -> list[np.ndarray]:
+        """By positions, by stretches, and the constraint."""
+        u, s, _ = self.split(p)
+        elastic = elastic_gradient_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)
+        return [self.rest_of_gradient(u), elastic.reshape(-1, 1), self.w * (self.Ci @ stretch(self.F(u)) - s)]
+
+    def hessians(self, p: np.ndarray) -> list[sp.spmatrix]:
+        """``H_u, H_s, G_u, G_s`` and the inverse of the last."""
+        u, s, _ = self.split(p)
+        G_u = stretch_gradient_dz(u, self.J_u, dim=3, Ci=self.Ci, GJq=self.F_held) @ self.W
+        H_s = sp.block_diag(list(elastic_hessian_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)))
+        return [self.M_u / self.h**2, H_s.tocsc(), G_u, -self.W, -sp.diags(1.0 / self.w.ravel())]
+
+
+class FullSpace(Body):
+    """Unknowns are the coordinates of free vertices; pinned ones stay where a step begins."""
+
+    def __init__(self, body: dict[str, np.ndarray]) -> None:
+        super().__init__(body["mu"], body["lam"], body["volumes"], float(body["time_step"]))
+        X, tets = body["rest_positions"], body["tets"].astype(int)
+        n = len(X)
+        free = np.setdiff1d(np.arange(n), body["pinned"])
+        self.free = (3 * free[:, None] + np.arange(3)).ravel()
+        mass = sp.csr_matrix((body["mass_data"], body["mass_indices"], body["mass_indptr"]), shape=(n, n))
+        self.mass = sp.kron(mass, sp.identity(3)).tocsr()
+        self.forces = body["forces"].reshape(-1, 1)
+        self.J = deformation_jacobian(X, tets)
+        self.J_u = self.J[:, self.free]
+        self.M_u = self.mass[self.free][:, self.free].tocsc()
+
+    def begin(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """A step from positions and velocities (n,3); the unknowns to iterate from."""
+        self.held = x.copy().reshape(-1, 1)
+        self.held[self.free] = 0.0
+        self.F_held = self.J @ self.held
+        self.predicted = (x + self.h * v).reshape(-1, 1)
+        return x.reshape(-1, 1)[self.free]
 
     def whole(self, u: np.ndarray) -> np.ndarray:
         """All coordinates as a column."""
@@ -65,43 +96,65 @@ class FullSpace:
         x[self.free] = u
         return x
 
-    def energy(self, p: np.ndarray) -> float:
-        """The Lagrangian over h², J."""
-        u, s, multiplier = self.split(p)
+    def rest_of_energy(self, u: np.ndarray) -> float:
+        """Inertia over h² and weight, J."""
         d = self.whole(u) - self.predicted
-        inertia = 0.5 * float((d.T @ (self.mass @ d)).item()) / self.h**2
-        elastic = elastic_energy_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)
-        constraint = self.w * (self.Ci @ stretch(self.F(u)) - s)
-        work = float((self.forces.T @ self.whole(u)).item())
-        return inertia + elastic - work + float((multiplier.T @ constraint).item())
+        return 0.5 * float((d.T @ (self.mass @ d)).item()) / self.h**2 - float((self.forces.T @ self.whole(u)).item())
 
-    def gradients(self, p: np.ndarray) -> list[np.ndarray]:
-        """By positions, by stretches, and the constraint."""
-        u, s, _ = self.split(p)
-        inertia = (self.mass @ (self.whole(u) - self.predicted)) / self.h**2 - self.forces
-        elastic = elastic_gradient_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)
-        return [inertia[self.free], elastic.reshape(-1, 1), self.w * (self.Ci @ stretch(self.F(u)) - s)]
+    def rest_of_gradient(self, u: np.ndarray) -> np.ndarray:
+        """Its gradient, N."""
+        return (self.mass @ (self.whole(u) - self.predicted) / self.h**2 - self.forces)[self.free]
 
     def hessians(self, p: np.ndarray) -> list[sp.spmatrix]:
-        """``H_u, H_s, G_u, G_s`` and the inverse of the last."""
-        u, s, _ = self.split(p)
-        G_u = stretch_gradient_dz(u, self.J_free, dim=3, Ci=self.Ci, GJq=self.JF_held) @ self.W
-        H_s = sp.block_diag(list(elastic_hessian_S(s.reshape(-1, 6), self.mu, self.lam, self.volumes, MATERIAL)))
-        return [self.M_free / self.h**2, H_s.tocsc(), G_u.tocsc(), -self.W, -sp.diags(1.0 / self.w.ravel())]
+        """With a sparse third block."""
+        blocks = super().hessians(p)
+        return [*blocks[:2], blocks[2].tocsc(), *blocks[3:]]
+
+
+class Subspace(Body):
+    """Unknowns are those of a scalar basis (n,r), ``x = X + basis u``, with elasticity at cubature tets alone."""
+
+    def __init__(self, body: dict[str, np.ndarray]) -> None:
+        super().__init__(body["mu"], body["lam"], body["volumes"], float(body["time_step"]))
+        X, basis = body["rest_positions"], body["basis"]
+        J = deformation_jacobian(X, body["tets"].astype(int))
+        named = J.shape[1] // 3  # it knows of no vertex after the last that a tet names
+        self.J_u = np.asarray(J @ sp.kron(sp.csr_matrix(basis[:named]), sp.identity(3)).toarray())
+        self.F_held = J @ X[:named].reshape(-1, 1)
+        self.M_u = np.kron(body["mass"], np.identity(3))
+        self.forces = body["forces"].reshape(-1, 1)
+
+    def begin(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """A step from unknowns and their velocities (r,3); the unknowns to iterate from."""
+        self.predicted = (x + self.h * v).reshape(-1, 1)
+        return x.reshape(-1, 1)
+
+    def whole(self, u: np.ndarray) -> np.ndarray:
+        """All unknowns as a column."""
+        return u
+
+    def rest_of_energy(self, u: np.ndarray) -> float:
+        """Inertia over h² and weight, J."""
+        d = u - self.predicted
+        return 0.5 * float((d.T @ (self.M_u @ d)).item()) / self.h**2 - float((self.forces.T @ u).item())
+
+    def rest_of_gradient(self, u: np.ndarray) -> np.ndarray:
+        """Its gradient, N."""
+        return self.M_u @ (u - self.predicted) / self.h**2 - self.forces
 
 
 def main(source: str, target: str) -> None:
     """Step a body and write positions and seconds of every step."""
     with np.load(source, allow_pickle=False) as archive:
         body = {key: archive[key] for key in archive.files}
-    problem = FullSpace(body)
+    problem = Subspace(body) if "basis" in body else FullSpace(body)
     x, v = body["positions"].copy(), body["velocities"].copy()
     s = body["stretch"].reshape(-1, 1)
     positions, seconds = [], []
     for _ in range(int(body["steps"])):
-        problem.begin(x, v)
+        u = problem.begin(x, v)
         start = time.perf_counter()
-        p = np.vstack([x.reshape(-1, 1)[problem.free], s, np.zeros_like(s)])
+        p = np.vstack([u, s, np.zeros_like(s)])
         p = sqp_mfem(
             p, problem.energy, problem.hessians, problem.gradients, tolerance=0.0, max_iter=int(body["iterations"])
         )

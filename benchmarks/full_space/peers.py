@@ -24,7 +24,7 @@ SLABS = (1e9, 1e6)
 BEAM_STEP = 1 / 60
 DOWN = (0.0, 0.0, -9.8)
 # simkit numbers a symmetric matrix 11, 22, 33, 12, 13, 23; we 11, 22, 33, 23, 13, 12. The swap is its own inverse.
-_SIMKIT_ORDER = [0, 1, 2, 5, 4, 3]
+SIMKIT_ORDER = [0, 1, 2, 5, 4, 3]
 
 
 def cases(data: Path | None) -> Iterator[Case]:
@@ -92,7 +92,7 @@ def _simkit(
         "forces": np.asarray(mass.sum(axis=1)).reshape(-1, 1) * np.array(gravity),
         "positions": state.positions,
         "velocities": state.velocities,
-        "stretch": state.stretch[:, _SIMKIT_ORDER],
+        "stretch": state.stretch[:, SIMKIT_ORDER],
         "steps": steps,
         "iterations": iterations,
     }

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
 
 STEP = 1 / 60
-DOWN = (0.0, 0.0, -9.8)
+DOWN, NONE = (0.0, 0.0, -9.8), (0.0, 0.0, 0.0)
 CONVERGED = {"max_iterations": 100, "tolerance": 1e-7}
 VARIANTS = {
     "Mixed FEM": ("subspace_mixed_fem", {}, "C1"),
@@ -58,34 +59,47 @@ def part_momentum(model: Model, part: np.ndarray) -> Observed:
     return lambda x, v: np.cross(x - shares @ x, mass @ v).sum(axis=0)
 
 
-def course(
-    model: Model, space: ReducedModel, start: State, steps: int, observed: Observed, solver: str, **settings: object
-) -> tuple[np.ndarray, State, float]:
-    """What is observed after every step (steps,3), the last state, and iterations a step."""
-    stepper = make_solver(space, SolverSettings(solver=solver, gravity=DOWN, **settings))
-    state, seen, iterations = start, [], 0
-    for _ in range(steps):
-        state, report = stepper.step(state, state.positions[space.pinned], STEP)
-        iterations += report.iterations
-        seen.append(observed(model.mesh.rest_positions + space.basis @ state.positions, space.basis @ state.velocities))
-    return np.array(seen), state, iterations / steps
+class Scene(NamedTuple):
+    """A body in its subspace, where a motion starts, its steps, what is observed of it, and gravity, m/s²."""
 
+    model: Model
+    space: ReducedModel
+    start: State
+    steps: int
+    observed: Observed
+    gravity: tuple[float, float, float] = DOWN
 
-def settled(space: ReducedModel, start: State, loads: Callable[[float], tuple[Load, ...]], steps: int) -> State:
-    """Where the body comes to rest, without gravity's swing: loads of a time from 0 to 1, long damped steps."""
-    settings = {"solver": "subspace_mixed_fem", "max_iterations": 60, "tolerance": 1e-6, "mass_damping": 10.0}
-    stepper, state = make_solver(space, SolverSettings(gravity=DOWN, **settings)), start
-    for k in range(steps):
-        load = loads(min(1.5 * (k + 1) / steps, 1.0))
-        state, _report = stepper.step(state, state.positions[space.pinned], 1 / 10, load)
-    return space.state_at(state.positions)
+    def positions(self, state: State) -> np.ndarray:
+        """(n,3), m."""
+        return self.model.mesh.rest_positions + self.space.basis @ state.positions
+
+    def course(self, solver: str, **settings: Any) -> tuple[np.ndarray, State, float]:
+        """What is observed after every step (steps,3), the last state, and iterations a step."""
+        stepper = make_solver(self.space, SolverSettings(solver=solver, gravity=self.gravity, **settings))
+        state, seen, iterations = self.start, [], 0
+        for _ in range(self.steps):
+            state, report = stepper.step(state, state.positions[self.space.pinned], STEP)
+            iterations += report.iterations
+            seen.append(self.observed(self.positions(state), self.space.basis @ state.velocities))
+        return np.array(seen), state, iterations / self.steps
+
+    def settled(self, loads: Callable[[float], tuple[Load, ...]], steps: int) -> Scene:
+        """The scene from where its start comes to rest under loads of a time that goes from 0 to 1: long damped steps,
+        the last third of them with the loads as they are at 1.
+        """
+        settings = {"solver": "subspace_mixed_fem", "max_iterations": 60, "tolerance": 1e-6, "mass_damping": 10.0}
+        stepper, state = make_solver(self.space, SolverSettings(gravity=self.gravity, **settings)), self.start
+        for k in range(steps):
+            load = loads(min(1.5 * (k + 1) / steps, 1.0))
+            state, _report = stepper.step(state, state.positions[self.space.pinned], 1 / 10, load)
+        return self._replace(start=self.space.state_at(state.positions))
 
 
 def _crab() -> Iterable[Row]:
     warm_up(ignore)
     model = creatures.crab()
     space = skinning_subspace(model, 16, 342).model
-    yield from _compared("crab", model, space, space.rest_state(), 60, whole_momentum(model), {2: 0.1})
+    yield from _compared("crab", Scene(model, space, space.rest_state(), 60, whole_momentum(model)))
 
 
 def _pendulum() -> Iterable[Row]:
@@ -101,8 +115,8 @@ def _pendulum() -> Iterable[Row]:
         c, s = np.cos(6.0 * np.pi * time), np.sin(6.0 * np.pi * time)
         return (Springs(points, stiffness, X[held] @ np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])),)
 
-    start = settled(space, space.rest_state(), wound, 90)
-    yield from _compared("pendulum", model, space, start, 90, whole_momentum(model), {2: 0.1})
+    scene = Scene(model, space, space.rest_state(), 90, whole_momentum(model))
+    yield from _compared("pendulum", scene.settled(wound, 90))
 
 
 def _sword() -> Iterable[Row]:
@@ -116,33 +130,24 @@ def _sword() -> Iterable[Row]:
     def pulled(time: float) -> tuple[Load, ...]:
         return (Springs(points, stiffness, X[tail] + time * np.array([-0.8, 0.3, 0.2])),)
 
-    start = settled(space, space.rest_state(), pulled, 30)
-    yield from _compared("sword", model, space, start, 25, part_momentum(model, sword), {2: 0.1})
+    scene = Scene(model, space, space.rest_state(), 25, part_momentum(model, sword), NONE)
+    yield from _compared("sword", scene.settled(pulled, 30))
 
 
-def _compared(
-    case: str,
-    model: Model,
-    space: ReducedModel,
-    start: State,
-    steps: int,
-    observed: Observed,
-    bars: dict[int, float],
-) -> Iterable[Row]:
+def _compared(case: str, scene: Scene) -> Iterable[Row]:
     """Every solver at every cap against the converged run: error in the mean square over time, and overshoot."""
-    exact, end, iterations = course(model, space, start, steps, observed, "subspace_mixed_fem", **CONVERGED)
-    size, times = np.linalg.norm(exact), STEP * np.arange(1, steps + 1)
+    model, start = scene.model, scene.start
+    exact, end, iterations = scene.course("subspace_mixed_fem", **CONVERGED)
+    size, times = np.linalg.norm(exact), STEP * np.arange(1, scene.steps + 1)
     yield row(case, "tets", len(model.mesh.tets))
     yield row(case, "iterations a step, converged", iterations)
     ends, errors, curves = {"start": start, "converged": end}, {}, []
     for name, (solver, settings, colour) in VARIANTS.items():
         for cap in CAPS:
             label = f"{name}, {cap}"
-            L, ends[label], _ = course(
-                model, space, start, steps, observed, solver, max_iterations=cap, tolerance=0.0, **settings
-            )
+            L, ends[label], _ = scene.course(solver, max_iterations=cap, tolerance=0.0, **settings)
             errors[label] = float(np.linalg.norm(L - exact) / size)
-            bar = bars.get(cap) if name == "Mixed FEM" else None
+            bar = 0.1 if name == "Mixed FEM" and cap == 2 else None
             yield row(case, f"error of angular momentum, {label}", errors[label], "", at_most=bar)
             most = np.linalg.norm(L, axis=1).max() / np.linalg.norm(exact, axis=1).max()
             yield row(case, f"largest / converged largest, {label}", most)
@@ -152,8 +157,5 @@ def _compared(
     curves.append(Curve("converged", times, np.linalg.norm(exact, axis=1), "k-."))
     E = model.elastic.parameters[:, 0]
     shown = ("start", "converged", "Mixed FEM, 1", "Mixed FEM, 2", "FEM, 4")
-    shots = [
-        Snapshot(name, model.mesh.rest_positions + space.basis @ ends[name].positions, model.mesh.tets, E)
-        for name in shown
-    ]
+    shots = [Snapshot(name, scene.positions(ends[name]), model.mesh.tets, E) for name in shown]
     draw("subspace", case, [Plot("angular momentum", "s", "kg m²/s", curves), *shots])

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sinew.benchmarks import creatures
 from sinew.benchmarks.bodies import block
 from sinew.core.cubature.spectral_clusters import every_tet, spectral_clusters, weight_features
 from sinew.core.errors import SubspaceError
+from sinew.core.subspaces.reduced_model import find_subspace
 
 
 def cloud(seed=0, count=2000):
@@ -69,3 +71,16 @@ def test_every_tet_is_exact():
     found = spectral_clusters(np.zeros((3, 1)), volumes, np.zeros(3, dtype=int), 5)
     assert np.array_equal(found.weights, volumes)
     assert np.array_equal(found.tets, every_tet(volumes).tets)
+
+
+def test_soft_and_thin_parts_get_more_points_for_their_volume():
+    """A crab's soft joints beside its shell, a pendulum's strands beside its blocks ([SubMFEM23] Figs. 6, 16)."""
+    crab, pendulum = creatures.crab(0.06), creatures.pendulum(0.06)
+    joints = crab.elastic.parameters[:, 0] < 1e8
+    x, y, z = np.abs(pendulum.mesh.rest_positions[pendulum.mesh.tets].mean(axis=1)).T
+    strands = (z < 0.6) | ((z > 1.02) & (z < 1.68))
+    assert (np.maximum(x, y)[strands] < 0.06).all()
+    for model, part, points in ((crab, joints, 342), (pendulum, strands, 400)):
+        parts, volumes = find_subspace(model, 16, points), model.elastic.weights
+        inside = part[parts.tets]
+        assert inside.sum() / volumes[part].sum() > 1.4 * (~inside).sum() / volumes[~part].sum()

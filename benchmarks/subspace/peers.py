@@ -1,0 +1,100 @@
+"""simkit's Mixed FEM in the same subspace of the same body (an optional install; see docs)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...core.model.model import Model
+from ...core.model.settings import SolverSettings
+from ...core.model.state import State
+from ...core.simulation.prepare import ignore
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ..bodies import bent_beam, has, recorded
+from ..full_space.peers import SIMKIT_ORDER
+from ..measures import EARTH, STEP
+from ..pictures import Plot, Snapshot, draw
+from ..processes import ask, python_with
+from ..registry import Case, Row, row
+
+MODES, POINTS = 16, 320
+ITERATIONS, STEPS = 2, 5
+SWING = 10
+"""Steps of the converged run that the state is taken from."""
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """The gummy bear where it is, else a beam of as many tets."""
+    yield Case("simkit", lambda: _simkit(_body(data)))
+
+
+def _body(data: Path | None) -> Model:
+    if data is not None and has(data, "gummy_bear"):
+        return recorded(data, "gummy_bear", 6e4, 1e10)[0]
+    return bent_beam((42, 10, 10))[0]
+
+
+def _steps(space: ReducedModel, state: State, steps: int, **settings: float) -> tuple[list[State], list[float]]:
+    """States and seconds of every step."""
+    solver = make_solver(space, SolverSettings(solver="subspace_mixed_fem", gravity=EARTH, **settings))
+    states, seconds = [], []
+    for _ in range(steps):
+        start = time.perf_counter()
+        state, _report = solver.step(state, state.positions[space.pinned], STEP)
+        seconds.append(time.perf_counter() - start)
+        states.append(state)
+    return states, seconds
+
+
+def _simkit(model: Model) -> Iterable[Row]:
+    """The same basis, cubature, energy, mass, step and number of iterations, from the same state of a swing."""
+    python = python_with("simkit")
+    if python is None:
+        yield row("simkit", "simkit is not installed: skipped", float("nan"))
+        return
+    warm_up(ignore)
+    space = skinning_subspace(model, MODES, POINTS)
+    tets, space = space.parts.tets, space.model
+    state = _steps(space, space.rest_state(), SWING, max_iterations=100, tolerance=1e-9)[0][-1]
+    free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
+    mu, lam = space.elastic.parameters.T
+    question = {
+        "rest_positions": model.mesh.rest_positions,
+        "tets": model.mesh.tets[tets],
+        "basis": space.basis[:, free],
+        "mass": space.mass[np.ix_(free, free)],
+        "forces": space.nodal_masses[free, None] * np.array(EARTH),
+        "time_step": STEP,
+        "mu": mu,
+        "lam": lam + mu,  # Stable Neo-Hookean's second parameter
+        "volumes": space.elastic.weights,
+        "positions": state.positions[free],
+        "velocities": state.velocities[free],
+        "stretch": state.stretch[:, SIMKIT_ORDER],
+        "steps": STEPS,
+        "iterations": ITERATIONS,
+    }
+    answer = ask(python, "simkit_mixed_fem.py", question)
+    runs = [_steps(space, state, STEPS, max_iterations=ITERATIONS, tolerance=0.0) for _ in range(4)]
+    exact = _steps(space, state, STEPS, max_iterations=200, tolerance=1e-12)[0]
+    ours, theirs = min(min(seconds) for _, seconds in runs[1:]), float(answer["seconds"].min())
+    yield row("simkit", "tets", len(model.mesh.tets))
+    yield row("simkit", f"simkit, {ITERATIONS} iterations", 1e3 * theirs, "ms a step")
+    yield row("simkit", f"ours, {ITERATIONS} iterations", 1e3 * ours, "ms a step")
+    yield row("simkit", "simkit / ours", theirs / ours, "", at_least=40.0)
+    peer = [space.basis[:, free] @ U for U in answer["positions"]]
+    size = model.mesh.size
+    for name, found in (("simkit", peer), ("ours", [space.basis @ each.positions for each in runs[0][0]])):
+        off = max(np.abs(u - space.basis @ e.positions).max() for u, e in zip(found, exact, strict=True))
+        yield row("simkit", f"{name}: distance to the converged / size", off / size)
+    X, E = model.mesh.rest_positions, model.elastic.parameters[:, 0]
+    shots: list[Plot | Snapshot] = [
+        Snapshot(f"{name}, {1e3 * s:.1f} ms a step", X + u, model.mesh.tets, E, (0.2, -0.3, -1.0), (0.0, 1.0, 0.0))
+        for name, u, s in (("simkit", peer[-1], theirs), ("ours", space.basis @ runs[0][0][-1].positions, ours))
+    ]
+    draw("subspace", "simkit", shots)
