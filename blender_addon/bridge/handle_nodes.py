@@ -1,9 +1,9 @@
 """The node group that moves a mesh by handles: ``sum_k w_k (c @ H_k)`` added to its positions.
 
 H_k (4,3) are the vertices 4k to 4k+3 of the handle mesh, w_k is a float attribute (w_0 = 1), and c are the position's
-homogeneous coordinates ``[(p - centre) / size, 1]``. A repeat zone goes through the handles, so that the group is as
-small for sixty of them as for one. Products and sums are Multiply Add: a matrix by Transform Point takes four times as
-long in 4.5.
+homogeneous coordinates ``[(p - centre) / size, 1]``. A repeat zone sums up ``w_k H_k``, so that the group is as small
+for sixty handles as for one, from the last handle to the first: low modes move most, and what comes last is rounded
+least often. Products are Multiply Add: matrices by Transform Point take four times as long in 4.5.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import bpy
 
 ATTRIBUTE = "Sinew Weight "
 """Begins the names of the weights' attributes; the handle's number follows."""
+ROWS = ("Along X", "Along Y", "Along Z", "Shift")
 _OBJECT_NODE = "Handles"
 
 
@@ -28,30 +29,35 @@ def handle_group(name: str, handles: Any, count: int, centre: tuple[float, float
     source = tree.node("GeometryNodeObjectInfo", Object=handles)
     source.name = source.label = _OBJECT_NODE
     mesh, position = source.outputs["Geometry"], tree.node("GeometryNodeInputPosition").outputs["Position"]
-    centred = tree.vector("SUBTRACT", position, centre)
-    scaled = tree.node("ShaderNodeSeparateXYZ", Vector=tree.vector("DIVIDE", centred, (size,) * 3)).outputs
 
-    def moved(first: Any) -> Any:
-        """``c @ H`` for the handle whose vertices begin at ``first``."""
-        rows = [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
-        total = rows[3]
-        for i in range(3):
-            total = tree.vector("MULTIPLY_ADD", rows[i], scaled[i], total)
-        return total
+    def rows(first: Any) -> list[Any]:
+        """H of the handle whose vertices begin at ``first``."""
+        return [tree.sample(mesh, position, tree.math("ADD", first, float(i))) for i in range(4)]
 
     begin, end = tree.node("GeometryNodeRepeatInput"), tree.node("GeometryNodeRepeatOutput")
     begin.pair_with_output(end)
     end.repeat_items.clear()
     end.repeat_items.new("INT", "Handle")
-    end.repeat_items.new("VECTOR", "Offset")
-    tree.fill(begin, Iterations=count, Handle=1, Offset=moved(0.0))
+    for name in ROWS:
+        end.repeat_items.new("VECTOR", name)
+    tree.fill(begin, Iterations=count, Handle=count)
     handle = begin.outputs["Handle"]
     number = tree.node("FunctionNodeValueToString", Value=handle).outputs["String"]
     attribute = tree.node("FunctionNodeReplaceString", String=f"{ATTRIBUTE}#", Find="#", Replace=number)
     weight = tree.node("GeometryNodeInputNamedAttribute", Name=attribute.outputs["String"]).outputs["Attribute"]
-    total = tree.vector("MULTIPLY_ADD", moved(tree.math("MULTIPLY", handle, 4.0)), weight, begin.outputs["Offset"])
-    tree.fill(end, Handle=tree.math("ADD", handle, 1.0), Offset=total)
-    placed = tree.node("GeometryNodeSetPosition", Geometry=entry.outputs["Geometry"], Offset=end.outputs["Offset"])
+    wide = tree.node("ShaderNodeCombineXYZ", X=weight, Y=weight, Z=weight).outputs["Vector"]
+    moved = rows(tree.math("MULTIPLY", handle, 4.0))
+    sums = {
+        name: tree.vector("MULTIPLY_ADD", wide, row, begin.outputs[name]) for name, row in zip(ROWS, moved, strict=True)
+    }
+    tree.fill(end, Handle=tree.math("SUBTRACT", handle, 1.0), **sums)
+    whole = [tree.vector("ADD", end.outputs[name], row) for name, row in zip(ROWS, rows(0.0), strict=True)]
+    centred = tree.vector("SUBTRACT", position, centre)
+    scaled = tree.node("ShaderNodeSeparateXYZ", Vector=tree.vector("DIVIDE", centred, (size,) * 3)).outputs
+    offset = whole[3]
+    for row, coordinate in zip(whole, scaled):
+        offset = tree.vector("MULTIPLY_ADD", row, coordinate, offset)
+    placed = tree.node("GeometryNodeSetPosition", Geometry=entry.outputs["Geometry"], Offset=offset)
     tree.fill(leave, Geometry=placed.outputs["Geometry"])
     tree.arrange()
     return group
