@@ -76,6 +76,35 @@ def test_stop_keeps_frames_and_resume_completes(body, saved):
     assert body.sinew.bake.frames > done
 
 
+def test_the_child_finds_handles(body, saved, evaluated):
+    """After a bake, and for Convert Result; the record keeps saying how the bake itself went."""
+    body.sinew.result, body.sinew.result_modes = "NODES", 2
+    run = start(body)
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "done" and body.sinew.bake.kind == "NODES" and body.sinew.bake.modes == 2
+    before = evaluated(body, 4)
+    body.sinew.result_modes, body.sinew.bake.status = 8, "STOPPED"
+    store = baking.open_store(body)
+    child.start(background.child_run(body, "handles", store.job(), store))
+    drain_until(lambda: child.current() is None)
+    assert (body.sinew.bake.status, body.sinew.bake.kind, body.sinew.bake.modes) == ("STOPPED", "NODES", 8)
+    after = evaluated(body, 4)
+    assert np.abs(after - store.read(4)).max() < np.abs(before - store.read(4)).max()
+
+
+def test_handles_that_fail_leave_the_result_as_it_is(body, saved):
+    body.sinew.result = "KEYS"
+    bpy.ops.sinew.bake()
+    store = baking.open_store(body)
+    (store.folder / "frame_000003.sinew").write_bytes(b"damaged")
+    body.sinew.result = "NODES"
+    run = background.child_run(body, "handles", store.job(), store)
+    child.start(run)
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "error" and "frame_000003.sinew is damaged" in body.sinew.bake.message
+    assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
+
+
 def test_esc_stops_the_playback_first(monkeypatch):
     """Called by hand: without a window Blender never invokes an operator."""
 

@@ -58,6 +58,17 @@ def test_a_second_bake_replaces_the_first(scene):
     assert len(bpy.data.objects["Body"].data.shape_keys.key_blocks) == 2
 
 
+def test_the_result_may_be_geometry_nodes_and_be_converted(scene, capfd):
+    """Resuming a bake that is done converts its result."""
+    assert command.run(["bake", "--solver", "subspace_fem", "--result", "nodes"]) == 0
+    obj = bpy.data.objects["Body"]
+    assert obj.sinew.bake.kind == obj.sinew.result == "NODES" and obj.data.shape_keys is None
+    assert "Equal to the frames but for round-off." in capfd.readouterr().err
+    assert command.run(["bake", "--solver", "subspace_fem", "--result", "keys", "--resume"]) == 0
+    obj = bpy.data.objects["Body"]
+    assert obj.sinew.bake.kind == "KEYS" and not obj.modifiers and len(obj.data.shape_keys.key_blocks) == 4
+
+
 @pytest.mark.parametrize(
     "arguments, said",
     [

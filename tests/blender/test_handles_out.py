@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from sinew.blender_addon import baking
 from sinew.blender_addon.bridge.handle_nodes import ATTRIBUTE, handles_of
+from sinew.blender_addon.bridge.handles_out import write_handles
+from sinew.blender_addon.bridge.shape_keys import write_keys
+from sinew.core.simulation.kept_handles import Handles
 
 TIMES = (1.0, 2.0, 2.4, 3.75, 4.0)
 SIZE = 1.0
@@ -246,3 +249,42 @@ def test_handles_that_cannot_be_found_leave_shape_keys(soft, saved, evaluated):
     assert bpy.ops.sinew.convert_result() == {"FINISHED"}
     assert soft.data.shape_keys is None and soft.sinew.bake.message == ""
     assert soft.sinew.bake.status == "STOPPED"
+
+
+def middle_row(path):
+    """How much of each pixel is covered, along the middle of a rendered frame."""
+    scene = bpy.context.scene
+    scene.render.filepath = str(path)
+    bpy.ops.render.render(write_still=True)
+    image = bpy.data.images.load(str(path))
+    width, height = image.size
+    return np.array(image.pixels[:]).reshape(height, width, 4)[height // 2, :, 3]
+
+
+def test_motion_blur_is_that_of_shape_keys(add_mesh, tmp_path):
+    """Cycles takes the mesh between frames; a plate crosses the picture."""
+    frames, moved = np.arange(1, 6, dtype=np.int32), np.zeros((5, 1, 4, 3), dtype=np.float32)
+    moved[:, 0, 3, 0] = 0.6 * np.arange(5) - 1.2
+    still = Handles(frames, np.zeros((4, 0), np.float32), moved, np.zeros(3), np.ones(1), np.zeros((5, 2)))
+    corners = np.array([(-0.5, -0.5, 0.0), (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (-0.5, 0.5, 0.0)])
+    scene = bpy.context.scene
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.camera.location.z, scene.camera.data.type = 3.0, "ORTHO"
+    scene.render.engine, scene.cycles.samples, scene.cycles.seed = "CYCLES", 64, 1
+    scene.render.resolution_x, scene.render.resolution_y = 64, 16
+    scene.render.film_transparent = scene.render.use_motion_blur = True
+    scene.render.motion_blur_shutter = 1.0
+    scene.frame_set(3)
+    rows = []
+    for kind in ("nodes", "keys"):
+        plate = add_mesh(corners, [(0, 1, 2, 3)])
+        if kind == "nodes":
+            write_handles(plate, still)
+        else:
+            write_keys(plate, frames.tolist(), [corners + handle[0, 3] for handle in moved])
+        rows.append(middle_row(tmp_path / f"{kind}.png"))
+        bpy.data.objects.remove(plate)
+    blurred = (rows[0] > 0.1 * rows[0].max()) & (rows[0] < 0.9 * rows[0].max())
+    assert blurred.sum() > 8, "0.6 m in a frame"
+    assert np.abs(rows[0] - rows[1]).max() < 0.02 * rows[0].max()

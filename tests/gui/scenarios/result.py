@@ -1,0 +1,82 @@
+"""The result of a bake on shape keys, converted to Geometry Nodes by the child process and back, with undo."""
+
+import importlib
+
+import bpy
+import numpy as np
+
+PACKAGE = "bl_ext.user_default.sinew"
+
+
+def make_body(gui):
+    with gui.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_monkey_add()
+        bpy.ops.sinew.enable()
+    obj = bpy.context.view_layer.objects.active
+    back = [v.index for v in obj.data.vertices if v.co.y > 0.5]
+    obj.vertex_groups.new(name="Pins").add(back, 1.0, "REPLACE")
+    obj.sinew.pin_group, obj.sinew.cells_across = "Pins", 10
+    obj.sinew.solver, obj.sinew.modes = "subspace_mixed_fem", 6
+    obj.sinew.use_scene_range, obj.sinew.frame_end = False, 20
+
+
+def body():
+    """The object by name: references do not outlive an undo."""
+    return bpy.data.objects["Suzanne"]
+
+
+def there():
+    """Where the result is: its kind, shape keys, modifiers, node groups."""
+    keys = body().data.shape_keys
+    kinds = [modifier.type for modifier in body().modifiers]
+    return [body().sinew.bake.kind, len(keys.key_blocks) if keys else 0, kinds, len(bpy.data.node_groups)]
+
+
+def positions(frame):
+    bpy.context.scene.frame_set(frame)
+    result = body().evaluated_get(bpy.context.evaluated_depsgraph_get())
+    flat = np.empty(3 * len(result.data.vertices), dtype=np.float32)
+    result.data.vertices.foreach_get("co", flat)
+    return flat
+
+
+def scenario(gui):
+    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    make_body(gui)
+    yield from gui.show_sidebar("Sinew")
+    bpy.context.preferences.view.ui_scale = 0.65
+    with gui.context():
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "result.blend"))
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+    yield from gui.wait_until(lambda: job.current() is None, 480, "the bake is done")
+    gui.record("keys", there())
+    expected = positions(15)
+
+    body().sinew.result = "NODES"
+    yield from gui.photograph("1-asks-to-convert")
+    with gui.context():
+        bpy.ops.ed.undo_push(message="Before")
+        bpy.ops.sinew.convert_result()
+    gui.record("running", job.current() is not None)
+    yield from gui.wait_until(lambda: job.current() is None, 120, "the result is converted")
+    gui.record("nodes", there())
+    gui.record("off", float(np.abs(positions(15) - expected).max()))
+    gui.record("said", body().sinew.bake.error)
+    yield from gui.photograph("2-nodes")
+
+    yield from gui.move(*gui.centre())
+    yield from gui.press("Z", ctrl=True)
+    yield from gui.redraw()
+    gui.record("after one undo", there())
+    with gui.context():
+        bpy.ops.ed.redo()
+    gui.record("after redo", there())
+    with gui.context():
+        body().sinew.result = "KEYS"
+        bpy.ops.sinew.convert_result()
+    gui.record("keys again", there())
+    with gui.context():
+        bpy.ops.sinew.delete_bake()
+    gui.record("deleted", there())
