@@ -169,7 +169,7 @@ def record(context: Any) -> None:
     if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
         restart(context, record=True)
     else:
-        session.state.record()
+        session.state.record(baking.wanted_modes(session.object) > 0)
 
 
 def toggle() -> None:
@@ -242,7 +242,7 @@ def _begin_to_show(session: Session) -> None:
         session.view = live_view.View(session)
     session.stage.hide(obj)
     if session.take_on_ready:
-        session.state.record()
+        session.state.record(baking.wanted_modes(obj) > 0)
 
 
 def _beat() -> None:

@@ -108,10 +108,10 @@ class LiveState:
         self.steps = 0
         self.asked.append({"do": "reset"})
 
-    def record(self) -> None:
-        """Start over at the first frame and keep every frame; what is pinned stays pinned."""
+    def record(self, handles: bool = False) -> None:
+        """Start over at the first frame and keep every frame, as handles too; what is pinned stays pinned."""
         self.steps = 0
-        self.asked.append({"do": "record"})
+        self.asked.append({"do": "record", "handles": handles})
         self.play()
 
     def stop_recording(self) -> None:

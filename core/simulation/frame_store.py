@@ -151,6 +151,7 @@ class FrameStore:
         """Keep a frame that took some seconds. When this returns, it is safe on disk and the simulation can go on from
         it.
         """
+        remove(self._path("handles"))  # they are made of all frames
         whose = {"frame": frame, "job": self._key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
         told = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}
@@ -240,9 +241,9 @@ class FrameStore:
         write_arrays(self._path(kind), arrays, about)
 
     def take_kept(self, other: FrameStore) -> None:
-        """Keep what another store keeps: keys tell whether it can be used."""
+        """Keep what another store keeps, beside what is made of its frames: keys tell whether it can be used."""
         for kind in KEPT:
-            if kept := other.read_kept(kind):
+            if kind != "handles" and (kept := other.read_kept(kind)):
                 self.keep(kind, *kept)
 
     def take_over(self, other: FrameStore) -> None:
@@ -254,6 +255,8 @@ class FrameStore:
             for frame in other._numbers(kind):
                 arrays, told = other._read_own(kind, frame)
                 write_arrays(self._path(kind, frame), arrays, told | {"job": self._key()})
+        if kept := other.read_kept("handles"):
+            self.keep("handles", *kept)
 
     # -- the folder ---------------------------------------------------------------------------------------------------
 
@@ -305,7 +308,7 @@ class FrameStore:
         for kind in ("state", "frame"):
             for frame in self._numbers(kind):
                 if from_frame is None or frame >= from_frame:
-                    remove(self._path("handles"))  # made of the frames: other frames may take their place
+                    remove(self._path("handles"))
                     remove(self._path(kind, frame))
         for name in self._names():
             if _NAME.match(name.removesuffix(".part")) and name.endswith(".part"):

@@ -4,7 +4,7 @@ Commands, one JSON object a line:
 
     {"do":"advance","grabs":[{"vertex":12,"target":[x,y,z],"stiffness":300.0}]}     one frame on
     {"do":"reset"}                                      back to the first frame, at rest
-    {"do":"record"}                                     reset, and keep every frame until the last
+    {"do":"record","handles":false}                     reset, and keep every frame until the last; as handles, too
     {"do":"stop_recording"}
     {"do":"stiffness","youngs_modulus":[...]}           of every material, Pa
 
@@ -26,6 +26,7 @@ from ..errors import SettingsError, SinewError
 from ..materials.lame import youngs_modulus
 from ..solvers.registry import in_subspace
 from .frame_store import FrameStore
+from .handles_of_frames import keep_handles
 from .job import Job
 from .live import Grab, LiveBody
 from .prepare import OnEvent, Prepared, prepare
@@ -89,7 +90,7 @@ class _Service:
     def __init__(self, job: Job, body: LiveBody, prepared: Prepared, store: FrameStore, on_event: OnEvent) -> None:
         self._job, self._body, self._prepared = job, body, prepared
         self._store, self._on_event = store, on_event
-        self._recording = False
+        self._recording = self._keeps_handles = False
 
     def ready(self) -> None:
         """Say so, and what is there."""
@@ -113,7 +114,7 @@ class _Service:
                     self._tell(self._body.reset(), began)
                 case "record":
                     self._store.keep_until(None)
-                    self._recording = True
+                    self._recording, self._keeps_handles = True, bool(command.get("handles"))
                     self._tell(self._body.reset(), began)
                 case "stop_recording":
                     self._end_recording()
@@ -148,4 +149,6 @@ class _Service:
 
     def _end_recording(self) -> None:
         self._recording = False
+        if self._keeps_handles:
+            keep_handles(self._job, self._store, 0, self._prepared)
         self._on_event({"event": "recorded", "frames": len(self._store.frames())})

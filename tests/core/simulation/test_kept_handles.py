@@ -1,5 +1,6 @@
 """Frames as handles: exact for a subspace solver, the best fit for others, found anew when frames are others."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
 from sinew.core.simulation.handles_of_frames import find_handles
 from sinew.core.simulation.kept_handles import kept_handles
+from sinew.core.simulation.live_service import serve
 
 from .jobs import free_box, shaken_bar
 
@@ -171,3 +173,26 @@ def two_boxes(box):
     surface = replace(box.surface, positions=np.vstack([X, X + [0.5, 0, 0]]), triangles=np.vstack([T, T + len(X)]))
     fine = ResolutionSettings(cells_across=8)
     return replace(box, surface=surface, material_weights=np.ones((2 * len(X), 1)), resolution=fine)
+
+
+def test_another_store_is_lent_no_handles_but_given_them_with_the_frames(bar, bar_store, tmp_path):
+    lent, given = (FrameStore.create(tmp_path / name, bar) for name in ("lent", "given"))
+    lent.take_kept(bar_store)
+    assert lent.read_kept("subspace") and lent.read_kept("handles") is None
+    given.take_over(bar_store)
+    assert np.array_equal(kept_handles(bar, given, 1).handles, kept_handles(bar, bar_store, 1).handles)
+    given.write(FRAMES, bar_store.read(1), bar_store.last_state(1)[1], [])
+    assert kept_handles(bar, given, 1) is None, "a frame was replaced"
+
+
+def test_a_recorded_take_has_handles_when_asked(bar, tmp_path):
+    for wanted in (False, True):
+        store = FrameStore.create(tmp_path / str(wanted), bar)
+        commands = [{"do": "record", "handles": wanted}, *[{"do": "advance", "grabs": []}] * (FRAMES - 1)]
+        events = []
+        serve(bar, store, events.append, map(json.dumps, commands))
+        assert "recorded" in [event["event"] for event in events]
+        found = kept_handles(bar, store, 1)
+        assert (found is not None) == wanted
+    assert found.frames.tolist() == list(range(1, FRAMES + 1))
+    assert found.errors[:, 1].max() < 3e-7 * bar.surface.size
