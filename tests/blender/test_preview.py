@@ -11,11 +11,15 @@ import gpu
 import numpy as np
 import pytest
 from sinew.blender_addon.bridge import preview_shader
+from sinew.blender_addon.bridge.job_in import make_job
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
 from sinew.blender_addon.bridge.preview_light import Light, studio_lights
 from sinew.blender_addon.bridge.preview_mesh import DrawnMesh, Skin, drawn_mesh, read_drawn_mesh
 from sinew.blender_addon.bridge.preview_out import Preview
 from sinew.core.errors import PreviewError
+from sinew.core.simulation.live import Grab, LiveBody
+from sinew.core.simulation.live_service import display_arrays
+from sinew.core.simulation.prepare import prepare
 
 from . import card
 
@@ -83,6 +87,27 @@ def test_the_card_moves_vertices_as_the_processor_does(add_mesh, handles):
     assert np.abs(expected - skin.rest).max() > 0.05
     assert np.abs(preview.positions() - expected).max() < 1e-12
     assert np.abs(found - expected[vertices]).max() < 1e-6 * skin.size
+
+
+@pytest.mark.parametrize("modes", [5, 16])
+def test_the_card_shows_what_is_simulated(body, modes):
+    """``X + A U`` of a body in its modes, pulled at a corner and held at an end, against the card's vertices."""
+    body.sinew.solver, body.sinew.modes, body.sinew.cells_across = "subspace_mixed_fem", modes, 8
+    job = make_job(body, bpy.context).prolonged()
+    prepared = prepare(job)
+    arrays = display_arrays(job, prepared)
+    skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))
+    preview = Preview(read_drawn_mesh(body, bpy.context, job.frame_start), skin)
+    assert arrays["weights"].shape[1] > modes and arrays["weights"].min() < 0.0
+    live = LiveBody(job, prepared)
+    for _ in range(5):
+        frame = live.advance([Grab(11, skin.rest[11] + [0.0, 0.3, 0.2], 2000.0)])
+    preview.set_handles(prepared.subspace.model.skinning.handles(frame.state.positions))
+    simulated = prepared.surface(frame.state.positions)
+    assert np.abs(simulated - skin.rest).max() > 0.02 * skin.size
+    found = skin.centre + skin.size * card.read_back(preview, "moved")
+    assert np.abs(found - simulated[preview.card.vertices]).max() < 2e-6 * skin.size
+    assert np.abs(preview.positions() - simulated).max() < 2e-6 * skin.size
 
 
 def test_new_handles_reach_the_card(add_mesh):
