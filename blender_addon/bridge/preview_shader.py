@@ -170,7 +170,7 @@ def compiled(info: Any) -> Any:
         return gpu.shader.create_from_info(info)
     except Exception as error:
         raise PreviewError(
-            f"The graphics card refuses the preview's shader ({error}).", "The mesh itself is moved instead: slower."
+            f"The graphics card refuses the preview's shader ({error}).", "Update its driver."
         ) from error
 
 
