@@ -7,9 +7,10 @@ from typing import Any
 
 import bpy
 
+from ..core.model.settings import EARTH
 from ..core.simulation.lengths import length_words
 from .bridge.mesh_in import unit_scale
-from .bridge.weight_in import EARTH, gravity_of
+from .bridge.weight_in import gravity_of
 
 WEAK = 0.5
 """Part of the body's size by which a spring gives way that is worth a warning: a softer one cannot be meant to hold."""

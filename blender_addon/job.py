@@ -30,6 +30,9 @@ PHASES = {
     "tetrahedralize": "Tetrahedralizing",
     "materials": "Blending Materials",
     "subspace": "Finding Modes",
+    "subspace handles": "Finding Handles of Pins",
+    "subspace cubature": "Choosing Cubature Points",
+    "subspace projection": "Checking Cubature Points",
     "simulate": "Simulating",
     "handles": "Finding Handles",
 }
@@ -58,6 +61,7 @@ class Run:
     frames_before: int = 0
     frames_done: int = 0
     phase: str = ""
+    phase_step: str = ""
     phase_done: int = 0
     phase_total: int = 0
     mesh: Event = field(default_factory=dict)
@@ -84,7 +88,7 @@ class Run:
             return "Stopping after this step"
         if self.phase == "simulate" and self.frames_total:
             return f"Frame {self.frames_before + self.frames_done} / {self.frames_total}"
-        return PHASES.get(self.phase, "Starting")
+        return PHASES.get(f"{self.phase} {self.phase_step}", PHASES.get(self.phase, "Starting"))
 
     @property
     def factor(self) -> float:
@@ -114,6 +118,7 @@ class Run:
                 self.first_frame_at = time.monotonic()
                 self.frames_before = event["done"]
             self.phase, self.phase_done, self.phase_total = event["phase"], event["done"], event["total"]
+            self.phase_step = event.get("step", "")
         elif kind == "mesh":
             self.mesh = event
         elif kind == "frame":

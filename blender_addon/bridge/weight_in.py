@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.model.settings import EARTH
 from ..mirror import clean
 from .fields_in import material_weights
 from .mesh_in import object_to_world, transform, triangles_of, unit_scale, vertex_positions
 
 THINNEST = 1e-6
 """Part of its bounding box that a closed surface encloses at least; less is an open one, or a sheet."""
-
-EARTH = 9.81
-"""m/s²: what a body is made for where the scene has no gravity."""
 
 
 def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:

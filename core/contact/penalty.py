@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..forces.step_potential import Motion
+from ..model.settings import EARTH
 from .contact_points import ContactPoints
 from .friction import CREEP, LaggedFriction
 from .obstacle import Contacts, Obstacle
@@ -33,8 +34,6 @@ SHEET_SKIN = 5e-3
 
 PUSH_OUT = 0.5
 """Speed at which points are pushed out of an obstacle that they start in, in sizes of the body a second."""
-
-EARTH = 9.81
 
 
 @dataclass(frozen=True)

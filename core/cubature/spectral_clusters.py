@@ -21,6 +21,7 @@ from scipy.spatial import cKDTree
 
 from ..errors import SubspaceError
 from ..mesh.tet_mesh import TetMesh
+from ..progress import Told, untold
 
 ROUNDS = 60
 """Rounds of k-means at most; it ends when no tet changes its cluster."""
@@ -45,7 +46,9 @@ def every_tet(volumes: np.ndarray) -> Cubature:
     return Cubature(every, volumes.copy(), every)
 
 
-def spectral_clusters(features: np.ndarray, volumes: np.ndarray, parts: np.ndarray, count: int) -> Cubature:
+def spectral_clusters(
+    features: np.ndarray, volumes: np.ndarray, parts: np.ndarray, count: int, told: Told = untold
+) -> Cubature:
     """Choose about ``count`` tets.
 
     Parameters
@@ -68,9 +71,14 @@ def spectral_clusters(features: np.ndarray, volumes: np.ndarray, parts: np.ndarr
             f"{count} cubature points are fewer than the {len(members)} parts of different material.",
             f"Set Cubature Points to {len(members)} or more.",
         )
-    clusters, tets = np.empty(len(volumes), dtype=np.int64), []
+    clusters, tets, done = np.empty(len(volumes), dtype=np.int64), [], 0
     for rows, share in zip(members, _shares(features, volumes, members, count), strict=True):
-        labels, centres = _k_means(features[rows], volumes[rows], share)
+
+        def so_far(part: float, before: int = done, size: int = len(rows)) -> None:
+            told((before + part * size) / len(volumes))
+
+        labels, centres = _k_means(features[rows], volumes[rows], share, so_far)
+        done += len(rows)
         for label in range(len(centres)):
             own = rows[labels == label]
             away = np.sum((features[own] - centres[label]) ** 2, axis=1)
@@ -123,13 +131,14 @@ def _shares(features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray]
     return shares
 
 
-def _k_means(features: np.ndarray, volumes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _k_means(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) -> tuple[np.ndarray, np.ndarray]:
     """Labels (r,) and centres of Lloyd's k-means weighted by volume, from farthest-biased first centres [Arthur,
     Vassilvitskii 2007] drawn with a fixed seed; clusters that run empty are dropped.
     """
-    centres = _first_centres(features, volumes, count)
+    centres = _first_centres(features, volumes, count, told)
     labels = np.full(len(features), -1)
-    for _ in range(ROUNDS):
+    for done in range(ROUNDS):
+        told((1 + done) / (1 + ROUNDS))
         before, labels = labels, cKDTree(centres).query(features)[1]
         if np.array_equal(before, labels):
             break
@@ -139,7 +148,7 @@ def _k_means(features: np.ndarray, volumes: np.ndarray, count: int) -> tuple[np.
     return labels, centres
 
 
-def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int) -> np.ndarray:
+def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) -> np.ndarray:
     rng = np.random.default_rng(0)
     rows = np.arange(len(features))
     if len(rows) > SEEDING_SAMPLE:
@@ -148,6 +157,7 @@ def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int) -> np.
     centres = [points[np.argmax(np.sum((points - points.mean(axis=0)) ** 2, axis=1))]]
     away = np.sum((points - centres[0]) ** 2, axis=1)
     while len(centres) < count and away.max() > 0.0:
+        told(len(centres) / (count * (1 + ROUNDS)))
         chance = np.cumsum(weights * away)
         pick = int(np.searchsorted(chance, rng.random() * chance[-1], side="right"))
         centres.append(points[min(pick, len(points) - 1)])

@@ -14,6 +14,9 @@ from typing import Any
 
 from ..errors import MaterialError, SettingsError, SinewError
 
+EARTH = 9.81
+"""Gravity, m/s²: what bodies are made for where nothing else is said."""
+
 
 def _number(default: float, low: float | None, high: float | None, unit: str, help: str) -> Any:
     return field(default=default, metadata={"range": (low, high), "unit": unit, "help": help})
@@ -174,7 +177,7 @@ class SolverSettings:
         0, 0, 100_000, "", "Tets at which a subspace feels its elasticity; 0 for 20 a mode, which is enough"
     )
     damping_factor: float = _number(1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver: larger is calmer")
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    gravity: tuple[float, float, float] = (0.0, 0.0, -EARTH)
 
     STOP_RULES = ("movement", "decrement", "acceleration")
 

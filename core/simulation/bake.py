@@ -12,8 +12,8 @@ from .frame_store import FrameStore
 from .handles_of_frames import keep_handles
 from .job import Job
 from .kept_handles import kept_handles
-from .prepare import OnEvent, Prepared, ignore, materials, prepare, tetrahedra
-from .run import Stopped, simulate
+from .prepare import OnEvent, Prepared, Stopped, ignore, materials, prepare, tetrahedra
+from .run import simulate
 from .warm_up import load_kernels, warm_up
 
 
@@ -50,10 +50,13 @@ def bake(
     warm_up(on_event)
     load_kernels(job)
     compiled = time.perf_counter()
-    if should_stop():
+    try:
+        if should_stop():
+            raise Stopped
+        prepared = prepare(job, store, on_event, should_stop)
+    except Stopped:
         on_event({"event": "stopped", "frame": last[0] if last else None})
         return "stopped"
-    prepared = prepare(job, store, on_event)
     store.add_preparation({"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled})
     start = last if resume else None
     space = prepared.space

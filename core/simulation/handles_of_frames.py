@@ -19,8 +19,7 @@ from ..subspaces.skinning_modes import skinning_modes
 from .frame_store import FrameStore
 from .job import Job
 from .kept_handles import Handles, keep, kept_handles
-from .prepare import OnEvent, Prepared, ignore, prepare
-from .run import Stopped
+from .prepare import OnEvent, Prepared, Stopped, ignore, prepare
 from .warm_up import warm_up
 
 
@@ -35,7 +34,7 @@ def find_handles(
     try:
         if kept_handles(job, store, modes) is None:
             warm_up(on_event)
-            keep_handles(job, store, modes, prepare(job, store, on_event), on_event, should_stop)
+            keep_handles(job, store, modes, prepare(job, store, on_event, should_stop), on_event, should_stop)
     except Stopped:
         on_event({"event": "stopped", "frame": None})
         return "stopped"

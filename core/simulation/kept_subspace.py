@@ -6,10 +6,14 @@ digits from machine to machine, and within a multiple eigenvalue altogether.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..model.model import Model
-from ..subspaces.reduced_model import SubspaceParts, find_subspace
+from ..progress import StepTold, step_untold
+from ..subspaces.reduced_model import Subspace, SubspaceParts, find_subspace, subspace_of
+from ..subspaces.softening import felt_share
 from .frame_store import FrameStore
 from .job import digest
 
@@ -17,16 +21,25 @@ SUBSPACE_FORMAT = 1
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
 
 
-def kept_subspace(model: Model, modes: int, points: int, store: FrameStore | None) -> SubspaceParts:
-    """The parts of a model's subspace: from the store where they are kept already, else found and kept there."""
+def kept_subspace(
+    model: Model, modes: int, points: int, store: FrameStore | None, told: StepTold = step_untold
+) -> tuple[Subspace, float]:
+    """A model's subspace, and the share of their energy that its low movements have left (:mod:`subspaces.softening`):
+    from the store where they are kept already, else found and kept there.
+    """
     key = subspace_key(model, modes, points)
     kept = store.read_kept("subspace") if store is not None else None
     if kept is not None and kept[1].get("key") == key and (parts := unpack(kept[0], model)):
-        return parts
-    parts = find_subspace(model, modes, points)
+        share = kept[1].get("felt_share")
+        if isinstance(share, float):
+            return subspace_of(model, parts), share
+    parts = find_subspace(model, modes, points, told)
+    told("projection", 0.0)
+    subspace = subspace_of(model, parts)
+    share = felt_share(model, subspace.model, partial(told, "projection"))
     if store is not None:
-        store.keep("subspace", parts._asdict(), {"key": key})
-    return parts
+        store.keep("subspace", parts._asdict(), {"key": key, "felt_share": share})
+    return subspace, share
 
 
 def subspace_key(model: Model, modes: int, points: int) -> str:

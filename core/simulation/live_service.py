@@ -15,6 +15,7 @@ them.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import time
 from collections.abc import Callable, Iterable
@@ -29,7 +30,7 @@ from .frame_store import FrameStore
 from .handles_of_frames import keep_handles
 from .job import Job
 from .live import Grab, LiveBody
-from .prepare import OnEvent, Prepared, prepare
+from .prepare import OnEvent, Prepared, Stopped, prepare
 from .run import Frame
 from .warm_up import load_kernels, warm_up
 
@@ -48,9 +49,10 @@ def serve(
         raise SettingsError("Live mode needs a solver of a subspace.", "Choose Subspace Mixed FEM or Subspace FEM.")
     warm_up(on_event)
     load_kernels(job)
-    if not should_stop():
-        longer = job.prolonged()
-        prepared = prepare(longer, store, on_event)
+    longer, prepared = job.prolonged(), None
+    with contextlib.suppress(Stopped):
+        prepared = None if should_stop() else prepare(longer, store, on_event, should_stop)
+    if prepared is not None:
         store.keep("display", display_arrays(longer, prepared), {})
         service = _Service(job, LiveBody(longer, prepared), prepared, store, on_event)
         service.ready()

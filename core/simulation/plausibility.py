@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ..model.settings import EARTH
 from .job import Job
 from .lengths import length_words
 
@@ -12,9 +13,6 @@ LARGEST = 50.0
 
 SLIGHT = 1e-3
 """Part of its size by which a body has to fall in a second to be seen moving."""
-
-EARTH = 9.81
-"""m/s²."""
 
 WEAKEST = 0.02
 """Part of Earth's gravity under which even a small body seems to float: a scene in centimetres whose gravity was scaled

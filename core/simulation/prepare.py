@@ -19,11 +19,11 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
 from ..mesh.topology import components
 from ..model.model import Model, build_model
+from ..progress import StepTold
 from ..small_matrix import batch_svd
 from ..solvers.registry import in_subspace
 from ..subspaces.carried_points import CarriedPoints
-from ..subspaces.reduced_model import Subspace, subspace_of
-from ..subspaces.softening import felt_share
+from ..subspaces.reduced_model import STEPS, Subspace
 from ..subspaces.space import Space
 from .frame_store import FrameStore
 from .job import Job
@@ -41,6 +41,10 @@ ENOUGH = 0.25
 """Share of its energy that a low movement must have left under cubature."""
 
 OnEvent = Callable[[dict[str, Any]], None]
+
+
+class Stopped(Exception):
+    """The caller asked to stop."""
 
 
 def ignore(_event: dict[str, Any]) -> None:
@@ -135,11 +139,20 @@ def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
     return int(labels.max()) + 1 - len(held)
 
 
-def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignore) -> Prepared:
-    """Build the model of a job; named errors where it cannot be."""
+def prepare(
+    job: Job,
+    store: FrameStore | None = None,
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Prepared:
+    """Build the model of a job; named errors where it cannot be. Raises Stopped between parts of the work, with nothing
+    unfinished in the store.
+    """
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event)
+    _go_on(should_stop)
     fields, about = materials(job, mesh, embedding, on_event)
+    _go_on(should_stop)
     pins = pin_schedule(
         mesh,
         embedding,
@@ -160,7 +173,7 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
         held,
     )
     linear_solver = _linear_solver(job, model, store)
-    subspace, pins, warnings = _subspace(job, model, pins, store, on_event)
+    subspace, pins, warnings = _subspace(job, model, pins, store, _steps_told(on_event, should_stop))
     space = subspace.model if subspace else model
     weights = fields.weights[subspace.parts.tets] if subspace else fields.weights
     on_event({**about, "warnings": [*about["warnings"], *warnings]})
@@ -169,17 +182,37 @@ def prepare(job: Job, store: FrameStore | None = None, on_event: OnEvent = ignor
     return Prepared(model, space, subspace, embedding, weights, points, pins, loads, linear_solver)
 
 
+def _go_on(should_stop: Callable[[], bool]) -> None:
+    if should_stop():
+        raise Stopped
+
+
+def _steps_told(on_event: OnEvent, should_stop: Callable[[], bool]) -> StepTold:
+    """Events of the subspace's steps, each percent once."""
+    last = -1
+
+    def told(step: str, part: float) -> None:
+        nonlocal last
+        _go_on(should_stop)
+        percent = int(100.0 * (STEPS.index(step) + part) / len(STEPS))
+        if percent > last:
+            on_event({"event": "phase", "phase": "subspace", "step": step, "done": percent, "total": 100})
+            last = percent
+
+    return told
+
+
 def _subspace(
-    job: Job, model: Model, pins: PinSchedule, store: FrameStore | None, on_event: OnEvent
+    job: Job, model: Model, pins: PinSchedule, store: FrameStore | None, told: StepTold
 ) -> tuple[Subspace | None, PinSchedule, list[str]]:
     """The subspace of the job's solver, the pins of its unknowns, and what a user should know of it."""
     if not in_subspace(job.solver):
         return None, pins, []
-    on_event({"event": "phase", "phase": "subspace", "done": 0, "total": 1})
-    subspace = subspace_of(model, kept_subspace(model, job.solver.modes, job.solver.cubature_points, store))
+    told(STEPS[0], 0.0)
+    subspace, share = kept_subspace(model, job.solver.modes, job.solver.cubature_points, store, told)
     space = subspace.model
     first = space.unknowns - 4 * subspace.pins.count
-    share, points, warnings = felt_share(model, space), len(subspace.parts.tets), []
+    points, warnings = len(subspace.parts.tets), []
     if share < ENOUGH:
         warnings.append(
             f"{points} cubature points feel {share:.0%} of the energy of some movement, which will be too soft: "

@@ -12,11 +12,7 @@ from ..model.state import State
 from ..optimization.report import StepReport
 from ..solvers import make_solver
 from .job import Job
-from .prepare import Prepared
-
-
-class Stopped(Exception):
-    """The caller asked to stop; raised between two steps."""
+from .prepare import Prepared, Stopped
 
 
 @dataclass(frozen=True)

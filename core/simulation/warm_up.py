@@ -22,7 +22,7 @@ from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tetrahedralize import tetrahedralize
 from ..model.model import Model, build_model
-from ..model.settings import ResolutionSettings, SolverSettings
+from ..model.settings import EARTH, ResolutionSettings, SolverSettings
 from ..solvers import SOLVERS, make_solver
 from ..solvers.registry import space_of
 from ..subspaces.space import Space
@@ -97,7 +97,7 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
-    numbers = ContactNumbers.fitting(1e3, space.size, 9.81, 0.04)
+    numbers = ContactNumbers.fitting(1e3, space.size, EARTH, 0.04)
     carriers = space.points, space.combinations
     points = ContactPoints.of(surface, space.mesh, np.full(len(space.mesh.tets), 1e5), *carriers)
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)

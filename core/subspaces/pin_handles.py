@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from ..constraints.pins import PinSchedule
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
+from ..progress import Told, untold
 from ..small_matrix import batch_svd
 
 FLAT = 1e-6
@@ -74,7 +75,9 @@ def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
     return connected_components(laplacian[pinned][:, pinned], directed=False)[1]
 
 
-def harmonic_weights(laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray) -> np.ndarray:
+def harmonic_weights(
+    laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, told: Told = untold
+) -> np.ndarray:
     """The smoothest weights that the materials allow, (n,g); 0 on islands without pins."""
     H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
     weights = np.zeros((n, count))
@@ -86,7 +89,9 @@ def harmonic_weights(laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.nda
     if len(free) and count:
         factor = factorized(H[free][:, free].tocsc(), fastest())
         pull = -(H[free][:, pinned] @ weights[pinned])
-        weights[free] = np.column_stack([factor.solve(np.ascontiguousarray(column)) for column in pull.T])
+        for k, column in enumerate(pull.T):
+            told(k / count)
+            weights[free, k] = factor.solve(np.ascontiguousarray(column))
     return weights
 
 

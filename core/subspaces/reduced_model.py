@@ -7,7 +7,7 @@ Unknowns are U (r,3), ``x = X + A U``: those of the modes first, then the handle
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
+from ..progress import StepTold, step_untold
 from ..small_matrix import UNSTRETCHED
 from .carried_points import CarriedPoints
 from .cubature_elastic import CubatureElastic
@@ -31,6 +32,9 @@ from .pin_handles import PinHandles, harmonic_weights, pin_groups
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import skinning_modes
+
+STEPS = ("modes", "handles", "cubature", "projection")
+"""What is done one after the other until a body is in its subspace."""
 
 POINTS_A_MODE = 20
 """Cubature points a mode that keep clear of spurious movements ([SubMFEM23] Sec. 7.5)."""
@@ -187,26 +191,30 @@ class SubspaceParts(NamedTuple):
         return Cubature(self.tets, self.volumes, self.clusters)
 
 
-def find_subspace(model: Model, modes: int, points: int) -> SubspaceParts:
+def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_untold) -> SubspaceParts:
     """The subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 a mode
-    ([SubMFEM23] Sec. 7.5).
+    ([SubMFEM23] Sec. 7.5). It tells of the first three of ``STEPS``.
     """
-    found = skinning_modes(model, modes)
+    found = skinning_modes(model, modes, partial(told, "modes"))
     group = pin_groups(found.laplacian, model.pinned)
+    told("handles", 0.0)
+    pin_weights = harmonic_weights(found.laplacian, model.pinned, group, partial(told, "handles"))
     X = model.mesh.rest_positions
     columns = skinning_columns(found.weights, Coordinates.around(X).of(X))
+    told("cubature", 0.0)
     cubature = spectral_clusters(
         weight_features(found.weights, found.eigenvalues, model.mesh),
         model.elastic.weights,
         material_parts(model, found.islands),
         points or POINTS_A_MODE * modes,
+        partial(told, "cubature"),
     )
     return SubspaceParts(
         found.weights,
         found.eigenvalues,
         found.islands,
         group,
-        harmonic_weights(found.laplacian, model.pinned, group),
+        pin_weights,
         orthonormal(columns, model.mass),
         *cubature,
     )

@@ -19,6 +19,7 @@ from ..errors import SubspaceError
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
 from ..model.model import Model
+from ..progress import Told, untold
 from .elastic_laplacian import elastic_laplacian
 
 MOST_MODES = 64
@@ -42,7 +43,7 @@ class SkinningModes(NamedTuple):
     laplacian: sp.csr_matrix
 
 
-def skinning_modes(model: Model, count: int) -> SkinningModes:
+def skinning_modes(model: Model, count: int, told: Told = untold) -> SkinningModes:
     """The lowest ``count`` modes of a model; a few less where the last ones cannot be told from the next.
 
     Raises
@@ -55,7 +56,7 @@ def skinning_modes(model: Model, count: int) -> SkinningModes:
     free = np.setdiff1d(np.arange(n), model.pinned)
     loose = np.setdiff1d(np.unique(islands), islands[model.pinned])
     _check(count, len(free), len(loose))
-    values, vectors = _lowest(H[free][:, free], M[free][:, free], count + 1)
+    values, vectors = _lowest(H[free][:, free], M[free][:, free], count + 1, told)
     kept = _whole_clusters(values, count, len(loose))
     weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
     weights[free] = vectors[:, :kept]
@@ -78,14 +79,23 @@ def _check(count: int, free: int, loose: int) -> None:
         )
 
 
-def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, told: Told) -> tuple[np.ndarray, np.ndarray]:
     """The lowest eigenpairs, ascending, at most ``count``: by shift and invert, or all of a small problem."""
     if 2 * count >= H.shape[0]:
         values, vectors = scipy.linalg.eigh(H.toarray(), M.toarray())
         return values[:count], vectors[:, :count]
     shift = SHIFT * float(H.diagonal().sum() / M.diagonal().sum())
     factor = factorized((H + shift * M).tocsc(), fastest())
-    inverse = LinearOperator(H.shape, matvec=factor.solve, dtype=np.float64)
+    solves = 0
+
+    def solve(b: np.ndarray) -> np.ndarray:
+        nonlocal solves
+        solves += 1
+        # Nobody knows how many it will take: it creeps towards its end.
+        told(solves / (solves + 4 * count))
+        return factor.solve(b)
+
+    inverse = LinearOperator(H.shape, matvec=solve, dtype=np.float64)
     # A fixed start that is along no eigenvector: the same body gives the same modes.
     start = np.random.default_rng(0).standard_normal(H.shape[0])
     values, vectors = eigsh(H, count, M, sigma=-shift, OPinv=inverse, v0=start)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..model.model import Model
+from ..progress import Told, untold
 from .reduced_model import ReducedModel
 
 LOOKED_AT = 24
@@ -20,7 +21,7 @@ COSTS_NOTHING = 1e-9
 """Part of the mean energy of these movements under which one is rigid."""
 
 
-def felt_share(model: Model, space: ReducedModel) -> float:
+def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
     """The least part of its elastic energy at rest that a low movement has left under cubature: 1 is exact, 0 limp."""
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
@@ -34,6 +35,7 @@ def felt_share(model: Model, space: ReducedModel) -> float:
     exact = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     felt, whole = np.empty(highest + 1), np.empty(highest + 1)
     for k, vector in enumerate(vectors.T):
+        told(k / len(felt))
         U = np.zeros((r, 3))
         U[free] = vector.reshape(3, -1).T
         felt[k] = np.sum(U * space.elastic.nodal(tangent.stress_change(space.elastic.change(U))))
