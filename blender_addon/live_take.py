@@ -12,7 +12,6 @@ import numpy as np
 from ..core.errors import StoreError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
-from ..core.simulation.live import Grab, take_springs
 from . import baking
 from .bridge import job_in
 from .bridge.mesh_in import unit_scale
@@ -74,5 +73,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
 
 
 def _springs(take: Take, frames: int) -> tuple[Any, ...]:
+    from ..core.simulation.live import Grab, take_springs  # it loads Numba, which Blender's start does not wait for
+
     grabs = [[Grab(g["vertex"], np.array(g["target"]), g["stiffness"]) for g in asked] for asked in take.grabs[:frames]]
     return take_springs(grabs, take.job.surface.positions)

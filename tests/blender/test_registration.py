@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import bpy
 import pytest
 from sinew import operators, ui
@@ -15,6 +19,21 @@ def test_off_and_on_again(body):
     registration.register()
     assert registration.is_registered() and hasattr(bpy.types, "SINEW_OT_bake")
     assert body.sinew.enabled and len(body.sinew.materials) == 1
+
+
+def test_blenders_start_waits_for_no_library():
+    script = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).resolve().parents[1])!r})
+import conftest
+from sinew.blender_addon import registration
+if not registration.is_registered():
+    registration.register()
+print("loaded:", *sorted({{"numba", "scipy", "cvxopt"}} & set(sys.modules)), "end")
+registration.unregister()
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert "loaded: end" in said.stdout, said.stdout + said.stderr
 
 
 @pytest.mark.parametrize("cls", operators.CLASSES, ids=lambda cls: cls.__name__)
