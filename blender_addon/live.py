@@ -7,6 +7,8 @@ A child of ``job`` steps the body, ``live_state`` says what it is asked next, ``
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +21,7 @@ from .bridge import job_in
 from .bridge.mesh_in import unit_scale
 from .bridge.take_out import keyable_strength, keyable_target, names_of_take
 from .live_state import Event, Grab, LiveState
-from .outside_properties import SinewSpring
+from .starting import holding_strength
 
 BEAT = 1.0 / 240.0
 """Seconds between looks for events of the child."""
@@ -42,10 +44,9 @@ class Session:
     run: child.Run | None = None
     view: Any = None
     take_on_ready: bool = False
-    lets_frame_go: bool = False
     message: str = ""
-    _panel_at: float = 0.0
-    _edits_at: float = 0.0
+    panel_at: float = 0.0
+    edits_at: float = 0.0
     pending: list[str] = field(default_factory=list)
 
     @property
@@ -218,26 +219,38 @@ def let_go(vertex: int) -> None:
 # -- the timer ---------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _ending_on_errors() -> Iterator[None]:
+    """An error within it must not leave the mesh hidden: the timer would be gone."""
+    try:
+        yield
+    except SinewError as error:
+        stop(f"Live mode ended: {error}")
+    except Exception:
+        stop("Live mode ended by an error that was not foreseen: Blender's console says more.")
+        raise
+
+
 def _take_event(event: Event) -> None:
     session = _session
     if session is None or session.run is not child.current():
         return
     session.state.take_event(event, time.monotonic())
-    kind = event.get("event")
+    kind, obj = event.get("event"), session.object
+    if obj is None:
+        return  # the next beat ends it
     if kind == "mesh":
-        baking.note_mesh(session.object, event)
-    elif kind == "ready":
-        _begin_to_show(session)
+        baking.note_mesh(obj, event)
+    elif kind == "ready" and not _reason_to_end(session, obj):
+        with _ending_on_errors():
+            _begin_to_show(session, obj)
     elif kind == "halted":
         session.message = f"Paused: {event['message']} {event['remedy']}"
 
 
-def _begin_to_show(session: Session) -> None:
+def _begin_to_show(session: Session, obj: Any) -> None:
     from . import live_view
 
-    obj = session.object
-    if obj is None:
-        return
     with session.stage.unnoticed():
         session.view = live_view.View(session)
     session.stage.hide(obj)
@@ -245,32 +258,40 @@ def _begin_to_show(session: Session) -> None:
         session.state.record(baking.wanted_modes(obj) > 0)
 
 
+def _reason_to_end(session: Session, obj: Any | None) -> str:
+    return live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj)
+
+
 def _beat() -> None:
     """After each look for events."""
-    session, now = _session, time.monotonic()
+    session = _session
     if session is None:
         return
     obj = session.object
-    reason = live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj)
-    if reason:
+    if reason := _reason_to_end(session, obj):
         stop(reason)
         return
+    with _ending_on_errors():
+        _go_on(session, obj, time.monotonic())
+
+
+def _go_on(session: Session, obj: Any, now: float) -> None:
     _follow_edits(session, obj, now)
     if session.state.recorded:
         _finish_take(session, obj)
         return
     if (request := session.state.request(now)) is not None:
         child.tell(session.run, request)
-    if session.state.fresh and session.view is not None:
-        session.state.fresh = False
-        session.stage.follow(min(session.state.frame, session.state.last))
-        session.view.show(session.state.handles)
     if session.view is not None:
         # Saving, an undo or Reveal Hidden may have brought the mesh back.
         session.stage.hide(obj)
         session.view.fall_back()
-    if now - session._panel_at > PANEL_BEAT:
-        session._panel_at = now
+        if session.state.fresh:
+            session.state.fresh = False
+            session.stage.follow(min(session.state.frame, session.state.last))
+            session.view.show(session.state.handles)
+    if now - session.panel_at > PANEL_BEAT:
+        session.panel_at = now
         child.redraw()
 
 
@@ -279,9 +300,9 @@ def _follow_edits(session: Session, obj: Any, now: float) -> None:
     state.free = settings.rate == "FREE"
     if session.stage.frame_was_changed() and state.ready:
         _frame_was_changed(session)
-    if now - session._edits_at < PANEL_BEAT:
+    if now - session.edits_at < PANEL_BEAT:
         return
-    session._edits_at = now
+    session.edits_at = now
     if state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
         state.set_stiffness(moduli)
     session.pending = session.edits.others(obj, session.stage.scene)
@@ -318,13 +339,7 @@ def _child_ended(run: child.Run) -> bool:
     return True
 
 
-def default_strength(obj: Any, scene: Any) -> float:
-    """N/m of a grab: what the artist has set, or enough to lift the body well."""
-    from .starting import holding_strength
-
-    if (chosen := obj.sinew.live.strength) > 0.0:
-        return chosen
-    try:
-        return holding_strength(obj, scene)
-    except SinewError:
-        return SinewSpring.bl_rna.properties["strength"].default
+def strength_of(obj: Any, scene: Any) -> float:
+    """N/m of a grab: what the artist has set, or with what the body's weight gives way by little of its size."""
+    chosen = obj.sinew.live.strength
+    return chosen if chosen > 0.0 else holding_strength(obj, scene)

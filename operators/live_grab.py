@@ -28,8 +28,10 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         held = live_pick.pin_at(self._session, context, where)
         self._on_pin = held is not None
         self._drag = held or live_pick.surface_at(self._session, context, where)
-        if self._drag is None:
+        obj = self._session.object
+        if self._drag is None or obj is None:
             return {"PASS_THROUGH"}
+        self._strength = live.strength_of(obj, context.scene)
         self._pull(context, where)
         context.window_manager.modal_handler_add(self)
         context.workspace.status_text_set(HINT)
@@ -61,10 +63,7 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         self._end(context)
 
     def _pull(self, context: bpy.types.Context, where: tuple[int, int]) -> None:
-        obj = self._session.object
-        if obj is not None:
-            target = self._drag.target(context, where)
-            live.grab(self._drag.vertex, target, live.default_strength(obj, context.scene))
+        live.grab(self._drag.vertex, self._drag.target(context, where), self._strength)
 
     def _end(self, context: bpy.types.Context) -> set[str]:
         context.workspace.status_text_set(None)

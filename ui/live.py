@@ -84,4 +84,4 @@ def status_hints(header: Any, context: Any) -> None:
     layout.separator()
 
 
-CLASSES = panels(Live, "live")
+CLASSES = panels(Live, "live", bl_options={"DEFAULT_CLOSED"})

@@ -153,7 +153,7 @@ def fake_child(soft_body, monkeypatch):
     drain_until(lambda: session.state.ready)
     monkeypatch.setenv("SINEW_FAKE_HANDLES", str(len(session.state.handles)))
     live.stop()
-    monkeypatch.setattr(child, "WORKER", Path(__file__).resolve().parents[1] / "fake_live_worker.py")
+    monkeypatch.setattr(child, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py")
     return soft_body
 
 

@@ -1,8 +1,12 @@
 """A body played with by mouse events in a window."""
 
+import bpy
+import numpy as np
+from sinew.blender_addon.baking import FrameStore
 
-def test_play_drag_and_esc(windowed):
-    result = windowed.run("live", timeout=900)
+
+def test_play_drag_pin_record(windowed):
+    result = windowed.run("live", timeout=1200)
     said = result.values
     assert not said["poll before saving"] and not said["poll with another solver"]
     assert said["hidden"] and said["modal operators"] == 0 and said["message"] == ""
@@ -11,4 +15,48 @@ def test_play_drag_and_esc(windowed):
     assert sum((a - b) ** 2 for a, b in zip(rest, pulled)) ** 0.5 > 0.1, "the nose follows the mouse"
     assert said["grabs after release"] == 0 and said["modal after release"] == 0
     assert said["ended"] and said["same"], said["before and after"]
+    assert said["pinned"] == [True] and said["pins after a click on it"] == 0
+    assert said["grabs after a click beside"] == 0 and said["after Esc in a drag"] == [0, True]
+    assert said["take"] == ["DONE", 20, "", ""] and said["edited"] == ""
+    assert len(said["springs"]) == 1 and said["springs"][0][0] == said["springs"][0][2]
+    assert said["after one undo"] == ["NONE", 0, True], "one undo takes springs and bake back"
+    assert "Traceback" not in result.log, result.log
+
+
+def test_the_take_is_what_a_headless_bake_gives(windowed):
+    cache = windowed.session / "sinew_cache"
+    take = positions(cache / "live")
+    code, log = windowed.headless("taken.blend", "sinew", "bake")
+    assert code == 0, log
+    baked = positions(cache / "taken")
+    assert take.shape == baked.shape == (20, 507, 3) and np.abs(take[-1] - take[0]).max() > 0.1
+    assert np.abs(take - baked).max() <= 1e-6
+    bpy.ops.wm.open_mainfile(filepath=str(windowed.session / "taken.blend"))
+    assert len(bpy.data.objects["Suzanne"].data.shape_keys.key_blocks) == 20
+
+
+def positions(cache):
+    """(frames,n,3) of the one bake under a .blend's folder."""
+    (folder,) = [place for place in cache.iterdir() if not place.name.endswith("-live")]
+    store = FrameStore.open(folder)
+    return np.array([store.read(frame) for frame in store.frames()])
+
+
+def test_what_happens_meanwhile(windowed):
+    """Undo, redo, Tab, Alt H, saving, other scenes, windows and files, deletion, switching off."""
+    result = windowed.run("live_events", timeout=1200)
+    said = result.values
+    assert said["after undo"] == said["after redo"] == [True, True, ""], "hidden again, and going on"
+    assert said["after Esc"] == [False, False, ""]
+    assert said["after undo and redo of what was done while live"] == [False, False, "", ""], (
+        "shown, whatever came back"
+    )
+    goes_on = [True, True, "", True, 0]
+    for what in ("Tab", "reveal", "save", "another workspace", "another window"):
+        assert said[what] == goes_on, what
+    assert said["another scene"] == [False, False, "Live mode ended: no window shows the scene any more.", False, 0]
+    assert said["refused"][:2] == [True, True] and "moved instead" in said["refused"][2]
+    assert said["objects after a refusal"] == ["Empty", "Suzanne"]
+    assert said["another file"] == [False, False, "", False] and said["deleted"] == [False, None, "", False, 0]
+    assert said["disabled"] == [False, False, False]
     assert "Traceback" not in result.log, result.log

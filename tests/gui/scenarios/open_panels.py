@@ -7,12 +7,12 @@ import numpy as np
 
 PACKAGE = "bl_ext.user_default.sinew"
 SCALE = 0.75
-PANELS = ("Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "Fields", "Solver", "Bake")
+PANELS = ("Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "Fields", "Solver", "Live", "Bake")
 
 # Pixels from the left and upper edge of the sidebar's region, at that scale: the headers that are open at first, from
 # below, and where the first header stands and how far they are apart when all are closed.
 LEFT = 60
-OPEN_AT_FIRST = (593, 424, 180, 59)
+OPEN_AT_FIRST = (613, 424, 180, 59)
 FIRST, PITCH = 59, 20
 REPORT = (LEFT, 223)
 USED = {

@@ -1,0 +1,171 @@
+"""Undo, save, Tab, another scene, another file, switching off ... while a body is played with; what is drawn."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import bpy
+
+PACKAGE = "bl_ext.user_default.sinew"
+
+
+def load(name):
+    """Another scenario, for what it can do."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def prepared(gui, scene):
+    """A body that a real child has prepared; from now on a child answers that needs no time."""
+    live, job = scene.module("live"), scene.module("job")
+    scene.make_body(gui)
+    with gui.context():
+        bpy.ops.sinew.live_choose_solver()
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "events.blend"))
+        bpy.ops.sinew.live_play("INVOKE_DEFAULT")
+    session = live.current()
+    yield from gui.wait_until(lambda: session.state.frame >= 3, 500, "three frames")
+    for shown in ("STIFFNESS", "WEIGHTS", "CLUSTERS", "POINTS"):
+        scene.body().sinew.live.show = shown
+        yield 0.3
+        yield from gui.photograph(f"show-{shown.lower()}")
+    scene.body().sinew.live.show = "OBJECT"
+    os.environ["SINEW_FAKE_HANDLES"] = str(len(session.state.handles))
+    live.stop()
+    job.WORKER = Path(__file__).resolve().parents[1] / "fake_live_worker.py"
+
+
+def play(gui, scene):
+    """Play, and wait for frames."""
+    live = scene.module("live")
+    with gui.context():
+        bpy.ops.sinew.live_play("INVOKE_DEFAULT")
+    yield from gui.wait_until(lambda: live.current() is not None and live.current().state.frame >= 3, 60, "it plays")
+
+
+def state(scene):
+    """Whether it plays, whether the mesh is hidden, what is said."""
+    live, obj = scene.module("live"), bpy.data.objects.get("Suzanne")
+    if obj is None:
+        return [live.current() is not None, None, ""]
+    return [live.current() is not None, obj.hide_get(), obj.sinew.live.message]
+
+
+def undo_and_redo(gui, scene):
+    """An edit before, one while playing; undone while playing and after."""
+    live = scene.module("live")
+    with gui.context():
+        bpy.ops.ed.undo_push(message="Before")
+        bpy.ops.object.empty_add(location=(3.0, 0.0, 0.0))
+        bpy.context.view_layer.objects.active = scene.body()
+        bpy.ops.ed.undo_push(message="Active")
+    yield from play(gui, scene)
+    with gui.context():
+        bpy.context.scene.cursor.location = (1.0, 0.0, 0.0)
+        bpy.ops.ed.undo_push(message="While live")
+    yield from gui.move(*gui.centre())
+    yield from gui.press("Z", ctrl=True)
+    yield 0.3
+    gui.record("after undo", state(scene))
+    frame = live.current().state.frame
+    yield from gui.wait_until(lambda: live.current().state.frame > frame + 2, 30, "it goes on after an undo")
+    yield from gui.press("Z", ctrl=True, shift=True)
+    yield 0.3
+    gui.record("after redo", state(scene))
+    yield from gui.photograph("after-redo")
+    yield from gui.press("ESC")
+    yield 0.3
+    gui.record("after Esc", state(scene))
+    for _ in range(2):
+        yield from gui.press("Z", ctrl=True)
+        yield 0.2
+    yield from gui.press("Z", ctrl=True, shift=True)
+    yield from gui.press("Z", ctrl=True, shift=True)
+    yield 0.3
+    gui.record("after undo and redo of what was done while live", [*state(scene), scene.body().sinew.live_layer])
+
+
+def ends_by(gui, scene, name, what):
+    """Play, do something, and see how it is then."""
+    live, job = scene.module("live"), scene.module("job")
+    yield from play(gui, scene)
+    result = what()
+    if result is not None:
+        yield from result
+    yield 0.5
+    gui.record(name, [*state(scene), job.current() is not None, len(gui.window.modal_operators)])
+    if live.current() is not None:
+        live.stop()
+    yield 0.1
+
+
+def operator(gui, call):
+    """A function that calls an operator in the 3D View."""
+
+    def run():
+        with gui.context():
+            call()
+
+    return run
+
+
+def in_the_same_file(gui, scene):
+    """What happens without another file being loaded."""
+    yield from ends_by(gui, scene, "Tab", lambda: gui.press("TAB"))
+    yield from ends_by(gui, scene, "reveal", operator(gui, bpy.ops.object.hide_view_clear))
+    yield from ends_by(gui, scene, "save", operator(gui, bpy.ops.wm.save_mainfile))
+    first, before = gui.window.scene, gui.window.workspace
+
+    def another_scene():
+        gui.window.scene = bpy.data.scenes.new("Another")
+
+    yield from ends_by(gui, scene, "another scene", another_scene)
+    gui.window.scene = first
+    bpy.data.scenes.remove(bpy.data.scenes["Another"])
+
+    def another_workspace():
+        gui.window.workspace = bpy.data.workspaces["Modeling"]
+
+    yield from ends_by(gui, scene, "another workspace", another_workspace)
+    gui.window.workspace = before
+    yield 0.5
+    yield from ends_by(gui, scene, "another window", operator(gui, bpy.ops.wm.window_new))
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[-1]):
+        bpy.ops.wm.window_close()
+    yield 0.3
+
+    def refuse():
+        scene.module("live").current().view.refused = "The graphics card refuses the shader."
+
+    yield from ends_by(gui, scene, "refused", refuse)
+    gui.record("objects after a refusal", sorted(o.name for o in bpy.data.objects))
+
+
+def with_other_files(gui, scene):
+    """Another file, the body deleted, the extension switched off."""
+    opened = operator(gui, lambda: bpy.ops.wm.open_mainfile(filepath=str(gui.session / "events.blend")))
+    yield from play(gui, scene)
+    opened()
+    yield 0.5
+    gui.record("another file", [*state(scene), scene.module("job").current() is not None])
+    yield from ends_by(gui, scene, "deleted", lambda: bpy.data.objects.remove(scene.body()))
+    opened()
+    yield 0.3
+    yield from play(gui, scene)
+    live = scene.module("live")
+    with gui.context():
+        bpy.ops.preferences.addon_disable(module=PACKAGE)
+    yield 0.3
+    gui.record("disabled", [live.current() is not None, scene.body().hide_get(), hasattr(bpy.types, "SINEW_OT_bake")])
+
+
+def scenario(gui):
+    scene = load("live")
+    yield from gui.show_sidebar("Sinew")
+    bpy.context.preferences.view.ui_scale = 0.65
+    yield from prepared(gui, scene)
+    yield from undo_and_redo(gui, scene)
+    yield from in_the_same_file(gui, scene)
+    yield from with_other_files(gui, scene)
