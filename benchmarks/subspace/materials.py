@@ -45,15 +45,15 @@ def cases(data: Path | None) -> Iterator[Case]:
     yield Case("sweet", _sweet)
 
 
-def _rested(
+def rested(
     model: Model,
     space: Space,
     solver: str,
-    loads: Callable[[int], tuple[Load, ...]],
-    steps: tuple[float, ...],
-    gravity: tuple[float, float, float],
+    gravity: tuple[float, float, float] = EARTH,
+    loads: Callable[[int], tuple[Load, ...]] = lambda _: (),
+    steps: tuple[float, ...] = LOADED,
 ) -> np.ndarray:
-    """Positions (n,3) where the body has come to rest after steps of these lengths, each begun without speed."""
+    """Positions (n,3), m, where the body has come to rest after steps of these lengths, s, each begun without speed."""
     settings = SolverSettings(solver=solver, max_iterations=200, tolerance=1e-9, gravity=gravity)
     stepper, state = make_solver(space, settings), space.rest_state()
     for k, length in enumerate(steps):
@@ -74,7 +74,7 @@ def _energies() -> Iterable[Row]:
         ends = {}
         for solver in ("subspace_mixed_fem", "subspace_fem", "newton" if name == "linear" else "mixed_fem"):
             at = space if solver.startswith("subspace") else model
-            ends[solver] = _rested(model, at, solver, lambda _: (), LOADED, EARTH)
+            ends[solver] = rested(model, at, solver)
         mixed, fem, full = ends.values()
         sags = [float(np.abs(x[:, 1] - mesh.rest_positions[:, 1]).max()) for x in (mixed, fem, full)]
         yield row("energies", f"{name}: deflection", sags[1], "m")
@@ -99,7 +99,8 @@ def _sweet() -> Iterable[Row]:
         question = {"rest_positions": X, "tets": tets, "handles": _farthest(X, MODES)}
         spaces["bounded biharmonic"] = _in_weights(model, ask(python, "bounded_biharmonic.py", question)["weights"])
     ends = {
-        name: _rested(model, s, _solver(s), _turned(model, s), (0.05,) * 40, (0.0,) * 3) for name, s in spaces.items()
+        name: rested(model, space, _solver(space), (0.0, 0.0, 0.0), _turned(model, space), (0.05,) * 40)
+        for name, space in spaces.items()
     }
     exact, errors = ends["full space"], {}
     yield row("sweet", "tets", len(tets))
