@@ -83,7 +83,7 @@ def _energies() -> Iterable[Row]:
             apart = np.abs(mixed - fem).max() / mesh.size
             yield row("energies", f"{name}: Mixed FEM and FEM apart / size", apart, "", at_most=1e-6)
         shots.append(Snapshot(f"{name}: {sags[1]:.2f} m", fem, mesh.tets, None, (0.2, -0.3, -1.0), (0.0, 1.0, 0.0)))
-    draw("subspace", "energies", shots, columns=2)
+    draw("subspace", "energies", shots, columns=4)
 
 
 def _sweet() -> Iterable[Row]:
