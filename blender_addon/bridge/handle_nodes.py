@@ -123,4 +123,4 @@ class _Tree:
         rows: dict[int, int] = {}
         for node, column in rank.items():
             rows[column] = rows.get(column, 0) + 1
-            node.location = (220.0 * column, -260.0 * rows[column])
+            node.location = (220.0 * column, -400.0 * rows[column])

@@ -113,6 +113,37 @@ def test_layers_of_the_mesh_go_along(soft, saved):
     assert all(polygon.use_smooth for polygon in mesh.polygons)
 
 
+def corner_normals(obj, frame):
+    bpy.context.scene.frame_set(frame)
+    mesh = obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    flat = np.empty(3 * len(mesh.loops), dtype=np.float32)
+    mesh.corner_normals.foreach_get("vector", flat)
+    return flat
+
+
+def test_custom_normals_go_along(soft, saved):
+    for polygon in soft.data.polygons:
+        polygon.use_smooth = True
+    tilted = np.random.default_rng(0).normal(size=(len(soft.data.loops), 3)) + [0.0, 0.0, 4.0]
+    soft.data.normals_split_custom_set((tilted / np.linalg.norm(tilted, axis=1)[:, None]).tolist())
+    bpy.ops.sinew.bake()
+    rest, played = corner_normals(soft, 1), corner_normals(soft, 4)
+    soft.sinew.result = "KEYS"
+    bpy.ops.sinew.convert_result()
+    assert np.abs(corner_normals(soft, 4) - played).max() < 1e-3
+    assert np.abs(played - rest).max() > 1e-2, "they turn with the surface"
+
+
+def test_shape_keys_of_the_artist_survive(soft, saved):
+    """Made on the object that carries the handles, they are none of the bake's."""
+    bpy.ops.sinew.bake()
+    soft.shape_key_add(name="Basis")
+    soft.shape_key_add(name="Smile")
+    assert baking.lost_words(soft) == "" and "shape keys" in soft.sinew.place_label
+    bpy.ops.sinew.delete_bake()
+    assert [block.name for block in soft.data.shape_keys.key_blocks] == ["Basis", "Smile"] and not soft.modifiers
+
+
 def test_it_plays_without_the_extension(moving, saved, evaluated, tmp_path):
     bpy.ops.sinew.bake()
     expected = [evaluated(moving, time) for time in TIMES]

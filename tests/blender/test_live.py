@@ -104,6 +104,18 @@ def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
     assert max(np.abs(baked.read(f) - take[f - 1]).max() for f in baked.frames()) <= 1e-9
 
 
+def test_a_take_may_be_kept_as_geometry_nodes(soft_body, evaluated):
+    soft_body.sinew.frame_end, soft_body.sinew.result = 8, "NODES"
+    rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
+    record_take(soft_body, lambda frame: pulls(rest, frame))
+    record, store = soft_body.sinew.bake, baking.open_store(soft_body)
+    assert (record.status, record.kind, record.message) == ("DONE", "NODES", "") and soft_body.data.shape_keys is None
+    assert record.error == "Equal to the frames but for round-off."
+    size = np.ptp(rest, axis=0).max()
+    assert max(np.abs(evaluated(soft_body, f) - store.read(f)).max() for f in store.frames()) < 1e-6 * size
+    assert np.abs(store.read(8) - store.read(1)).max() > 0.02 * size
+
+
 def test_a_stopped_take_can_be_resumed(soft_body):
     soft_body.sinew.frame_end = 12
     rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
