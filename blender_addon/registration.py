@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from typing import Any
 
 import bpy
@@ -45,6 +46,7 @@ def unregister() -> None:
 
     live_handlers.unregister()
     job.abandon()
+    _end_threads()
     bpy.types.STATUSBAR_HT_header.remove(status_hints)
     atexit.unregister(leave)
     if bpy.app.timers.is_registered(job.drain):
@@ -60,6 +62,12 @@ def unregister() -> None:
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
         bpy.utils.unregister_class(cls)
     properties.unregister()
+
+
+def _end_threads() -> None:
+    """Those of the kernels, if any kernel has run in this process: its module is not loaded for that."""
+    if kernels := sys.modules.get(f"{PACKAGE}.core.jit"):
+        kernels.end_threads()
 
 
 def leave() -> None:

@@ -173,6 +173,13 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(numba_config.NUMBA_NUM_THREADS, "sinew-kernel")
 
 
+def end_threads() -> None:
+    """End the threads that kernels share; the next one that wants them starts others."""
+    if _pool.cache_info().currsize:
+        _pool().shutdown()
+        _pool.cache_clear()
+
+
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
     """Compile a kernel ``(begin, end, ...)`` that is called as ``kernel(count, ...)``: see :class:`ParallelKernel`."""
     return ParallelKernel(function)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 from sinew import operators, ui
 from sinew.blender_addon import registration
+from sinew.core import jit
+from sinew.core.small_matrix import batch_svd
 
 
 def test_off_and_on_again(body):
@@ -34,6 +38,21 @@ registration.unregister()
 """
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert "loaded: end" in said.stdout, said.stdout + said.stderr
+
+
+def test_kernels_leave_no_thread_behind_however_often_it_is_switched_off_and_on():
+    """With kernels that have run, as after a click that measures a body."""
+
+    def kernel_threads():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("sinew-kernel")]
+
+    many = np.tile(np.eye(3), (4 * jit.FEW, 1, 1))
+    for _ in range(20):
+        sigma = batch_svd(many)[1]
+        assert (sigma == 1.0).all()
+        registration.unregister()
+        assert not kernel_threads()
+        registration.register()
 
 
 @pytest.mark.parametrize("cls", operators.CLASSES, ids=lambda cls: cls.__name__)
