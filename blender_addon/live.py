@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import bpy
+
 from ..core.errors import SinewError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
@@ -51,8 +53,14 @@ class Session:
 
     @property
     def object(self) -> Any | None:
-        """The body, or None when it is gone."""
-        return baking.object_of(self.object_uid)
+        """The body, or None when it is gone. By name first: it is asked for all the time, and files may be full."""
+        named = bpy.data.objects.get(self.object_name)
+        if named is not None and named.session_uid == self.object_uid:
+            return named
+        obj = baking.object_of(self.object_uid)
+        if obj is not None:
+            self.object_name = obj.name
+        return obj
 
 
 _session: Session | None = None
@@ -280,7 +288,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
     if session.state.recorded:
         _finish_take(session, obj)
         return
-    if (request := session.state.request(now)) is not None:
+    while (request := session.state.request(now)) is not None:
         child.tell(session.run, request)
     if session.view is not None:
         # Saving, an undo or Reveal Hidden may have brought the mesh back.

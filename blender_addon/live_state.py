@@ -1,6 +1,7 @@
 """What goes on while a body is played with: the conversation with the child, frame by frame, with nothing of Blender.
 
-One request is out at a time. ``request(now)`` gives the next one when it is due, ``take(event, now)`` the answer.
+``request(now)`` gives the next request when one is due, ``take_event(event, now)`` takes an answer. Several frames of a
+quick body may be asked for ahead, since Blender draws between two looks for answers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ AVERAGED = 30
 """Frames over which rates are averaged."""
 LATE = 2.0
 """Frames by which the simulation may lag behind the clock before the lost time is let go."""
+AHEAD, MOST_AHEAD = 0.03, 8
+"""Seconds of work, and frames, that may be asked for ahead: a moved mouse is felt after that time."""
 
 
 @dataclass
@@ -45,7 +48,8 @@ class LiveState:
     first, last : frames of the job; after the last one surroundings stand still
     frame_rate : frames a second
     free : as fast as it goes, not at the frame rate
-    handles : (h,4,3) float64, m, of the frame shown
+    out : requests without an answer yet; one that is ``alone`` is waited for before another
+    frame, handles : of the frame shown; handles (h,4,3) float64, m
     grabs : by vertex
     asked : what the artist wants of the child before it goes on (``reset``, ``record``, ``stiffness`` ...)
     take : grabs of each frame from the first while recording, else None
@@ -58,7 +62,8 @@ class LiveState:
     free: bool = False
     ready: bool = False
     playing: bool = True
-    waiting: bool = False
+    out: int = 0
+    alone: bool = False
     frame: int = 0
     handles: np.ndarray = field(default_factory=lambda: np.zeros((0, 4, 3)))
     grabs: dict[int, Grab] = field(default_factory=dict)
@@ -126,23 +131,31 @@ class LiveState:
     # -- the conversation -----------------------------------------------------------------------------------------
 
     def request(self, now: float) -> Event | None:
-        """What to ask the child at a time (s), or None while nothing is due or an answer is awaited."""
-        if not self.ready or self.waiting or self.recorded:
+        """What to ask the child at a time (s), or None while nothing is due or answers are awaited."""
+        if not self.ready or self.recorded:
             return None
         if self.asked:
-            self.waiting, wish = True, self.asked.popleft()
-            if wish["do"] in ("reset", "record"):
-                self.take = [[]] if wish["do"] == "record" else None
-            return wish
+            return None if self.out else self._wish()
+        if self.out >= (1 if self.alone else self._depth()) or (self.recording and self.frame + self.out >= self.last):
+            return None
         if self.steps:
             self.steps -= 1
         elif not self.playing or not self._is_due(now):
             return None
-        self.waiting = True
+        self.out += 1
         grabs = [grab.as_request() for grab in self.grabs.values()]
         if self.take is not None:
             self.take.append(grabs)
         return {"do": "advance", "grabs": grabs}
+
+    def _wish(self) -> Event:
+        self.out, self.alone, wish = 1, True, self.asked.popleft()
+        if wish["do"] in ("reset", "record"):
+            self.take = [[]] if wish["do"] == "record" else None
+        return wish
+
+    def _depth(self) -> int:
+        return min(max(1, int(AHEAD / max(self.seconds, 1e-9))), MOST_AHEAD) if self.seconds else 1
 
     def _is_due(self, now: float) -> bool:
         if self.free:
@@ -163,22 +176,25 @@ class LiveState:
         elif kind == "live":
             self._show(event, now)
         elif kind == "stiffness":
-            self.waiting, self.stale = False, event["stale"]
+            self.out, self.alone, self.stale = 0, False, event["stale"]
         elif kind == "recorded":
-            self.waiting, self.recorded = False, True
+            self.out, self.recorded = 0, True
         elif kind == "halted":
-            # The body stays where it was, so what it was asked does not count.
-            self.waiting = False
-            if self.take and len(self.take) > 1:
-                self.take.pop()
-            self.pause()
+            self._halt()
+
+    def _halt(self) -> None:
+        """The oldest request could not be carried out, and the body stays where it was: it does not count."""
+        if self.take and self.out < len(self.take):
+            del self.take[len(self.take) - self.out]
+        self.out, self.alone = max(0, self.out - 1), False
+        self.pause()
 
     def _show(self, event: Event, now: float) -> None:
         handles = np.frombuffer(base64.b64decode(event["handles"]), dtype="<f8").reshape(-1, 4, 3)
         self.handles, self.frame, self.fresh = handles, event["frame"], True
         self.iterations, self.seconds = event["iterations"], event["seconds"]
-        self.converged = event["converged"]
+        self.converged, self.alone = event["converged"], False
         # The last frame of a take is followed by word of its end.
-        self.waiting = self.recording and self.frame >= self.last
+        self.out = max(0, self.out - 1) + (self.recording and self.frame >= self.last)
         if self.frame != self.first:
             self._times.append(now)
