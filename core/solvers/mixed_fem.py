@@ -184,14 +184,15 @@ class MixedFEMSolver(StepSolver):
             stress, tangent = elastic.stretch_stress(at.stretch), elastic.stretch_tangent(at.stretch)
             stretch = at.stretch
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-            rest = self.system.N, weights, self.system.masses, self.system.blocks
             # In the first iteration s is still the last step's, and its tension would hold back what turns.
             geometric = self.settings.quadratic_finish and report.iterations > 0
-            P, disagreement = condense(mixed, geometric, *rest)
+            P, disagreement = self._condensed(mixed, geometric, at, step)
             g = step.gradient(at.x, P)
-            self.system.assemble(step.h**2, at.x, step.potentials)
         with report.timed("factorization"):
-            self.system.factorize()
+            if not self.system.try_factorize():
+                # Where neither inertia nor stiffness holds it, as a pendulum in a very long step, tension does.
+                self._condensed(mixed, self.settings.quadratic_finish, at, step)
+                self.system.factorize()
         with report.timed("solve"):
             dx = self.system.solve(-g)
         with report.timed("local"):
@@ -202,6 +203,15 @@ class MixedFEMSolver(StepSolver):
             promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work
         decrement = -float(np.sum(g * dx))
         return _Direction(dx, dF, ds, multiplier, work, decrement, promise, float(np.sum(weights * disagreement)))
+
+    def _condensed(
+        self, mixed: Mixed, geometric: bool, at: _Iterate, step: IncrementalPotential
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Put together the system's matrix; stresses (m,3,3) and ``c . H_s c`` (m,), Pa."""
+        system = self.system
+        found = condense(mixed, geometric, system.N, step.h**2 * self.elastic.weights, system.masses, system.blocks)
+        system.assemble(step.h**2, at.x, step.potentials)
+        return found
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
