@@ -25,7 +25,7 @@ SIZES = ((5, 227, 1.19), (10, 192, 2.01), (16, 581, 7.37), (16, 342, 5.87))
 CELLS = (42, 10, 10)
 """25,200 tets."""
 
-MESHES = ((30, 8, 8), (53, 14, 14), (84, 22, 22))
+MESHES = ((30, 8, 8), (50, 13, 13), (82, 20, 20), (106, 28, 28))
 STEP = 1 / 60
 STEPS = 60
 
@@ -36,16 +36,16 @@ def cases(data: Path | None) -> Iterator[Case]:
     yield Case("meshes", _meshes)
 
 
-def _per_iteration(space: ReducedModel, solvers: tuple[str, ...], iterations: int = 2) -> list[dict[str, float]]:
-    """Seconds an iteration by parts, and ``whole`` of a step's: of a body that swings, the median of many steps; the
-    solvers by turns.
+def _per_iteration(runs: list[tuple[ReducedModel, str]], iterations: int = 2) -> list[dict[str, float]]:
+    """Seconds an iteration by parts, and ``whole`` of a step's, of every space with its solver: of a body that swings,
+    the median of many steps, by turns.
     """
     settings = {"max_iterations": iterations, "tolerance": 0.0, "gravity": EARTH, "quadratic_finish": False}
-    steppers = [make_solver(space, SolverSettings(solver=name, **settings)) for name in solvers]
-    states = [space.rest_state() for _ in solvers]
-    seconds: list[list[dict[str, float]]] = [[] for _ in solvers]
+    steppers = [make_solver(space, SolverSettings(solver=name, **settings)) for space, name in runs]
+    states = [space.rest_state() for space, _ in runs]
+    seconds: list[list[dict[str, float]]] = [[] for _ in runs]
     for _ in range(STEPS):
-        for k, stepper in enumerate(steppers):
+        for k, ((space, _name), stepper) in enumerate(zip(runs, steppers, strict=True)):
             states[k], report = stepper.step(states[k], states[k].positions[space.pinned], STEP)
             parts = {part: report.seconds.get(part, 0.0) / report.iterations for part in PARTS}
             seconds[k].append({**parts, "whole": sum(parts.values())})
@@ -77,7 +77,7 @@ def _table() -> Iterable[Row]:
     bars, labels = [], []
     for modes, points, paper in SIZES:
         space = skinning_subspace(model, modes, points).model
-        mixed, fem = _per_iteration(space, ("subspace_mixed_fem", "subspace_fem"))
+        mixed, fem = _per_iteration([(space, "subspace_mixed_fem"), (space, "subspace_fem")])
         name = f"{modes} modes, {points} points"
         matrix = np.zeros((3, space.unknowns, 3, space.unknowns))
         blocks = np.random.default_rng(0).standard_normal((len(space.elastic.weights), 10, 3, 3))
@@ -105,14 +105,12 @@ def _table() -> Iterable[Row]:
 def _meshes() -> Iterable[Row]:
     """The same modes and points: a step's cost has no part of the mesh."""
     warm_up(ignore)
-    tets, costs = [], []
-    for cells in MESHES:
-        model, _start = bent_beam(cells)
-        space = skinning_subspace(model, 10, 192).model
-        (cost,) = _per_iteration(space, ("subspace_mixed_fem",))
-        tets.append(len(model.mesh.tets))
-        costs.append(1e3 * cost["whole"])
-        yield row("meshes", f"Mixed FEM iteration, {tets[-1]} tets", costs[-1], "ms")
+    models = [bent_beam(cells)[0] for cells in MESHES]
+    runs = [(skinning_subspace(model, 10, 192).model, "subspace_mixed_fem") for model in models]
+    tets = [len(model.mesh.tets) for model in models]
+    costs = [1e3 * cost["whole"] for cost in _per_iteration(runs)]
+    for count, cost in zip(tets, costs, strict=True):
+        yield row("meshes", f"Mixed FEM iteration, {count} tets", cost, "ms")
     yield row("meshes", "slowest / fastest", max(costs) / min(costs), "", at_most=1.1)
     draw(
         "subspace", "meshes", [Plot("10 modes, 192 points", "tets", "ms an iteration", [Curve("", tets, costs, "ko-")])]
