@@ -99,8 +99,12 @@ class WindowedBlender:
         """The folder shared with the tests as Blender sees it: for .blend files of scenarios."""
         return INSIDE_SESSION if self._inside else str(self._session)
 
-    def run(self, scenario: str, timeout: float = 180.0, **parameters: Any) -> ScenarioResult:
-        """Run one scenario in a fresh Blender; fail the test when it raised, hung, or Blender crashed."""
+    def run(self, scenario: str, timeout: float = 180.0, real_mouse: bool = False, **parameters: Any) -> ScenarioResult:
+        """Run one scenario in a fresh Blender; fail the test when it raised, hung, or Blender crashed.
+
+        With ``real_mouse`` Blender listens to the screen's mouse and keyboard (``gui.xdotool``), else to simulated
+        ones.
+        """
         tests = INSIDE_TESTS if self._inside else str(HERE)
         request = {
             "scenario": f"{tests}/scenarios/{scenario}.py",
@@ -111,7 +115,8 @@ class WindowedBlender:
         answer = self._session / "answer.json"
         answer.unlink(missing_ok=True)
         command = ["xvfb-run", "-a", "-s", f"-screen 0 {SCREEN} -fbdir {self.session_path}/screen", self._blender()]
-        command += ["--enable-event-simulate", "--window-geometry", "0", "0", *SCREEN.split("x")[:2]]
+        command += [] if real_mouse else ["--enable-event-simulate"]
+        command += ["--window-geometry", "0", "0", *SCREEN.split("x")[:2]]
         command += [
             "--python-exit-code",
             "3",

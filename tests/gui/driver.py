@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import subprocess
 import sys
 import time
 import traceback
@@ -89,6 +90,15 @@ class Gui:
             yield from self.move(x, y)
         self.window.event_simulate(type=button, value="RELEASE", x=points[-1][0], y=points[-1][1])
         yield TICK
+
+    def xdotool(self, *arguments: str | int) -> Steps:
+        """Real events of the screen's mouse and keyboard, for a Blender that is run with ``real_mouse``."""
+        subprocess.run(["xdotool", *map(str, arguments)], check=True)
+        yield TICK
+
+    def point(self, x: int, y: int) -> Steps:
+        """Move the real mouse to window coordinates."""
+        yield from self.xdotool("mousemove", x, self.window.height - 1 - y)
 
     # -- waiting, writing down ------------------------------------------------------------------------------------
 

@@ -23,6 +23,16 @@ def test_play_drag_pin_record(windowed):
     assert "Traceback" not in result.log, result.log
 
 
+def test_with_the_real_mouse(windowed):
+    """Events of the X server, not simulated ones."""
+    result = windowed.run("live_mouse", timeout=1200, real_mouse=True)
+    said = result.values
+    assert said["grabbed"] == [1, 1] and said["away"] > 0.1 and said["released"] == [0, 0]
+    assert said["pinned"] == [True] and said["selection kept"], "the drag is no selection"
+    assert said["ended"] == [True, False], "Esc ends it and shows the mesh"
+    assert "Traceback" not in result.log, result.log
+
+
 def test_the_take_is_what_a_headless_bake_gives(windowed):
     cache = windowed.session / "sinew_cache"
     take = positions(cache / "live")
