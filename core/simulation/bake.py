@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import StoreError
 from .frame_store import FrameStore
-from .handles_of_frames import keep_handles
+from .handles_of_frames import keep_handles, mode_count
 from .job import Job
 from .kept_handles import kept_handles
 from .prepare import OnEvent, Prepared, Stopped, ignore, materials, prepare, tetrahedra
@@ -58,6 +58,8 @@ def bake(
         on_event({"event": "stopped", "frame": last[0] if last else None})
         return "stopped"
     store.add_preparation({"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled})
+    if modes:
+        mode_count(job, prepared.model, modes)  # refused now, not after the last frame
     start = last if resume else None
     space = prepared.space
     if start and not start[1].fits(space.unknowns, len(space.elastic.weights)):

@@ -9,18 +9,45 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
+from ..errors import SubspaceError
 from ..model.model import Model
 from ..solvers.registry import in_subspace
 from ..subspaces.handle_fit import HandleFit
 from ..subspaces.pin_handles import harmonic_weights, pin_groups
 from ..subspaces.skinning import Coordinates
-from ..subspaces.skinning_modes import skinning_modes
+from ..subspaces.skinning_modes import MOST_MODES, skinning_modes
 from .frame_store import FrameStore
 from .job import Job
 from .kept_handles import Handles, keep, kept_handles
 from .prepare import OnEvent, Prepared, Stopped, ignore, prepare
 from .warm_up import warm_up
+
+
+def mode_count(job: Job, model: Model, modes: int) -> int:
+    """How many skinning modes stand for ``modes`` on a body: at least one for each part without a pin, at most what
+    its vertices have; 0 where the solver has its own.
+
+    Raises
+    ------
+    SubspaceError
+        Too many parts without a pin.
+    """
+    if in_subspace(job.solver):
+        return 0
+    tets, n = model.mesh.tets, len(model.mesh.rest_positions)
+    edges = np.repeat(tets[:, 0], 3), tets[:, 1:].ravel()
+    graph = sp.coo_matrix((np.ones(len(edges[0])), edges), shape=(n, n))
+    labels = connected_components(graph, directed=False)[1]
+    loose = len(np.setdiff1d(labels, labels[model.pinned]))
+    if loose > MOST_MODES:
+        raise SubspaceError(
+            f"The body has {loose} separate parts without a pin, and Geometry Nodes follow {MOST_MODES} at most.",
+            "Set Result to Shape Keys, or join parts.",
+        )
+    return min(max(modes, loose), n - len(model.pinned))
 
 
 def find_handles(
@@ -55,7 +82,7 @@ def keep_handles(
     Raises
     ------
     SubspaceError
-        The body has more separate parts than modes.
+        As :func:`mode_count`.
     Stopped
         Between two frames, when ``should_stop`` says so.
     """
@@ -86,14 +113,15 @@ def keep_handles(
 
 def _weights(job: Job, prepared: Prepared, modes: int) -> np.ndarray:
     """At the surface's vertices, (n,h)."""
-    if in_subspace(job.solver):
+    count = mode_count(job, prepared.model, modes)
+    if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
-    return prepared.embedding.apply(_modes_and_pins(prepared.model, modes), prepared.model.mesh.tets)
+    return prepared.embedding.apply(_modes_and_pins(prepared.model, count), prepared.model.mesh.tets)
 
 
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
-    """Weights of a body's vertices as a subspace would have them, (n,h); a small body has fewer modes."""
-    found = skinning_modes(model, min(modes, len(model.mesh.rest_positions) - len(model.pinned)))
+    """Weights of a body's vertices as a subspace would have them, (n,h)."""
+    found = skinning_modes(model, modes)
     group = pin_groups(found.laplacian, model.pinned)
     return np.hstack([found.weights, harmonic_weights(found.laplacian, model.pinned, group)])
 

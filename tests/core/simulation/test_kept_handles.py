@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from sinew.core.errors import SubspaceError
 from sinew.core.model.settings import ResolutionSettings
+from sinew.core.simulation import handles_of_frames
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
-from sinew.core.simulation.handles_of_frames import find_handles
+from sinew.core.simulation.handles_of_frames import find_handles, mode_count
 from sinew.core.simulation.kept_handles import kept_handles
 from sinew.core.simulation.live_service import serve
+from sinew.core.simulation.prepare import prepare
 
 from .jobs import free_box, shaken_bar
 
@@ -156,16 +158,24 @@ def test_it_can_be_stopped_and_resumed(bar, tmp_path):
     assert bake(bar, store, resume=True, modes=1) == "done" and kept_handles(bar, store, 1) is not None
 
 
-def test_a_small_body_has_fewer_modes_and_two_parts_need_two(tmp_path):
+def test_modes_are_as_many_as_the_body_has_and_needs(tmp_path, monkeypatch):
+    """A small body has fewer than asked for, one of two loose parts needs two; too many are refused at once."""
     box = free_box(2, solver={"max_iterations": 2})
     store, _ = baked(box, tmp_path / "box", 60)
     found = kept_handles(box, store, 60)
     assert 1 <= found.weights.shape[1] < 60 and found.errors[:, 1].max() < 3e-7 * box.surface.size
     pair = two_boxes(box)
-    store = FrameStore.create(tmp_path / "pair", pair)
-    with pytest.raises(SubspaceError, match="Set Modes to 2"):
+    store, _ = baked(pair, tmp_path / "pair", 1)
+    assert kept_handles(pair, store, 1).weights.shape[1] == 2
+    held = np.flatnonzero(pair.surface.positions[:, 0] < 1e-9)
+    still = np.tile(pair.surface.positions[held], (2, 1, 1))
+    pinned = replace(pair, pinned_vertices=held, pin_positions=still, pin_held=np.ones((2, len(held)), dtype=bool))
+    assert mode_count(pair, prepare(pair).model, 1) == 2 and mode_count(pinned, prepare(pinned).model, 1) == 1
+    monkeypatch.setattr(handles_of_frames, "MOST_MODES", 1)
+    store = FrameStore.create(tmp_path / "many", pair)
+    with pytest.raises(SubspaceError, match="2 separate parts"):
         bake(pair, store, modes=1)
-    assert len(store.frames()) == 2, "the frames are safe"
+    assert store.frames() == [], "before the first frame"
 
 
 def two_boxes(box):
