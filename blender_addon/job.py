@@ -7,6 +7,8 @@ Objects are kept by ``session_uid``: an undo or a file load invalidates every re
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import queue
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -238,8 +240,7 @@ def _conclude(run: Run) -> None:
     """The child has closed its output: wait for its end and say how it went."""
     code = run.process.wait()
     run.reader.join()
-    run.process.stdin.close()
-    run.process.stdout.close()
+    _close_pipes(run.process)
     run.process = None
     if run.outcome:
         return
@@ -271,12 +272,28 @@ def tell(run: Run, request: Event) -> None:
 
 
 def _say(run: Run, line: str) -> None:
-    try:
+    with _child_may_be_gone():
         run.process.stdin.write(f"{line}\n".encode())
         run.process.stdin.flush()
-    except BrokenPipeError:
-        # The child has just ended by itself: drain() tells how.
-        return
+
+
+@contextlib.contextmanager
+def _child_may_be_gone() -> Iterator[None]:
+    """Where it has just ended by itself nobody reads any more, which Windows calls an invalid argument; drain() tells
+    how it ended.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EINVAL):
+            raise
+
+
+def _close_pipes(process: Any) -> None:
+    """Closing the input writes what is left of a line that nobody has read."""
+    with _child_may_be_gone():
+        process.stdin.close()
+    process.stdout.close()
 
 
 def abandon() -> None:
@@ -288,8 +305,7 @@ def abandon() -> None:
     run.process.kill()
     run.process.wait()
     run.reader.join()
-    run.process.stdin.close()
-    run.process.stdout.close()
+    _close_pipes(run.process)
 
 
 def redraw() -> None:

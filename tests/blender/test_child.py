@@ -134,6 +134,17 @@ def test_a_killed_child_is_reported_and_resumable(body, saved):
     assert record.frames >= 2 and bpy.ops.sinew.resume_bake.poll()
 
 
+def test_what_a_killed_child_never_reads_does_not_hinder_its_end(body, saved):
+    body.sinew.frame_end = 400
+    run = start(body)
+    drain_until(lambda: run.frames_done >= 2)
+    os.kill(run.process.pid, signal.SIGKILL)
+    run.process.wait()
+    child.request_stop()
+    drain_until(lambda: child.current() is None)
+    assert "ended unexpectedly by signal 9" in body.sinew.bake.message and body.sinew.bake.frames >= 2
+
+
 def test_an_error_of_the_library_arrives_with_its_remedy(body, saved):
     job, store = baking.prepare(body, bpy.context)
     (store.folder / "job.npz").write_bytes(b"torn")
