@@ -313,6 +313,7 @@ def _follow_edits(session: Session, obj: Any, now: float) -> None:
     session.edits_at = now
     if state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
         state.set_stiffness(moduli)
+        session.view.follow_stiffness(moduli)
     session.pending = session.edits.others(obj, session.stage.scene)
 
 

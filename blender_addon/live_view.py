@@ -48,7 +48,8 @@ class View:
         self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene), lights)
         self._triangles = mesh.triangles
         self._stand_in: stand_in.StandIn | None = None
-        self._shown = ("OBJECT", 0)
+        self._shown: tuple[str, int] | None = ("OBJECT", 0)
+        self._log_stiffness = arrays["log_stiffness"]
         self.refused = ""
         self._handlers = [
             add_handler(self._draw_body, (), "WINDOW", "POST_VIEW"),
@@ -80,6 +81,13 @@ class View:
         if self._stand_in is not None:
             self._stand_in.move(self.positions())
         redraw_views()
+
+    def follow_stiffness(self, youngs_moduli: list[float]) -> None:
+        """Show the stiffness that the materials have now, Pa; stiffness blends in the logarithm."""
+        before = [material.youngs_modulus for material in self._session.job.materials]
+        change = np.log10(youngs_moduli) - np.log10(before)
+        self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
+        self._shown = None
 
     def fall_back(self) -> None:
         """Where the card has refused: move a mesh in the scene instead, anew where saving or an undo took it away."""
@@ -133,7 +141,7 @@ class View:
         self._shown, arrays = shown, self._arrays
         colours = None
         if settings.show == "STIFFNESS":
-            colours = preview_colours.stiffness_colours(arrays["log_stiffness"])
+            colours = preview_colours.stiffness_colours(self._log_stiffness)
         elif settings.show == "WEIGHTS":
             index = min(settings.mode, arrays["weights"].shape[1]) - 1
             colours = preview_colours.weight_colours(arrays["weights"][:, index])

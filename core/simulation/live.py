@@ -79,7 +79,7 @@ class LiveBody:
         if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
             raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")
         prepared = self._prepared
-        scale = np.exp(prepared.material_weights @ np.log(new / old))
+        scale = np.exp(prepared.material_weights[prepared.subspace.parts.tets] @ np.log(new / old))
         space = prepared.space.scaled(scale)
         self._stepper = Stepper(self._job, replace(prepared, space=space))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())

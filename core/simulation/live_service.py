@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SettingsError, SinewError
+from ..errors import SettingsError, SinewError, StoreError
 from ..materials.lame import youngs_modulus
 from ..solvers.registry import in_subspace
 from .frame_store import FrameStore
@@ -67,8 +67,9 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
     """What a body in a subspace is drawn with: n vertices of the render surface, h handles, c cubature points.
 
     ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,), ``size`` (1,) as in :mod:`subspaces.skinning`;
-    ``log_stiffness`` (n,) of the tet around each vertex; ``clusters`` (n,) its cluster; ``points_rest`` (c,3),
-    ``points_weights`` (c,h), ``points_volume`` (c,) m³; ``eigenvalues`` (m,) 1/s².
+    ``log_stiffness`` (n,) of the tet around each vertex, to the base 10, Pa; ``materials`` (n,k) the parts of the k
+    materials there; ``clusters`` (n,) its cluster; ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume``
+    (c,) m³; ``eigenvalues`` (m,) 1/s².
     """
     subspace, embedding, mesh = prepared.subspace, prepared.embedding, prepared.model.mesh
     skinning, parts = subspace.model.skinning, subspace.parts
@@ -80,6 +81,7 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
         "centre": skinning.coordinates.centre,
         "size": np.array([skinning.coordinates.size]),
         "log_stiffness": np.log10(E[embedding.tet_indices]),
+        "materials": prepared.material_weights[embedding.tet_indices].astype(np.float32),
         "clusters": parts.clusters[embedding.tet_indices].astype(np.int32),
         "points_rest": mesh.rest_positions[corners].mean(axis=1),
         "points_weights": skinning.weights[corners].mean(axis=1).astype(np.float32),
@@ -101,7 +103,9 @@ class _Service:
         self._on_event({"event": "ready", "frame": self._job.frame_start, **told})
 
     def answer(self, command: dict[str, Any]) -> None:
-        """Carry out one command; a failed step is told and leaves the body as it was."""
+        """Carry out one command; a failed step is told and leaves the body as it was. StoreError when a frame of a take
+        cannot be kept: those that follow would be taken for it.
+        """
         began = time.perf_counter()
         try:
             match command["do"]:
@@ -125,6 +129,8 @@ class _Service:
                     self._on_event({"event": "stiffness", "stale": stale})
                 case other:
                     raise SettingsError(f"Live mode knows no command {other!r}.", "Update both halves of Sinew.")
+        except StoreError:
+            raise
         except SinewError as error:
             told = {"code": error.code, "message": error.message, "remedy": error.remedy}
             self._on_event({"event": "halted", **told})

@@ -57,7 +57,7 @@ class Prepared:
 
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
     the vertices of the surface, tied to the mesh by ``embedding``. ``material_weights`` (m, materials) are the parts of
-    the materials in the space's tets.
+    the materials in the tets.
     """
 
     model: Model
@@ -175,11 +175,10 @@ def prepare(
     linear_solver = _linear_solver(job, model, store)
     subspace, pins, warnings = _subspace(job, model, pins, store, _steps_told(on_event, should_stop))
     space = subspace.model if subspace else model
-    weights = fields.weights[subspace.parts.tets] if subspace else fields.weights
     on_event({**about, "warnings": [*about["warnings"], *warnings]})
     loads = Loads(job, model, space, embedding, linear_solver.solver)
     points = space.points(embedding)
-    return Prepared(model, space, subspace, embedding, weights, points, pins, loads, linear_solver)
+    return Prepared(model, space, subspace, embedding, fields.weights, points, pins, loads, linear_solver)
 
 
 def _go_on(should_stop: Callable[[], bool]) -> None:

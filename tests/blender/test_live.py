@@ -334,6 +334,23 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     assert live.current().pending == [] and not live.is_outdated(live.current())
 
 
+def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        live_view.preview_colours, "stiffness_colours", lambda log: drawn.append(log) or np.zeros((1, 3))
+    )
+    session, material = playing(fake_child), fake_child.sinew.materials[0]
+    fake_child.sinew.live.show = "STIFFNESS"
+    before = material.log_stiffness
+    session.view._colour(fake_child.sinew.live)
+    material.log_stiffness = before + 1.0
+    drain_until(lambda: session.state.stale)
+    session.view._colour(fake_child.sinew.live)
+    session.view._colour(fake_child.sinew.live)
+    assert len(drawn) == 2, "only when something has changed"
+    assert np.abs(drawn[0] - before).max() < 1e-5 and np.abs(drawn[1] - drawn[0] - 1.0).max() < 1e-5
+
+
 def test_only_one_at_a_time(fake_child):
     playing(fake_child)
     with pytest.raises(RuntimeError, match="at work already"):

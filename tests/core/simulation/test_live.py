@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.errors import SettingsError, SpringError
+from sinew.core.errors import SettingsError, SpringError, StoreError
 from sinew.core.simulation import prepare as preparation
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
@@ -107,6 +107,10 @@ def test_commands_are_answered_and_recorded(tmp_path):
     shown = store.read_kept("display")[0]
     last = [event for event in events if event["event"] == "live"][-2]
     handles = np.frombuffer(base64.b64decode(last["handles"]), "<f8").reshape(-1, 4, 3)
+    parts = shown["materials"]
+    assert parts.shape == (len(job.surface.positions), 2) and np.abs(parts.sum(axis=1) - 1.0).max() <= 1e-6
+    blended = parts @ np.log10([material.youngs_modulus for material in job.materials])
+    assert np.abs(blended - shown["log_stiffness"]).max() <= 1e-5, "what is drawn when a material becomes stiffer"
     drawn = skinned(shown["rest"], shown["weights"], Coordinates(shown["centre"], float(shown["size"][0])), handles)
     assert np.abs(drawn - store.read(4)).max() <= 1e-6 * job.surface.size
 
@@ -122,6 +126,24 @@ def test_commands_are_answered_and_recorded(tmp_path):
     kept.keep_until(3)
     assert bake(final, kept, resume=True) == "done", "a take can be resumed"
     assert np.abs(kept.read(4) - last).max() <= 1e-12
+
+
+def test_a_take_that_cannot_be_kept_ends(tmp_path, monkeypatch):
+    """A frame that is missing in the middle would shift all grabs after it."""
+    job, events = job_of(4), []
+    store = FrameStore.create(tmp_path, job)
+    write = store.write
+
+    def full(number, *rest):
+        if number == 2:
+            raise StoreError("frame_000002.sinew cannot be written (No space left on device).", "Free disk space.")
+        write(number, *rest)
+
+    monkeypatch.setattr(store, "write", full)
+    commands = ({"do": do, "grabs": []} for do in ("record", "advance", "advance", "stop_recording"))
+    with pytest.raises(StoreError, match="No space"):
+        serve(job, store, events.append, map(json.dumps, commands))
+    assert store.frames() == [1] and not any(event["event"] in ("recorded", "halted") for event in events)
 
 
 def test_live_mode_needs_a_subspace(tmp_path):
