@@ -130,10 +130,12 @@ class Stage:
 
 def reason_to_end(obj: Any | None, stage: Stage) -> str:
     """Why the body cannot be played with any longer; "" while it can."""
-    if obj is None or not obj.users_scene:
-        return "Live mode ended: the object was deleted."
     layer = stage.layer
-    if layer is None or obj.name not in layer.objects or obj.hide_viewport:
+    if obj is None or layer is None or obj.name not in layer.objects:
+        if obj is None or not obj.users_scene:  # asked last: Blender goes through all objects for it
+            return "Live mode ended: the object was deleted."
+        return "Live mode ended: the object is not part of the view layer any more."
+    if obj.hide_viewport:
         return "Live mode ended: the object is not part of the view layer any more."
     if obj.mode != "OBJECT":
         return f"Live mode ended: the object is in {obj.mode.replace('_', ' ').title()} Mode."
