@@ -18,6 +18,7 @@ from ..linear_solvers.registry import DIRECT_SOLVERS
 from ..mesh.lattice import estimated_tets
 from ..mesh.surface_samples import proper_triangles
 from ..mesh.tet_mesh import TetMesh
+from ..solvers.registry import in_subspace
 from .job import Job
 
 BASE = 2.5e8
@@ -26,6 +27,10 @@ BASE = 2.5e8
 BYTES_A_TET = 4500.0
 """Bytes of all arrays of a tet and of its part of the matrix. A beam of 101,376 tets peaked at 0.53 GB with conjugate
 gradients, where this estimates 0.75, and at 0.96 GB with CHOLMOD, where it estimates 1.03."""
+
+BYTES_A_REDUCED_TET = 1200.0
+"""The same while a subspace is found. A bar of 106,285 tets and one of 586,983 peaked at 0.48 and 1.19 GB with 16
+modes, the latter at 2.33 with 64; estimated are 0.55, 2.0 and 3.3."""
 
 BYTES_A_SURFACE_VERTEX = 1150.0
 """Bytes of the embedding of the render surface, and of its points that touch, are pulled or sampled: 1071 counted."""
@@ -46,6 +51,15 @@ def estimated_memory(tets: float, vertices: float, entries: float, other: float 
     :func:`outside_bytes`, and the targets of pinned vertices, which are held for every frame.
     """
     return BASE + BYTES_A_TET * tets + state_bytes(tets, vertices) + factor_bytes(entries) + 192.0 * vertices + other
+
+
+def reduced_memory(tets: float, vertices: float, modes: int, other: float = 0.0, factors: int = 1) -> float:
+    """Peak bytes of a simulation in a subspace: weights, bases and the eigensolver's vectors, the features of the
+    clusters, and ``factors`` of one unknown a vertex.
+    """
+    columns = 8.0 * modes * (22.0 * vertices + 2.0 * tets)
+    factor = factor_bytes(factors * entries_of_compact(vertices) / 9.0)
+    return BASE + BYTES_A_REDUCED_TET * tets + columns + factor + other
 
 
 def least_memory(tets: float, other: float = 0.0, factors: int = 1) -> float:
@@ -85,9 +99,12 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     other, factors = outside_bytes(job), 1 + _field_factors(job) + _axis_factors(job)
 
     def needed(cells: int) -> float:
-        return least_memory(estimated_tets(surface, triangles, longest / (cells - 0.5)), other, factors)
+        tets = estimated_tets(surface, triangles, longest / (cells - 0.5))
+        if in_subspace(job.solver):
+            return _reduced(job, tets, tets / TETS_A_VERTEX, other)
+        return least_memory(tets, other, factors)
 
-    _refuse(needed, job.resolution.cells_across, available, "")
+    _refuse(needed, job.resolution.cells_across, available, _fewer_modes(job))
 
 
 def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available: int | None = None) -> None:
@@ -100,6 +117,15 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
         return
     tets, vertices = len(mesh.tets), len(mesh.rest_positions)
     outside, targets = outside_bytes(job), 24.0 * job.frame_count * len(pinned)
+    cells_across = job.resolution.cells_across
+    if in_subspace(job.solver):
+
+        def needed_in_subspace(cells: int) -> float:
+            part = (cells / cells_across) ** 2
+            return _reduced(job, part * tets, part * vertices, outside + part * targets)
+
+        _refuse(needed_in_subspace, cells_across, available, _fewer_modes(job))
+        return
     field = _field_factors(job) * entries_of_compact(vertices) / 9.0
     entries, remedy = entries_of_compact(vertices - len(pinned)) / 9.0, ""
     # An automatic choice falls back on conjugate gradients.
@@ -110,7 +136,6 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
         remedy = ", or Linear Solver to Conjugate Gradients"
     else:
         entries *= 1 + _axis_factors(job)
-    cells_across = job.resolution.cells_across
 
     def needed(cells: int) -> float:
         # A thin body loses tets by the square of the resolution: others lose more.
@@ -119,6 +144,16 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
         return estimated_memory(part * tets, part * vertices, factors, outside + part * targets)
 
     _refuse(needed, cells_across, available, remedy)
+
+
+def _reduced(job: Job, tets: float, vertices: float, other: float) -> float:
+    """In a subspace; pins add handles to the modes."""
+    handles = job.solver.modes + (1 if len(job.pinned_vertices) else 0)
+    return reduced_memory(tets, vertices, handles, other, 1 + _field_factors(job))
+
+
+def _fewer_modes(job: Job) -> str:
+    return ", or fewer Modes" if in_subspace(job.solver) and job.solver.modes > 1 else ""
 
 
 def _field_factors(job: Job) -> int:

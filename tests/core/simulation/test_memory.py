@@ -72,6 +72,21 @@ def test_a_direct_solver_is_refused_where_conjugate_gradients_fit():
     assert proposed(refused.value) < 24
 
 
+def test_a_subspace_fits_where_its_body_would_not_and_modes_are_counted():
+    job = at(40, solver="subspace_mixed_fem", modes=16)
+    full = replace(job, solver=replace(job.solver, solver="mixed_fem", linear_solver="cholmod"))
+    mesh = tetrahedralize(job.surface, job.resolution)
+    tets, vertices = len(mesh.tets), len(mesh.rest_positions)
+    enough = int(memory.reduced_memory(tets, vertices, 17, outside_bytes(job))) + 1
+    check_before_tetrahedra(job, 2 * enough)
+    check_before_solving(job, mesh, NO_PINS, enough)
+    with pytest.raises(NotEnoughMemoryError):
+        check_before_solving(full, mesh, NO_PINS, enough)
+    with pytest.raises(NotEnoughMemoryError) as refused:
+        check_before_solving(replace(job, solver=replace(job.solver, modes=64)), mesh, NO_PINS, enough)
+    assert "fewer Modes" in refused.value.remedy
+
+
 def plate(cells: int, frames: int) -> Collider:
     """A square of 2 cells² triangles below the box; with several frames it rises."""
     n = cells + 1
