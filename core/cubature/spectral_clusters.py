@@ -26,8 +26,11 @@ from ..progress import Told, untold
 ROUNDS = 60
 """Rounds of k-means at most; it ends when no tet changes its cluster."""
 
-SEEDING_SAMPLE = 20_000
-"""Tets of a part among which first centres are sought."""
+LAST_ROUNDS = 3
+"""Rounds that see all tets of a part of which the others see a sample."""
+
+SAMPLE, SAMPLE_A_POINT = 20_000, 50
+"""Tets in the sample of a part, and at least so many a cubature point."""
 
 
 class Cubature(NamedTuple):
@@ -134,26 +137,38 @@ def _shares(features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray]
 def _k_means(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) -> tuple[np.ndarray, np.ndarray]:
     """Labels (r,) and centres of Lloyd's k-means weighted by volume, from farthest-biased first centres [Arthur,
     Vassilvitskii 2007] drawn with a fixed seed; clusters that run empty are dropped.
+
+    Of a large part the rounds see a sample, and all of it in the last few alone.
     """
-    centres = _first_centres(features, volumes, count, told)
+    rows, rounds = np.arange(len(features)), ROUNDS
+    if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):
+        chosen = np.random.default_rng(0).choice(rows, max(SAMPLE, SAMPLE_A_POINT * count), replace=False)
+        rows, rounds = np.sort(chosen), ROUNDS - LAST_ROUNDS
+    centres = _first_centres(features[rows], volumes[rows], count, told)
+    centres, labels = _rounds(features[rows], volumes[rows], centres, range(rounds), told)
+    if len(rows) < len(features):
+        centres, labels = _rounds(features, volumes, centres, range(rounds, ROUNDS), told)
+    return labels, centres
+
+
+def _rounds(
+    features: np.ndarray, volumes: np.ndarray, centres: np.ndarray, numbers: range, told: Told
+) -> tuple[np.ndarray, np.ndarray]:
     labels = np.full(len(features), -1)
-    for done in range(ROUNDS):
-        told((1 + done) / (1 + ROUNDS))
+    for number in numbers:
+        told((1 + number) / (1 + ROUNDS))
         before, labels = labels, cKDTree(centres).query(features)[1]
         if np.array_equal(before, labels):
             break
         _used, labels = np.unique(labels, return_inverse=True)
         mass = np.bincount(labels, volumes)
         centres = np.stack([np.bincount(labels, volumes * column) for column in features.T], axis=1) / mass[:, None]
-    return labels, centres
+    return centres, labels
 
 
 def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) -> np.ndarray:
     rng = np.random.default_rng(0)
-    rows = np.arange(len(features))
-    if len(rows) > SEEDING_SAMPLE:
-        rows = rng.choice(rows, max(SEEDING_SAMPLE, 4 * count), replace=False, p=volumes / volumes.sum())
-    points, weights = features[rows], volumes[rows]
+    points, weights = features, volumes
     centres = [points[np.argmax(np.sum((points - points.mean(axis=0)) ** 2, axis=1))]]
     away = np.sum((points - centres[0]) ** 2, axis=1)
     while len(centres) < count and away.max() > 0.0:

@@ -17,7 +17,7 @@ from ..subspaces.softening import felt_share
 from .frame_store import FrameStore
 from .job import digest
 
-SUBSPACE_FORMAT = 1
+SUBSPACE_FORMAT = 2
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
 
 

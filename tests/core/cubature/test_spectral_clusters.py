@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sinew.benchmarks import creatures
 from sinew.benchmarks.bodies import block
+from sinew.core.cubature import spectral_clusters as module
 from sinew.core.cubature.spectral_clusters import every_tet, spectral_clusters, weight_features
 from sinew.core.errors import SubspaceError
 from sinew.core.subspaces.reduced_model import find_subspace
@@ -84,3 +85,17 @@ def test_soft_and_thin_parts_get_more_points_for_their_volume():
         parts, volumes = find_subspace(model, 16, points), model.elastic.weights
         inside = part[parts.tets]
         assert inside.sum() / volumes[part].sum() > 1.4 * (~inside).sum() / volumes[~part].sum()
+
+
+def test_a_sample_finds_as_good_clusters_as_all_tets(monkeypatch):
+    rng = np.random.default_rng(3)
+    features, volumes, parts = rng.random((30_000, 3)), rng.random(30_000), np.zeros(30_000, dtype=int)
+    errors = []
+    for sample in (5_000, 10**6):
+        monkeypatch.setattr(module, "SAMPLE", sample)
+        found = spectral_clusters(features, volumes, parts, 60)
+        assert found.weights.sum() == pytest.approx(volumes.sum())
+        assert np.array_equal(np.unique(found.clusters), np.arange(60))
+        away = features - features[found.tets][found.clusters]
+        errors.append(volumes @ np.sum(away**2, axis=1))
+    assert errors[0] <= 1.05 * errors[1]
