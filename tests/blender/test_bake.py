@@ -85,8 +85,7 @@ def test_edits_after_a_bake_are_named(baked, edit, named):
 
 def test_resume_completes_an_interrupted_bake(body, saved):
     job, store = baking.prepare(body, bpy.context)
-    asked = iter([False, False, True])
-    assert library.bake(job, store, should_stop=lambda: next(asked)) == "stopped"
+    assert library.bake(job, store, should_stop=lambda: len(store.frames()) >= 2) == "stopped"
     done = store.frames()
     assert 1 <= len(done) < 4
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"}
