@@ -17,10 +17,10 @@ Event = dict[str, Any]
 
 AVERAGED = 30
 """Frames over which rates are averaged."""
-LATE = 2.0
-"""Frames by which the simulation may lag behind the clock before the lost time is let go."""
+LATE = 0.25
+"""Seconds by which the simulation may lag behind the clock before the lost time is let go."""
 AHEAD, MOST_AHEAD = 0.03, 8
-"""Seconds of work, and frames, that may be asked for ahead: a moved mouse is felt after that time."""
+"""Seconds of work, or as long as Blender draws, and frames that may be asked for ahead: a moved mouse is felt then."""
 
 
 @dataclass
@@ -77,6 +77,8 @@ class LiveState:
     converged: bool = True
     steps: int = 0
     _due: float = 0.0
+    _looked: float = 0.0
+    _gap: float = 0.0
     _times: deque[float] = field(default_factory=lambda: deque(maxlen=AVERAGED))
 
     @property
@@ -132,6 +134,8 @@ class LiveState:
 
     def request(self, now: float) -> Event | None:
         """What to ask the child at a time (s), or None while nothing is due or answers are awaited."""
+        if now > self._looked:
+            self._gap, self._looked = min(now - self._looked, LATE), now
         if not self.ready or self.recorded:
             return None
         if self.asked:
@@ -155,7 +159,8 @@ class LiveState:
         return wish
 
     def _depth(self) -> int:
-        return min(max(1, int(AHEAD / max(self.seconds, 1e-9))), MOST_AHEAD) if self.seconds else 1
+        """Frames that may be asked for ahead: as many as are done before the next look."""
+        return min(max(1, int(max(AHEAD, self._gap) / self.seconds)), MOST_AHEAD) if self.seconds else 1
 
     def _is_due(self, now: float) -> bool:
         if self.free:
@@ -164,7 +169,7 @@ class LiveState:
             return False
         # From the time that was planned, so that the rate is met on average; a long lag is let go.
         beat = 1.0 / self.frame_rate
-        self._due = max(self._due, now - LATE * beat) + beat
+        self._due = max(self._due or now, now - LATE) + beat
         return True
 
     def take_event(self, event: Event, now: float) -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking, live, live_handlers, live_view
+from sinew.blender_addon import baking, live, live_handlers, live_state, live_view
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge import list_animation, take_out
 
 
-def drain_until(condition, seconds: float = 120.0) -> None:
+def drain_until(condition, seconds: float = 300.0) -> None:
     """Call the timer's function until the condition holds."""
     limit = time.monotonic() + seconds
     while not condition():
@@ -35,8 +35,9 @@ def nothing_is_left():
 
 
 @pytest.fixture
-def soft_body(body, saved):
-    """The bar with a subspace of a few modes."""
+def soft_body(body, saved, monkeypatch):
+    """The bar with a subspace of a few modes; one frame is asked for at a time, so that a test sees each."""
+    monkeypatch.setattr(live_state, "MOST_AHEAD", 1)
     body.sinew.solver, body.sinew.modes = "subspace_mixed_fem", 5
     bpy.ops.object.select_all(action="DESELECT")
     body.select_set(True)
