@@ -248,7 +248,8 @@ def _conclude(run: Run) -> None:
     words = f"by signal {-code}" if code < 0 else f"with code {code}"
     last = _last_lines(run.folder / LOG_NAME)
     run.message = f"The simulation process ended unexpectedly {words}." + (f" It said: {last}" if last else "")
-    run.remedy = "The frames done are kept: press Resume. If it happens again, lower Cells Across: memory may be short."
+    again = "Press Play again." if run.mode == "live" else "The frames done are kept: press Resume."
+    run.remedy = f"{again} If it happens again, lower Cells Across: memory may be short."
 
 
 def _last_lines(log: Path, count: int = 3) -> str:

@@ -12,11 +12,11 @@ class Live(Subject):
     def draw(self, context: Any) -> None:
         obj = context.object
         settings = obj.sinew.live
-        if not choices.in_subspace(obj.sinew.solver):
+        session = live.session_of(obj)
+        if session is None and not choices.in_subspace(obj.sinew.solver):
             wrapped(self.layout, "Playing in the viewport needs a subspace solver.", context, "INFO")
             self.layout.operator("sinew.live_choose_solver")
             return
-        session = live.session_of(obj)
         if session is not None and not session.state.ready:
             _draw_preparing(self.layout, session, context)
         else:
