@@ -17,7 +17,7 @@ class InertiaPotential:
     def value(self, positions: np.ndarray, predicted: np.ndarray) -> float:
         """kg m²."""
         d = positions - predicted
-        return 0.5 * float(np.sum(d * (self.mass @ d)))
+        return 0.5 * float((d * (self.mass @ d)).sum())
 
     def gradient(self, positions: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """(n,3), kg m."""
@@ -32,7 +32,7 @@ class GravityPotential:
 
     def value(self, positions: np.ndarray) -> float:
         """J, up to the choice of the origin."""
-        return -float(np.sum(self.forces * positions))
+        return -float((self.forces * positions).sum())
 
     def gradient(self) -> np.ndarray:
         """Minus the weight of each vertex, (n,3), N."""

@@ -65,7 +65,7 @@ class ElasticDensity:
     # ---------------------------------------------------------------------------------------------------------------
 
     def _weighted_sum(self, density: np.ndarray) -> float:
-        return float(np.sum(self.weights * density))
+        return float((self.weights * density).sum())
 
     def _collect(self, method: str, at: Deformation | Stretch, shape: tuple[int, ...]) -> np.ndarray:
         if len(self.groups) == 1:

@@ -66,7 +66,7 @@ class _Direction(NamedTuple):
     dF: np.ndarray
     ds: np.ndarray
     multiplier: np.ndarray
-    work: np.ndarray  # multiplier . c, (m,)
+    work: np.ndarray  # h² w multiplier . c, (m,)
     decrement: float  # minus the slope of the incremental potential, were s and s(F) the same
     promise: float  # minus the slope of the merit
     disagreement: float  # h² sum w c.H_s c
@@ -198,11 +198,11 @@ class MixedFEMSolver(StepSolver):
         with report.timed("local"):
             dF = elastic.change(dx)
             ds, multiplier, curvature, work = local_update(mixed, dF)
-            inertia = float(np.sum(dx * (self.model.mass @ dx)))
+            inertia = float((dx * (self.model.mass @ dx)).sum())
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
-            promise = inertia + float(np.sum(weights * curvature)) - self.system.residual_work
-        decrement = -float(np.sum(g * dx))
-        return _Direction(dx, dF, ds, multiplier, work, decrement, promise, float(np.sum(weights * disagreement)))
+            promise = inertia + float((weights * curvature).sum()) - self.system.residual_work
+        decrement, apart = -float((g * dx).sum()), float((weights * disagreement).sum())
+        return _Direction(dx, dF, ds, multiplier, weights * work, decrement, promise, apart)
 
     def _condensed(
         self, mixed: Mixed, geometric: bool, at: _Iterate, step: IncrementalPotential
@@ -219,7 +219,6 @@ class MixedFEMSolver(StepSolver):
         weights = step.h**2 * self.elastic.weights
 
         def lagrangian(it: _Iterate, work: np.ndarray) -> tuple[float, float, _Iterate]:
-            work = weights * work
             return it.value + float(work.sum()), it.magnitude + float(np.abs(work).sum()), it
 
         def trial(alpha: float) -> tuple[float, float, _Iterate]:
@@ -229,7 +228,7 @@ class MixedFEMSolver(StepSolver):
             # F is linear in x: what the local step needs serves every trial.
             deformation = Deformation.of(at.deformation.F + alpha * direction.dF, at.deformation.V)
             it = self._iterate(x, deformation, Stretch.of(s, at.stretch.Q), step)
-            return lagrangian(it, constraint_work(direction.multiplier, it.polar, s))
+            return lagrangian(it, weights * constraint_work(direction.multiplier, it.polar, s))
 
         start, magnitude, _ = lagrangian(at, direction.work)
         alpha, accepted = backtrack(trial, start, magnitude, -direction.promise)

@@ -155,7 +155,7 @@ class StepSolver:
                 self.system.factorize()
         with report.timed("solve"):
             dx = self.system.solve(-g)
-        decrement = -float(np.sum(g * dx))
+        decrement = -float((g * dx).sum())
         check_direction(dx, decrement)
 
         def merit(alpha: float) -> tuple[float, float, NewtonIterate]:
