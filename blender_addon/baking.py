@@ -32,6 +32,8 @@ def prepare(
     job_in.default_folder(obj)
     job = job_in.make_job(obj, context, frames, solver, on_frame)
     store = FrameStore.create(job_in.writable_folder(obj), job)
+    if not any(store.read_kept(kind) for kind in ("mesh", "subspace")):
+        store.take_kept(FrameStore(job_in.live_path(obj)))
     _note_folder(obj, store)
     obj.sinew.bake.material_warning = nowhere_words(job)
     return job, store
@@ -125,6 +127,14 @@ def delete(obj: Any) -> None:
     obj.sinew.property_unset("bake")
     shared = any(job_in.recorded_folder(other) == folder for other in bpy.data.objects if other != obj)
     if folder is not None and folder.is_dir() and not shared:
+        (folder / child.LOG_NAME).unlink(missing_ok=True)
+        FrameStore(folder).delete()
+
+
+def delete_live(obj: Any) -> None:
+    """Remove what live mode keeps of the object on disk."""
+    if bpy.data.filepath:
+        folder = job_in.live_path(obj)
         (folder / child.LOG_NAME).unlink(missing_ok=True)
         FrameStore(folder).delete()
 

@@ -46,6 +46,7 @@ def apply(obj: Any, take: Take) -> None:
     override = {"window": windows[0]} if windows and bpy.context.window is None else {}
     with bpy.context.temp_override(**override):
         bpy.ops.sinew.apply_take("EXEC_DEFAULT", True, object_name=obj.name)
+    _waiting = None
 
 
 def waiting() -> Take:

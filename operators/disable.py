@@ -21,6 +21,7 @@ class SINEW_OT_disable(bpy.types.Operator):
         if obj.mode == "EDIT":
             bpy.ops.object.mode_set(mode="OBJECT")
         baking.delete(obj)
+        baking.delete_live(obj)
         obj.sinew.enabled = False
         return {"FINISHED"}
 

@@ -139,10 +139,15 @@ def default_folder(obj: Any) -> Path:
     return folder
 
 
-def live_folder(obj: Any) -> Path:
-    """Folder beside that of the object's frames, for what live mode keeps; StoreError when nothing can be written."""
+def live_path(obj: Any) -> Path:
+    """Folder beside that of the object's frames, for what live mode keeps; StoreError when the .blend is not saved."""
     folder = default_folder(obj)
-    return _writable(folder.with_name(f"{folder.name}-live"))
+    return folder.with_name(f"{folder.name}-live")
+
+
+def live_folder(obj: Any) -> Path:
+    """:func:`live_path`, made and tried; StoreError when nothing can be written there."""
+    return _writable(live_path(obj))
 
 
 def recorded_folder(obj: Any) -> Path | None:

@@ -360,3 +360,22 @@ def test_only_one_at_a_time(fake_child):
     assert not bpy.ops.sinew.stop_bake.poll(), "Esc is live mode's"
     bpy.ops.sinew.live_stop()
     assert live.current() is None and not bpy.ops.sinew.live_play.poll(), "nothing is played without a window"
+
+
+def test_a_child_that_dies_is_told(soft_body, monkeypatch, tmp_path):
+    monkeypatch.setattr(child, "WORKER", tmp_path / "nothing.py")
+    live.start(soft_body, bpy.context)
+    drain_until(lambda: child.current() is None)
+    assert live.current() is None and "ended unexpectedly with code" in soft_body.sinew.live.message
+
+
+def test_modes_are_lent_and_deleted(soft_body):
+    session = live.start(soft_body, bpy.context)
+    drain_until(lambda: session.state.ready)
+    live.stop()
+    _job, store = baking.prepare(soft_body, bpy.context)
+    ours, theirs = store.read_kept("subspace"), session.store.read_kept("subspace")
+    assert ours[1] == theirs[1] and np.array_equal(ours[0]["weights"], theirs[0]["weights"])
+    assert session.store.folder.is_dir() and session.store.folder != store.folder
+    bpy.ops.sinew.disable()
+    assert not session.store.folder.is_dir()
