@@ -109,9 +109,7 @@ def finish(run: child.Run) -> bool:
 
 def apply(obj: Any, folder: Path, status: str, message: str = "") -> None:
     """Call the operator that turns frames into shape keys, so that one undo takes it back."""
-    windows = bpy.context.window_manager.windows
-    override = {"window": windows[0]} if windows and bpy.context.window is None else {}
-    with bpy.context.temp_override(**override):
+    with baking.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(
             "EXEC_DEFAULT", True, object_name=obj.name, folder=str(folder), status=status, message=message
         )

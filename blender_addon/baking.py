@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -200,6 +201,21 @@ def _note_folder(obj: Any, store: FrameStore) -> None:
 def object_of(uid: int) -> Any | None:
     """The object with that ``session_uid``, or None when it is gone."""
     return next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)
+
+
+def where_it_is_shown(obj: Any) -> AbstractContextManager[Any]:
+    """A context whose view layer holds the object: timers have no window, and another window may show another scene."""
+    context = bpy.context
+    if context.window is not None and obj.name in context.view_layer.objects:
+        return nullcontext()
+    window = window_with(obj, context.window_manager.windows)
+    return nullcontext() if window is None else context.temp_override(window=window)
+
+
+def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
+    """The first of some windows whose view layer holds the object, else the first, or None."""
+    windows = list(windows)
+    return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
 
 
 def source_of(result: Any) -> Any | None:

@@ -147,11 +147,12 @@ def restart(context: Any, record: bool = False) -> None:
     """Begin anew with the scene as it is now; a SinewError leaves the session as it is."""
     session = _session
     obj = session.object
-    with session.stage.shown():
+    with session.stage.shown(), baking.where_it_is_shown(obj):
         job, store = _prepare(obj, context)
     grabs, playing = session.state.grabs, session.state.playing
     stop()
-    new = _begin(obj, context, job, store, record)
+    with baking.where_it_is_shown(obj):
+        new = _begin(obj, context, job, store, record)
     new.state.grabs, new.state.playing = grabs, playing
 
 
@@ -173,7 +174,7 @@ def reset(context: Any) -> None:
 def record(context: Any) -> None:
     """Start over at the first frame and keep every frame, of the scene as it is now."""
     session = _session
-    with session.stage.shown():
+    with session.stage.shown(), baking.where_it_is_shown(session.object):
         job = job_in.make_job(session.object, context, without_springs=names_of_take(session.object))
     if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
         restart(context, record=True)
@@ -259,7 +260,7 @@ def _take_event(event: Event) -> None:
 def _begin_to_show(session: Session, obj: Any) -> None:
     from . import live_view
 
-    with session.stage.unnoticed():
+    with session.stage.unnoticed(), baking.where_it_is_shown(obj):
         session.view = live_view.View(session)
     session.stage.hide(obj)
     if session.take_on_ready:

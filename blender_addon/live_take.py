@@ -42,9 +42,7 @@ def apply(obj: Any, take: Take) -> None:
     """Call the operator that brings a take into the scene, so that one undo takes it back."""
     global _waiting
     _waiting = take
-    windows = bpy.context.window_manager.windows
-    override = {"window": windows[0]} if windows and bpy.context.window is None else {}
-    with bpy.context.temp_override(**override):
+    with baking.where_it_is_shown(obj):
         bpy.ops.sinew.apply_take("EXEC_DEFAULT", True, object_name=obj.name)
     _waiting = None
 

@@ -188,6 +188,18 @@ def test_only_one_child_at_a_time(body, saved):
         child.start(child.Run(0, "Other", Path(), "bake", 1, lambda run: True))
 
 
+def test_results_go_where_the_object_is_shown(body, saved):
+    """A timer has no window, and the first window may show another scene."""
+    other = bpy.data.scenes.new("Other")
+    windows = [SimpleNamespace(view_layer=s.view_layers[0]) for s in (other, bpy.context.scene)]
+    assert baking.window_with(body, windows) is windows[1] and baking.window_with(body, windows[:1]) is windows[0]
+    assert baking.window_with(body, []) is None
+    window, scene = bpy.context.window_manager.windows[0], bpy.context.scene
+    with bpy.context.temp_override(window=None):
+        with baking.where_it_is_shown(body):
+            assert bpy.context.window == window and bpy.context.scene == scene
+
+
 def test_the_child_gets_a_python_and_the_libraries():
     code = "import numba, scipy, numpy, sys; print(sys.version_info[:2])"
     said = subprocess.run(
