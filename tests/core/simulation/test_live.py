@@ -150,3 +150,12 @@ def test_live_mode_needs_a_subspace(tmp_path):
     job = shaken_bar(3)
     with pytest.raises(SettingsError, match="subspace"):
         serve(job, FrameStore.create(tmp_path, job), lambda event: None, [])
+
+
+def test_stopped_while_the_modes_are_found_it_keeps_nothing(tmp_path):
+    job = job_of(4)
+    store, events = FrameStore.create(tmp_path / "live", job), []
+    serve(job, store, events.append, iter(()), lambda: any(e.get("phase") == "subspace" for e in events))
+    assert events[-1] == {"event": "stopped", "frame": None}
+    assert not any(event["event"] == "ready" for event in events)
+    assert store.read_kept("subspace") is None and store.read_kept("display") is None
