@@ -78,7 +78,6 @@ def remove_take(obj: Any) -> None:
     order = [index for index, spring in enumerate(springs) if not is_of_take(spring)]
     if len(order) == len(springs):
         return
-    kept_targets = {springs[index].target for index in order} - {None}
     for index in reversed(range(len(springs))):
         if index in order:
             continue
@@ -86,7 +85,7 @@ def remove_take(obj: Any) -> None:
         if group is not None and group.name == springs[index].take:
             obj.vertex_groups.remove(group)
         springs.remove(index)
-        if target is not None and target.type == "EMPTY" and target not in kept_targets:
+        if target is not None and target.type == "EMPTY" and not _is_used(target):
             _drop_empty(target)
     follow_items(obj, "sinew.springs", order)
     obj.sinew.active_spring = max(0, len(order) - 1)
@@ -103,6 +102,11 @@ def _empty(name: str, obj: Any, scene: Any, size: float) -> Any:
     homes = [c for c in obj.users_collection if c.library is None] or [scene.collection]
     homes[0].objects.link(empty)
     return empty
+
+
+def _is_used(empty: Any) -> bool:
+    """Whether more than collections name it: another spring, of this or another body, or a constraint."""
+    return empty.users - empty.use_fake_user > len(empty.users_collection)
 
 
 def _drop_empty(empty: Any) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -15,6 +16,7 @@ import pytest
 from sinew.blender_addon import baking, live, live_handlers, live_state, live_view
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge import list_animation, take_out
+from sinew.core.simulation.live import Grab, take_springs
 
 
 def drain_until(condition, seconds: float = 300.0) -> None:
@@ -152,6 +154,17 @@ def test_another_take_replaces_the_springs_of_the_first(soft_body):
     soft_body.sinew.springs[0].name = soft_body.sinew.springs[0].take
     take_out.remove_take(soft_body)
     assert curve_paths(soft_body) == curves and [o.name for o in bpy.data.objects] == ["Body"]
+
+
+def test_what_another_body_is_tied_to_stays(soft_body):
+    spring = take_springs([[], [Grab(11, np.ones(3), 300.0)]], np.zeros((12, 3)))
+    put = [soft_body, bpy.context.scene, [*spring, replace(spring[0], name="Grab")], 1, 1.0]
+    take_out.put_take(*put)
+    assert [s.name for s in soft_body.sinew.springs] == ["Grab 11", "Grab"]
+    other = bpy.data.objects.new("Other", bpy.data.meshes.new("Other"))
+    other.sinew.springs.add().target = soft_body.sinew.springs[0].target
+    take_out.remove_take(soft_body)
+    assert not soft_body.sinew.springs and "Body Grab 11" in bpy.data.objects and "Body Grab" not in bpy.data.objects
 
 
 def curve_paths(obj) -> list[str]:
