@@ -10,8 +10,8 @@ class SINEW_OT_live_reset(bpy.types.Operator):
     bl_idname = "sinew.live_reset"
     bl_label = "Reset"
     bl_description = (
-        "Back to the first frame, at rest, with nothing grabbed. Edits made meanwhile count from now on, and modes are "
-        "found anew where they have to be"
+        "Back to the first frame, at rest, with nothing grabbed. Settings edited meanwhile count from now on, and "
+        "modes are found anew where they have to be. Painted maps and animation are read by Record and Play"
     )
     bl_options = set()
 
