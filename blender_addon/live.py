@@ -83,6 +83,8 @@ def start(obj: Any, context: Any, record: bool = False) -> Session:
     """Have a child prepare the body; playing begins when it is ready. A SinewError when the body cannot be played
     with, RuntimeError when a child is at work already.
     """
+    if (run := child.current()) is not None:
+        raise RuntimeError(f"“{run.object_name}” is at work already.")
     job, store = _prepare(obj, context)
     return _begin(obj, context, job, store, record)
 
@@ -164,6 +166,7 @@ def is_outdated(session: Session) -> bool:
 def reset(context: Any) -> None:
     """Back to the first frame; edits made meanwhile count from now on."""
     session = _session
+    session.message = ""
     session.state.grabs.clear()
     if is_outdated(session) or not session.state.ready:
         restart(context)
@@ -174,6 +177,7 @@ def reset(context: Any) -> None:
 def record(context: Any) -> None:
     """Start over at the first frame and keep every frame, of the scene as it is now."""
     session = _session
+    session.message = ""
     with session.stage.shown(), baking.where_it_is_shown(session.object):
         job = job_in.make_job(session.object, context, without_springs=names_of_take(session.object))
     if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
@@ -262,7 +266,7 @@ def _begin_to_show(session: Session, obj: Any) -> None:
 
     with session.stage.unnoticed(), baking.where_it_is_shown(obj):
         session.view = live_view.View(session)
-    session.stage.hide(obj)
+    session.stage.begin(obj)
     if session.take_on_ready:
         session.state.record(baking.wanted_modes(obj) > 0)
 

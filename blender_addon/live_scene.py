@@ -23,8 +23,8 @@ class Stage:
     object_uid: int
     scene_uid: int
     layer_name: str
-    frame: int
-    subframe: float
+    frame: int | None = None
+    subframe: float = 0.0
     hidden: bool = False
     was_selected: bool = False
     _moving: bool = False
@@ -32,10 +32,8 @@ class Stage:
 
     @classmethod
     def of(cls, obj: Any, context: Any) -> Stage:
-        """As it is now."""
-        scene = context.scene
-        names = scene.session_uid, context.view_layer.name
-        return cls(obj.session_uid, *names, scene.frame_current, scene.frame_subframe)
+        """Those of a context; nothing is changed yet."""
+        return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
 
     @property
     def scene(self) -> Any | None:
@@ -52,6 +50,12 @@ class Stage:
         """Whether a context shows this scene and view layer."""
         scene, layer = context.scene, context.view_layer
         return scene.session_uid == self.scene_uid and layer.name == self.layer_name
+
+    def begin(self, obj: Any) -> None:
+        """Hide the mesh, and note the frame to go back to."""
+        scene = self.scene
+        self.frame, self.subframe = scene.frame_current, scene.frame_subframe
+        self.hide(obj)
 
     # -- the mesh -------------------------------------------------------------------------------------------------
 
@@ -124,7 +128,9 @@ class Stage:
         """Put everything back."""
         self.show()
         scene = self.scene
-        if scene is not None and (scene.frame_current, scene.frame_subframe) != (self.frame, self.subframe):
+        if scene is None or self.frame is None:
+            return
+        if (scene.frame_current, scene.frame_subframe) != (self.frame, self.subframe):
             scene.frame_set(self.frame, subframe=self.subframe)
 
 

@@ -375,6 +375,13 @@ def test_only_one_at_a_time(fake_child):
     assert live.current() is None and not bpy.ops.sinew.live_play.poll(), "nothing is played without a window"
 
 
+def test_cancelled_while_it_prepares_nothing_has_changed(soft_body):
+    live.start(soft_body, bpy.context)
+    bpy.context.scene.frame_set(4)
+    bpy.ops.sinew.live_stop()
+    assert bpy.context.scene.frame_current == 4 and not soft_body.hide_get() and live.current() is None
+
+
 def test_a_child_that_dies_is_told(soft_body, monkeypatch, tmp_path):
     monkeypatch.setattr(child, "WORKER", tmp_path / "nothing.py")
     live.start(soft_body, bpy.context)
