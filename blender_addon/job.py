@@ -301,12 +301,26 @@ def abandon() -> None:
     """End the child at once and forget it; its frames on disk stay valid. For quitting and loading another file."""
     global _current
     run, _current = _current, None
-    if run is None or run.process is None:
+    if run is not None:
+        _kill(run)
+
+
+def cut_off(on_end: Callable[[Run], bool]) -> None:
+    """End the child at once, as if it had stopped by itself; ``on_end`` then takes what it has done."""
+    run = _current
+    _kill(run)
+    run.outcome = run.outcome or "stopped"
+    run.on_end, run.on_event, run.on_beat = on_end, None, None
+
+
+def _kill(run: Run) -> None:
+    if run.process is None:
         return
     run.process.kill()
     run.process.wait()
     run.reader.join()
     _close_pipes(run.process)
+    run.process = None
 
 
 def redraw() -> None:

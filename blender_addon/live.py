@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import bpy
@@ -131,12 +132,29 @@ def _prepare(obj: Any, context: Any) -> tuple[Job, FrameStore]:
 
 def stop(message: str = "") -> None:
     """End the session: the scene is as it was before. ``message`` says why, where the artist did not ask for it."""
+    if _session is not None and _session.run is child.current():
+        child.abandon()
+    _leave(message)
+
+
+def _end(reason: str) -> None:
+    """End the session, unasked; what was recorded until then becomes the take, as soon as the scene can take it."""
+    from . import live_take
+
+    session = _session
+    if session is None or session.run is not child.current() or not live_take.has_begun(session.state.take):
+        stop(reason)
+        return
+    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage)
+    child.cut_off(partial(live_take.bring_in, take, reason))
+    _leave(reason)
+
+
+def _leave(message: str) -> None:
     global _session
     session, _session = _session, None
     if session is None:
         return
-    if session.run is child.current():
-        child.abandon()
     if session.view is not None:
         session.view.remove()
     session.stage.restore()
@@ -238,9 +256,9 @@ def _ending_on_errors() -> Iterator[None]:
     try:
         yield
     except SinewError as error:
-        stop(f"Live mode ended: {error}")
+        _end(f"Live mode ended: {error}")
     except Exception:
-        stop("Live mode ended by an error that was not foreseen: Blender's console says more.")
+        _end("Live mode ended by an error that was not foreseen: Blender's console says more.")
         raise
 
 
@@ -282,7 +300,7 @@ def _beat() -> None:
         return
     obj = session.object
     if reason := _reason_to_end(session, obj):
-        stop(reason)
+        _end(reason)
         return
     with _ending_on_errors():
         _go_on(session, obj, time.monotonic())
@@ -341,16 +359,17 @@ def _finish_take(session: Session, obj: Any) -> None:
     session.run.waits_for = background.in_the_way(obj)
     if session.run.waits_for:
         return
-    take = live_take.Take(session.job, session.store.folder, session.state.take)
+    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage)
     stop()
     live_take.apply(obj, take)
 
 
 def _child_ended(run: child.Run) -> bool:
-    """The child has ended by itself."""
-    if _session is not None and _session.run is run:
-        stop(f"{run.message} {run.remedy}".strip() or "Live mode ended: the simulation process is gone.")
-    return True
+    """The child has ended by itself; False to be asked again, while what was recorded waits."""
+    if _session is None or _session.run is not run:
+        return True
+    _end(f"{run.message} {run.remedy}".strip() or "Live mode ended: the simulation process is gone.")
+    return run.on_end == _child_ended or run.on_end(run)
 
 
 def strength_of(obj: Any, scene: Any) -> float:

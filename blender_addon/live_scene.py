@@ -57,6 +57,12 @@ class Stage:
         self.frame, self.subframe = scene.frame_current, scene.frame_subframe
         self.hide(obj)
 
+    def is_in_a_window(self) -> bool:
+        """Whether any window shows this scene and view layer."""
+        return any(
+            w.scene == self.scene and w.view_layer.name == self.layer_name for w in bpy.context.window_manager.windows
+        )
+
     # -- the mesh -------------------------------------------------------------------------------------------------
 
     def hide(self, obj: Any) -> None:
@@ -147,8 +153,7 @@ def reason_to_end(obj: Any | None, stage: Stage) -> str:
         return f"Live mode ended: the object is in {obj.mode.replace('_', ' ').title()} Mode."
     if not obj.sinew.enabled:
         return "Live mode ended: Sinew was turned off."
-    windows = bpy.context.window_manager.windows
-    if not any(w.scene == stage.scene and w.view_layer.name == stage.layer_name for w in windows):
+    if not stage.is_in_a_window():
         return "Live mode ended: no window shows the scene any more."
     return ""
 

@@ -12,10 +12,12 @@ import numpy as np
 from ..core.errors import StoreError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
-from . import baking
+from . import background, baking
+from . import job as child
 from .bridge import job_in
 from .bridge.mesh_in import unit_scale
 from .bridge.take_out import names_of_take, put_take
+from .live_scene import Stage
 from .live_state import Event
 
 
@@ -28,14 +30,44 @@ class Take:
     job : what was simulated beside the grabs
     folder : of the store with the frames
     grabs : of each frame, those of the first not counting, as the child was asked
+    stage : where it was recorded
     """
 
     job: Job
     folder: Path
     grabs: list[list[Event]]
+    stage: Stage
 
 
 _waiting: Take | None = None
+
+
+def has_begun(grabs: list[list[Event]] | None) -> bool:
+    """Whether grabs of a recording, if there is one, go beyond its first frame, at rest."""
+    return grabs is not None and len(grabs) > 1
+
+
+def bring_in(take: Take, reason: str, run: child.Run) -> bool:
+    """Keep a take that was cut off: an ``on_end`` of the child. False while the scene cannot take it yet."""
+    obj = baking.object_of(run.object_uid)
+    if obj is None or not FrameStore(take.folder).exists():
+        return True
+    run.waits_for = background.in_the_way(obj) or _out_of_sight(obj, take.stage)
+    if run.waits_for:
+        obj.sinew.live.message = f"{reason} What was recorded waits: {run.waits_for}."
+        return False
+    obj.sinew.live.message = f"{reason} What was recorded until then is kept."
+    if len(obj.data.vertices) != len(take.job.surface.positions):
+        obj.sinew.live.message = f"{reason} The mesh was edited, so what was recorded is lost."
+    else:
+        apply(obj, take)
+    return True
+
+
+def _out_of_sight(obj: Any, stage: Stage) -> str:
+    if stage.layer is None or stage.is_in_a_window() and obj.name in stage.layer.objects:
+        return ""
+    return f"Show “{obj.name}” in its scene and view layer to take the recording"
 
 
 def apply(obj: Any, take: Take) -> None:

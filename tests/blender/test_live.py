@@ -136,6 +136,36 @@ def test_a_stopped_take_can_be_resumed(soft_body):
     assert np.array_equal(baking.open_store(soft_body).read(6), before)
 
 
+def test_a_take_that_is_cut_off_is_kept(soft_body):
+    soft_body.sinew.frame_end, soft_body.sinew.live.rate = 12, "FREE"
+    session = live.start(soft_body, bpy.context, record=True)
+    drain_until(lambda: session.state.recording and session.state.frame >= 5)
+    live.grab(11, session.job.surface.positions[11] + [0.0, 0.1, 0.0], 300.0)
+    drain_until(lambda: session.state.frame >= 7)
+    bpy.ops.object.mode_set(mode="EDIT")
+    drain_until(lambda: child.current().waits_for)
+    message = soft_body.sinew.live.message
+    assert live.current() is None and "is in Edit Mode" in message and "Leave Edit Mode" in message
+    bpy.ops.object.mode_set(mode="OBJECT")
+    drain_until(lambda: child.current() is None)
+    record, store = soft_body.sinew.bake, baking.open_store(soft_body)
+    assert (record.status, record.stale) == ("STOPPED", "") and 7 <= record.frames < 12
+    assert [s.name for s in soft_body.sinew.springs] == ["Grab 11"] and "is kept" in soft_body.sinew.live.message
+    before = store.read(7)
+    bpy.ops.sinew.resume_bake()
+    assert soft_body.sinew.bake.frames == 12 and np.array_equal(baking.open_store(soft_body).read(7), before)
+
+
+def test_a_take_of_a_child_that_dies_is_kept(soft_body):
+    soft_body.sinew.frame_end, soft_body.sinew.live.rate = 12, "FREE"
+    session = live.start(soft_body, bpy.context, record=True)
+    drain_until(lambda: session.state.recording and session.state.frame >= 5)
+    session.run.process.kill()
+    drain_until(lambda: child.current() is None)
+    assert live.current() is None and "ended unexpectedly by signal 9" in soft_body.sinew.live.message
+    assert soft_body.sinew.bake.status == "STOPPED" and soft_body.sinew.bake.frames >= 5 and not soft_body.hide_get()
+
+
 def test_another_take_replaces_the_springs_of_the_first(soft_body):
     soft_body.keyframe_insert("location", frame=1)
     curves = curve_paths(soft_body)
