@@ -308,9 +308,6 @@ def _beat() -> None:
 
 def _go_on(session: Session, obj: Any, now: float) -> None:
     _follow_edits(session, obj, now)
-    if session.state.recorded:
-        _finish_take(session, obj)
-        return
     while (request := session.state.request(now)) is not None:
         child.tell(session.run, request)
     if session.view is not None:
@@ -324,6 +321,8 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
     if now - session.panel_at > PANEL_BEAT:
         session.panel_at = now
         child.redraw()
+    if session.state.recorded:
+        _finish_take(session, obj)
 
 
 def _follow_edits(session: Session, obj: Any, now: float) -> None:

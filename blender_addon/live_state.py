@@ -87,6 +87,13 @@ class LiveState:
         return self.take is not None and not self.recorded
 
     @property
+    def doing(self) -> str:
+        """What goes on, in a word."""
+        if self.take is not None:
+            return "Recorded" if self.recorded else "Recording"
+        return "Playing" if self.playing else "Paused"
+
+    @property
     def rate(self) -> float:
         """Frames a second of late; 0 while unknown."""
         span = self._times[-1] - self._times[0] if len(self._times) > 1 else 0.0

@@ -186,8 +186,7 @@ def _display(session: Session) -> dict[str, np.ndarray]:
 def words(session: Session) -> list[str]:
     """What stands in the corner of the view."""
     state = session.state
-    doing = "Recording" if state.recording else "Live" if state.playing else "Paused"
-    frame = f"{doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")
+    frame = f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")
     settled = "" if state.converged else ", not settled"
     speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
     return [frame, speed, *([session.message] if session.message else [])]

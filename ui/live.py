@@ -58,8 +58,7 @@ def _draw_buttons(layout, session):
 def _draw_state(layout, session, context):
     state = session.state
     box = layout.box().column(align=True)
-    words = "Recording" if state.recording else "Playing" if state.playing else "Paused"
-    box.label(text=f"{words}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
+    box.label(text=f"{state.doing}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
     box.label(text=f"{state.rate:.0f} frames/s, {state.iterations} iterations, {1e3 * state.seconds:.1f} ms")
     if session.message:
         wrapped(layout, session.message, context, "INFO")

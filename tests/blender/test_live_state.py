@@ -98,7 +98,7 @@ def test_a_take_notes_the_grabs_of_its_frames_up_to_the_last(state):
         if frame == 10:
             assert state.recording and state.request(3.0) is None, "word of the end is waited for"
             state.take_event({"event": "recorded", "frames": 10}, 2.0)
-    assert frame == 10 and state.recorded and not state.recording
+    assert frame == 10 and state.recorded and not state.recording and state.doing == "Recorded"
     assert len(state.take) == 10 and state.take[0] == state.take[1] == []
     assert [grabs[0]["stiffness"] for grabs in state.take[2:]] == [float(k) for k in range(2, 10)]
 

@@ -6,6 +6,9 @@ import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 PACKAGE = "bl_ext.user_default.sinew"
+SCALE = 0.65
+HEADER = (1167, 428)
+"""Window coordinates of the header of the panel Live, which is closed at first, at that scale."""
 
 
 def module(name):
@@ -170,7 +173,9 @@ def scenario(gui):
     live, job = module("live"), module("job")
     obj = make_body(gui)
     yield from gui.show_sidebar("Sinew")
-    bpy.context.preferences.view.ui_scale = 0.65
+    bpy.context.preferences.view.ui_scale = SCALE
+    yield from gui.redraw()
+    yield from gui.click(*HEADER)
     gui.record("poll before saving", bpy.ops.sinew.live_play.poll())
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "live.blend"))
