@@ -143,11 +143,14 @@ def record_and_bake(gui, session):
     with gui.context():
         bpy.ops.ed.undo_push(message="Before the take")
         bpy.ops.sinew.live_record("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: live.current().state.recording and live.current().state.frame >= 3, 300, "a take")
+    yield from gui.wait_until(lambda: live.current().state.recording, 300, "a take")
+    live.toggle()  # the mouse takes its time, twenty frames are over in less than a second
+    yield from gui.wait_until(lambda: live.current().state.out == 0, 60, "it pauses")
     session = live.current()
     x, y = yield from pull(gui, session, front_vertex(session))
     yield from gui.photograph("7-recording")
-    yield from gui.wait_until(lambda: session.state.frame >= 12 or session.state.recorded, 100, "some frames")
+    live.toggle()
+    yield from gui.wait_until(lambda: session.state.frame >= 15 or session.state.recorded, 100, "some frames")
     yield from release(gui, x, y)
     yield from gui.wait_until(lambda: live.current() is None, 200, "the take is done")
     yield 0.5
