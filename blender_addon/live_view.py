@@ -189,7 +189,7 @@ def words(session: Session) -> list[str]:
     frame = f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")
     settled = "" if state.converged else ", not settled"
     speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
-    return [frame, speed, *([session.message] if session.message else [])]
+    return [frame, speed, *(said for said in (session.message, session.run.waits_for) if said)]
 
 
 def redraw_views() -> None:

@@ -11,6 +11,8 @@ from .bridge.weight_in import weight_and_size
 from .choices import fitting_unit
 from .outside_properties import SinewSpring
 
+FIRST_PRESET = PRESETS[0].name
+"""The material of a body that has none yet."""
 SAG = 0.01
 """Part of the body's size that a new spring gives way by under the body's weight."""
 
@@ -19,7 +21,7 @@ def enable(obj: Any) -> None:
     """Turn Sinew on; a body without any material gets the first preset."""
     obj.sinew.enabled = True
     if not obj.sinew.materials:
-        add_material(obj, PRESETS[0].name)
+        add_material(obj, FIRST_PRESET)
 
 
 def add_material(obj: Any, preset: str) -> Any:

@@ -12,7 +12,7 @@ class SINEW_OT_add_material(bpy.types.Operator):
     bl_label = "Add Physical Material"
     bl_options = {"REGISTER", "UNDO"}
 
-    preset: EnumProperty(name="Preset", items=choices.preset_items)
+    preset: EnumProperty(name="Preset", items=choices.preset_items, default=choices.number_of(starting.FIRST_PRESET))
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:

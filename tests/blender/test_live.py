@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking, live, live_handlers, live_state, live_view
+from sinew.blender_addon import background, baking, live, live_handlers, live_state, live_view
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge import list_animation, take_out
 from sinew.core.simulation.live import Grab, take_springs
@@ -429,3 +429,18 @@ def test_modes_are_lent_and_deleted(soft_body):
     assert session.store.folder.is_dir() and session.store.folder != store.folder
     bpy.ops.sinew.disable()
     assert not session.store.folder.is_dir()
+
+
+def test_a_take_that_waits_for_the_scene_says_so(soft_body, monkeypatch):
+    """A tool runs, a box selection say, when the last frame is there."""
+    session = live.start(soft_body, bpy.context)
+    drain_until(lambda: session.state.ready)
+    live.record(bpy.context)
+    monkeypatch.setattr(background, "in_the_way", lambda obj: "Finish the running tool to take the result")
+    drain_until(lambda: session.run.waits_for != "")
+    said = live_view.words(session)
+    assert said[0] == f"Recorded: frame {session.job.frame_end}", "and not that it plays"
+    assert said[-1] == "Finish the running tool to take the result"
+    monkeypatch.undo()
+    drain_until(lambda: live.current() is None)
+    assert soft_body.sinew.bake.status == "DONE"

@@ -102,6 +102,13 @@ def test_presets_come_back_exactly(body, preset):
     assert dataclasses.replace(got, name=preset.name) == preset
 
 
+def test_a_material_without_a_preset_is_the_first(body):
+    """As Blender's search (F3) or a script adds one."""
+    bpy.ops.sinew.add_material()
+    got = settings_in.material_settings(body.sinew.materials[-1])
+    assert dataclasses.replace(got, name=PRESETS[0].name) == PRESETS[0]
+
+
 def test_menus_offer_the_registries():
     assert [item[0] for item in choices.energy_items()] == list(ENERGIES)
     assert [item[0] for item in choices.solver_items()] == list(SOLVERS)
