@@ -37,6 +37,8 @@ def before_save(*_: Any) -> None:
     session = live.current()
     if session is not None:
         session.stage.show()
+        session.stage.follow(session.stage.frame)
+        session.state.fresh = True  # the timer follows the simulation again
         if session.view is not None:
             session.view.put_away()
 

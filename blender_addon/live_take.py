@@ -95,7 +95,9 @@ def put(obj: Any, context: Any, take: Take) -> int:
     now = job_in.make_job(obj, context)
     own = [spring for spring in now.springs if spring.name in names_of_take(obj)]
     # What the take was simulated with, which edits made meanwhile are not part of.
-    store = FrameStore.create(job_in.writable_folder(obj), replace(job, springs=(*job.springs, *own)))
+    folder = job_in.writable_folder(obj)
+    obj.sinew.bake.status = "FAILED"  # until all of it is there
+    store = FrameStore.create(folder, replace(job, springs=(*job.springs, *own)))
     store.take_over(recorded)
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
     obj.sinew.bake.stale = ", ".join(store.outdated_by(now))

@@ -6,7 +6,7 @@ Failures are reported as warnings: an error report raises in the timer that call
 import bpy
 from bpy.props import StringProperty
 
-from ..blender_addon import live_take
+from ..blender_addon import baking, live_take
 from ..core.errors import SinewError
 
 
@@ -23,6 +23,7 @@ class SINEW_OT_apply_take(bpy.types.Operator):
             count = live_take.put(obj, context, live_take.waiting())
         except SinewError as error:
             obj.sinew.live.message = str(error)
+            baking.note_error(obj, error)
             self.report({"WARNING"}, str(error))
             return {"FINISHED"}
         self.report({"INFO"}, f"Sinew: a take of {count} frames of “{obj.name}” is baked; its grabs are springs now")

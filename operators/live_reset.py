@@ -23,7 +23,7 @@ class SINEW_OT_live_reset(bpy.types.Operator):
         return polls.is_live(cls)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return polls.begin_live(self, context, lambda: live.reset(context))
+        return polls.begin_live(self, context, live.current().object, lambda: live.reset(context))
 
 
 CLASSES = (SINEW_OT_live_reset,)

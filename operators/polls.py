@@ -155,14 +155,14 @@ def can_record(operator: Any) -> bool:
     return True
 
 
-def begin_live(operator: Any, context: Any, begin: Callable[[], Any]) -> set[str]:
+def begin_live(operator: Any, context: Any, obj: Any, begin: Callable[[], Any]) -> set[str]:
     """Call what prepares a body; what is against it is reported, and kept for the panel."""
     manager = context.window_manager
     manager.progress_begin(0, 1)
     try:
         begin()
     except (SinewError, RuntimeError) as error:
-        context.object.sinew.live.message = str(error)
+        obj.sinew.live.message = str(error)
         operator.report({"ERROR"}, str(error))
         return {"CANCELLED"}
     finally:

@@ -329,6 +329,7 @@ def test_a_saved_file_has_the_mesh_shown(fake_child, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     body = bpy.data.objects["Body"]
     assert not body.hide_get() and body.sinew.live_layer == "" and body.select_get()
+    assert bpy.context.scene.frame_current == 1, "the artist's frame, not the one played"
 
 
 def test_a_file_that_was_saved_by_itself_is_put_right(fake_child, tmp_path):
