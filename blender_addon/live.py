@@ -186,7 +186,7 @@ def reset(context: Any) -> None:
     session = _session
     session.message = ""
     session.state.grabs.clear()
-    if is_outdated(session) or not session.state.ready:
+    if is_outdated(session) or not session.state.ready or _was_edited(session, context):
         restart(context)
     else:
         session.state.reset()
@@ -196,12 +196,17 @@ def record(context: Any) -> None:
     """Start over at the first frame and keep every frame, of the scene as it is now."""
     session = _session
     session.message = ""
-    with session.stage.shown(), baking.where_it_is_shown(session.object):
-        job = job_in.make_job(session.object, context, without_springs=names_of_take(session.object))
-    if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
+    if session.edits.stiffness_was_sent or _was_edited(session, context):
         restart(context, record=True)
     else:
         session.state.record(baking.wanted_modes(session.object) > 0)
+
+
+def _was_edited(session: Session, context: Any) -> bool:
+    """Whether the scene gives another job now, maps and animation included."""
+    with session.stage.shown(), baking.where_it_is_shown(session.object):
+        job = job_in.make_job(session.object, context, without_springs=names_of_take(session.object))
+    return job.fingerprints() != session.job.fingerprints()
 
 
 def toggle() -> None:

@@ -10,8 +10,8 @@ class SINEW_OT_live_reset(bpy.types.Operator):
     bl_idname = "sinew.live_reset"
     bl_label = "Reset"
     bl_description = (
-        "Back to the first frame, at rest, with nothing grabbed. Settings edited meanwhile count from now on, and "
-        "modes are found anew where they have to be. Painted maps and animation are read by Record and Play"
+        "Back to the first frame, at rest, with nothing grabbed. What was edited meanwhile counts from now on, and "
+        "modes are found anew where they have to be"
     )
     bl_options = set()
 

@@ -376,7 +376,10 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     live.reset(bpy.context)
     assert live.current() is not session and process.poll() is not None
     drain_until(lambda: live.current().state.ready)
-    assert live.current().pending == [] and not live.is_outdated(live.current())
+    before, fake_child.location.x = live.current(), 1.0
+    assert before.pending == [] and not live.is_outdated(before)
+    live.reset(bpy.context)
+    assert live.current() is not before, "what is not looked at all the time is found, too"
 
 
 def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):
