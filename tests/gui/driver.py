@@ -111,7 +111,14 @@ class Gui:
             yield TICK
 
     def redraw(self) -> Steps:
-        """Redraw every editor and let the screen settle: until it stays the same, for two seconds at most."""
+        """Redraw every editor."""
+        for _ in range(2):
+            for area in self.window.screen.areas:
+                area.tag_redraw()
+            yield 0.2
+
+    def settle(self) -> Steps:
+        """Redraw every editor until the screen stays the same, for two seconds at most."""
         before, end = b"", time.monotonic() + 2.0
         while time.monotonic() < end:
             for area in self.window.screen.areas:

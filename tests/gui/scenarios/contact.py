@@ -11,7 +11,7 @@ FRAMES = 30
 SLOPE = np.radians(15.0)
 NORMAL, DOWNHILL = np.array([np.sin(SLOPE), 0.0, np.cos(SLOPE)]), np.array([np.cos(SLOPE), 0.0, -np.sin(SLOPE)])
 OPEN_AT_FIRST = (633, 424, 180, 59)  # headers, as in "open_panels", but for a body without pins
-BAKE = (100, 80)  # the button, from its panel's header
+BAKE = (100, 98)  # the button, from its panel's header
 
 
 def load(name):
@@ -102,7 +102,7 @@ def scenario(gui):
     left, top = panels.corner(gui)
     for down in OPEN_AT_FIRST:
         yield from gui.click(left + panels.LEFT, top - down)
-        yield from gui.redraw()
+        yield from gui.settle()
     record = cube.sinew.bake
     for _ in range(3):  # on a busy machine a simulated click may come before the panel is there
         yield from panels.opened(gui, "Bake", (BAKE,))

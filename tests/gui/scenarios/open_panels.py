@@ -14,7 +14,7 @@ PANELS = ("Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "
 LEFT = 60
 OPEN_AT_FIRST = (613, 424, 180, 59)
 FIRST, PITCH = 59, 20
-REPORT = (LEFT, 223)
+REPORT = (LEFT, 242)
 USED = {
     "Springs": ((178, 23),),  # adds one
     "Collisions": ((100, 23),),  # Ground
@@ -33,16 +33,16 @@ def opened(gui, name, clicks=()):
     left, top = corner(gui)
     y = top - FIRST - PITCH * PANELS.index(name)
     yield from gui.click(left + LEFT, y)
-    yield from gui.redraw()
+    yield from gui.settle()
     for right, down in clicks:
         yield from gui.move(left + right - 2, y - down)  # a button wants to be hovered over before it takes a click
         yield 0.2
         yield from gui.drag([(left + right, y - down)])
-        yield from gui.redraw()
+        yield from gui.settle()
     yield from gui.move(*gui.centre())
     yield from gui.photograph(f"{1 + PANELS.index(name)}-{name.lower().replace(' ', '-')}{len(clicks) or ''}")
     yield from gui.click(left + LEFT, y)
-    yield from gui.redraw()
+    yield from gui.settle()
 
 
 def pretend_bake(gui, obj):
