@@ -86,8 +86,8 @@ def start(obj: Any, context: Any, record: bool = False) -> Session:
     """
     if (run := child.current()) is not None:
         raise RuntimeError(f"“{run.object_name}” is at work already.")
-    job, store = _prepare(obj, context)
-    return _begin(obj, context, job, store, record)
+    job = _job(obj, context)
+    return _begin(obj, context, job, _store(obj, job), record)
 
 
 def _begin(obj: Any, context: Any, job: Job, store: FrameStore, record: bool) -> Session:
@@ -121,13 +121,17 @@ def _begin(obj: Any, context: Any, job: Job, store: FrameStore, record: bool) ->
     return session
 
 
-def _prepare(obj: Any, context: Any) -> tuple[Job, FrameStore]:
-    """The body's job without the springs of its last take, and the store that live mode keeps beside the bake's."""
-    job = job_in.make_job(obj, context, without_springs=names_of_take(obj))
+def _job(obj: Any, context: Any) -> Job:
+    """The body's job as the scene is now, without the springs of its last take."""
+    return job_in.make_job(obj, context, without_springs=names_of_take(obj))
+
+
+def _store(obj: Any, job: Job) -> FrameStore:
+    """The store that live mode keeps beside the bake's."""
     store = FrameStore.create(job_in.live_folder(obj), job)
     if store.read_kept("subspace") is None and baking.has_store(obj):
         store.take_kept(baking.open_store(obj))
-    return job, store
+    return store
 
 
 def stop(message: str = "") -> None:
@@ -163,12 +167,11 @@ def _leave(message: str) -> None:
     child.redraw()
 
 
-def restart(context: Any, record: bool = False) -> None:
-    """Begin anew with the scene as it is now; a SinewError leaves the session as it is."""
+def restart(context: Any, job: Job, record: bool = False) -> None:
+    """Begin anew with a job; a SinewError leaves the session as it is."""
     session = _session
     obj = session.object
-    with session.stage.shown(), baking.where_it_is_shown(obj):
-        job, store = _prepare(obj, context)
+    store = _store(obj, job)
     grabs, playing = session.state.grabs, session.state.playing
     stop()
     with baking.where_it_is_shown(obj):
@@ -186,8 +189,9 @@ def reset(context: Any) -> None:
     session = _session
     session.message = ""
     session.state.grabs.clear()
-    if is_outdated(session) or not session.state.ready or _was_edited(session, context):
-        restart(context)
+    job = _job_now(session, context)
+    if is_outdated(session) or not session.state.ready or job.fingerprints() != session.job.fingerprints():
+        restart(context, job)
     else:
         session.state.reset()
 
@@ -196,17 +200,17 @@ def record(context: Any) -> None:
     """Start over at the first frame and keep every frame, of the scene as it is now."""
     session = _session
     session.message = ""
-    if session.edits.stiffness_was_sent or _was_edited(session, context):
-        restart(context, record=True)
+    job = _job_now(session, context)
+    if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
+        restart(context, job, record=True)
     else:
         session.state.record(baking.wanted_modes(session.object) > 0)
 
 
-def _was_edited(session: Session, context: Any) -> bool:
-    """Whether the scene gives another job now, maps and animation included."""
+def _job_now(session: Session, context: Any) -> Job:
+    """The job that the scene gives now, maps and animation included."""
     with session.stage.shown(), baking.where_it_is_shown(session.object):
-        job = job_in.make_job(session.object, context, without_springs=names_of_take(session.object))
-    return job.fingerprints() != session.job.fingerprints()
+        return _job(session.object, context)
 
 
 def toggle() -> None:

@@ -12,6 +12,11 @@ SAME_EVENT = 0.2
 _ended_at = -math.inf
 
 
+def takes_esc(context: Any) -> bool:
+    """Whether the Esc that is being handled is for a playback, in whatever window."""
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows) or has_just_ended()
+
+
 def has_just_ended() -> bool:
     """Whether a playback ended while the present event is being handled."""
     return time.monotonic() - _ended_at < SAME_EVENT

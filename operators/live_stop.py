@@ -5,7 +5,6 @@ from bpy.props import BoolProperty
 
 from ..blender_addon import live, playback
 from . import polls
-from .stop_bake import is_playing
 
 
 class SINEW_OT_live_stop(bpy.types.Operator):
@@ -24,8 +23,8 @@ class SINEW_OT_live_stop(bpy.types.Operator):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if self.by_key and (is_playing(context) or playback.has_just_ended()):
-            return {"PASS_THROUGH"}  # this Esc is for the playback
+        if self.by_key and playback.takes_esc(context):
+            return {"PASS_THROUGH"}
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -6,11 +6,6 @@ from bpy.props import BoolProperty
 from ..blender_addon import job, playback
 
 
-def is_playing(context: bpy.types.Context) -> bool:
-    """Whether any window plays the animation."""
-    return any(window.screen.is_animation_playing for window in context.window_manager.windows)
-
-
 class SINEW_OT_stop_bake(bpy.types.Operator):
     bl_idname = "sinew.stop_bake"
     bl_label = "Stop"
@@ -28,8 +23,8 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
         return True
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if self.by_key and (is_playing(context) or playback.has_just_ended()):
-            return {"PASS_THROUGH"}  # this Esc is for the playback
+        if self.by_key and playback.takes_esc(context):
+            return {"PASS_THROUGH"}
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -6,7 +6,9 @@ Two lanes run side by side, for two cores: the main environment, and everything 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import tempfile
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
@@ -18,6 +20,9 @@ from . import environments, extension_zip, profile, project, windowed
 from .project import OUT, ROOT, BuildError
 
 LOGS = OUT / "test"
+
+# Bytes on disk, measured and rounded up: an environment with its download cache, and what the tests themselves write.
+ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
 
 
 @dataclass
@@ -43,6 +48,7 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
     if unknown:
         raise BuildError(f"unknown part {', '.join(sorted(unknown))}.\nChoose from {', '.join(parts())}.")
     chosen = [part for part in parts() if not only or part in only]
+    _check_disk(chosen)
     LOGS.mkdir(parents=True, exist_ok=True)
     environments.ensure("main")
     outcomes: dict[str, Outcome] = {}
@@ -52,6 +58,20 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
         outcomes["main"] = _timed("main", lambda: _main(arguments))
     lane.join()
     return _summary([outcomes[part] for part in chosen])
+
+
+def _check_disk(chosen: list[str]) -> None:
+    """Say before anything is done that the disk is too full: Blender installs an extension there without a word, and
+    without its files."""
+    wanted = {"main", *chosen} & set(project.environment_names())
+    missing = [name for name in wanted if not environments.folder(name).is_dir()]
+    need = RUN_SIZE + ENVIRONMENT_SIZE * len(missing)
+    for place in (ROOT, Path(tempfile.gettempdir())):
+        if (free := shutil.disk_usage(place).free) < need:
+            raise BuildError(
+                f"The tests need about {need / 1e9:.0f} GB on disk, and {place} has {free / 1e9:.1f} GB left.\n"
+                "Free some, or set TMPDIR to a folder on a larger disk."
+            )
 
 
 def _zip_lane(chosen: list[str], arguments: list[str], outcomes: dict[str, Outcome]) -> None:
@@ -89,8 +109,12 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
     if environments.find_python(plan.python) is None:
         return Outcome(part, skipped=1, note=f"skipped: no Python {plan.python} on this machine")
     environments.ensure(part)
-    variables = profile.install(part, archive, OUT / "profiles" / part)
-    return _pytest(part, ["tests/blender", *arguments], {**variables, "SINEW_PACKAGE": profile.package_name()})
+    place = OUT / "profiles" / part
+    variables = profile.install(part, archive, place)
+    outcome = _pytest(part, ["tests/blender", *arguments], {**variables, "SINEW_PACKAGE": profile.package_name()})
+    if not outcome.failed:
+        shutil.rmtree(place, ignore_errors=True)  # hundreds of megabytes that only a failure makes worth a look
+    return outcome
 
 
 def _gui(part: str, archive: Path, arguments: list[str]) -> Outcome:

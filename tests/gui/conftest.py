@@ -227,5 +227,9 @@ def windowed(tmp_path_factory: pytest.TempPathFactory) -> WindowedBlender:
     archive = Path(os.environ["SINEW_ZIP"]) if "SINEW_ZIP" in os.environ else packaging.extension_zip.build()
     blender = WindowedBlender(place, archive, tmp_path_factory.mktemp("windowed"))
     blender.command_line("extension", "validate", blender.zip_path)
-    blender.command_line("extension", "install-file", "-r", "user_default", "-e", blender.zip_path)
+    said = blender.command_line("extension", "install-file", "-r", "user_default", "-e", blender.zip_path)
+    # On a full disk Blender ends with "Installed" and exit code 0 all the same.
+    manifest = blender.session / "profile" / "extensions" / "user_default" / "sinew" / "blender_manifest.toml"
+    free = shutil.disk_usage(blender.session).free / 1e9
+    assert manifest.is_file(), f"Blender did not install the extension, with {free:.1f} GB left on disk:\n{said}"
     return blender
