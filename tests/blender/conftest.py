@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +89,34 @@ def collection(body: Any) -> Any:
     bpy.context.scene.collection.children.link(collection)
     body.sinew.collisions.collection = collection
     return collection
+
+
+@pytest.fixture
+def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The bar with a subspace of a few modes, for live mode, which ends with the test; one frame is asked for at a
+    time, so that a test sees each.
+    """
+    from sinew.blender_addon import job, live, live_state
+
+    monkeypatch.setattr(live_state, "MOST_AHEAD", 1)
+    body.sinew.solver, body.sinew.modes = "subspace_mixed_fem", 5
+    bpy.ops.object.select_all(action="DESELECT")
+    body.select_set(True)
+    yield body
+    live.stop()
+    job.abandon()
+
+
+@pytest.fixture
+def fake_child(soft_body: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``soft_body`` with a child that answers at once; what it shows was prepared by a real one."""
+    from sinew.blender_addon import job, live
+
+    from .live_driver import drain_until
+
+    session = live.start(soft_body, bpy.context)
+    drain_until(lambda: session.state.ready)
+    monkeypatch.setenv("SINEW_FAKE_HANDLES", str(len(session.state.handles)))
+    live.stop()
+    monkeypatch.setattr(job, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py")
+    return soft_body
