@@ -39,6 +39,8 @@ class Take:
     stage: Stage
 
 
+NOTHING_GRABBED = "Nothing was grabbed while recording: the take is a bake, and no springs come with it."
+
 _waiting: Take | None = None
 
 
@@ -91,7 +93,8 @@ def put(obj: Any, context: Any, take: Take) -> int:
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()
     job, size = take.job, take.job.surface.size / unit_scale(context.scene)
-    put_take(obj, context.scene, _springs(take, len(frames)), job.frame_start, size)
+    springs = _springs(take, len(frames))
+    put_take(obj, context.scene, springs, job.frame_start, size)
     now = job_in.make_job(obj, context)
     own = [spring for spring in now.springs if spring.name in names_of_take(obj)]
     # What the take was simulated with, which edits made meanwhile are not part of.
@@ -102,6 +105,8 @@ def put(obj: Any, context: Any, take: Take) -> int:
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
     obj.sinew.bake.stale = ", ".join(store.outdated_by(now))
     recorded.keep_until(None)
+    if not springs:
+        obj.sinew.live.message = f"{obj.sinew.live.message} {NOTHING_GRABBED}".strip()
     return count
 
 

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..blender_addon import baking, live_take
+from ..blender_addon.bridge.take_out import names_of_take
 from ..core.errors import SinewError
 
 
@@ -26,7 +27,8 @@ class SINEW_OT_apply_take(bpy.types.Operator):
             baking.note_error(obj, error)
             self.report({"WARNING"}, str(error))
             return {"FINISHED"}
-        self.report({"INFO"}, f"Sinew: a take of {count} frames of “{obj.name}” is baked; its grabs are springs now")
+        grabs = "its grabs are springs now" if names_of_take(obj) else "nothing was grabbed"
+        self.report({"INFO"}, f"Sinew: a take of {count} frames of “{obj.name}” is baked; {grabs}")
         return {"FINISHED"}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from sinew.blender_addon import background, baking, live, live_view
+from sinew.blender_addon import background, baking, live, live_take, live_view
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge import list_animation, take_out
 from sinew.core.simulation.live import Grab, take_springs
@@ -54,6 +54,7 @@ def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
     assert record.status == "DONE" and record.frames == 12 and record.stale == "" and not soft_body.hide_get()
     assert [s.name for s in soft_body.sinew.springs] == ["Grab 11", "Grab 8"]
     assert baking.find_changes(soft_body, bpy.context) == [] and len(soft_body.data.shape_keys.key_blocks) == 12
+    assert soft_body.sinew.live.message == ""
     take = np.array([store.read(frame) for frame in range(1, 13)])
     assert np.abs(take[-1] - take[0]).max() > 0.02 * 0.5, "the grabs have moved it"
 
@@ -121,6 +122,7 @@ def test_a_take_of_a_child_that_dies_is_kept(soft_body):
     drain_until(lambda: child.current() is None)
     assert live.current() is None and "ended unexpectedly by signal 9" in soft_body.sinew.live.message
     assert soft_body.sinew.bake.status == "STOPPED" and soft_body.sinew.bake.frames >= 5 and not soft_body.hide_get()
+    assert live_take.NOTHING_GRABBED in soft_body.sinew.live.message and not soft_body.sinew.springs
 
 
 def test_another_take_replaces_the_springs_of_the_first(soft_body):
