@@ -6,8 +6,6 @@ world's origin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -16,6 +14,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.subspaces.skinning import Coordinates, skinned
+from .card_state import drawing
 from .preview_batch import SkinnedBatch, bytes_of, most_in_a_row, texture_of
 from .preview_light import STUDIO, Light
 from .preview_mesh import CardVertices, DrawnMesh, Skin, card_vertices
@@ -135,7 +134,7 @@ class Preview:
         to_clip = np.array(window_matrix, dtype=np.float64) @ view @ self._to_world()
         flat = to_clip.T.ravel().tolist()
         turn = Matrix(view_matrix).to_quaternion()
-        with _drawing(depth_test="LESS_EQUAL"):
+        with drawing(depth_test="LESS_EQUAL"):
             body.shader.bind()
             body.shader.uniform_float("to_clip", flat)
             body.shader.uniform_float("view_turn", (turn.x, turn.y, turn.z, turn.w))
@@ -145,7 +144,7 @@ class Preview:
         if dots and self._dots_of is not None:
             points = self._ready_dots(*self._dots_of)
             # They lie inside the body: nothing hides them.
-            with _drawing(depth_test="ALWAYS", depth_mask=False, sized_points=True):
+            with drawing(depth_test="ALWAYS", depth_mask=False, sized_points=True):
                 points.shader.bind()
                 points.shader.uniform_float("to_clip", flat)
                 points.shader.uniform_float("tint", (*dot_colour[:3], pixel_size))
@@ -188,25 +187,3 @@ class Preview:
             numbers = np.stack([skin.weights, *np.zeros((2, *skin.weights.shape))], axis=2)
             self._dots = SkinnedBatch(self._coordinates.of(skin.rest)[:, :3], normals, numbers, None, dots_shader)
         return self._dots
-
-
-@contextmanager
-def _drawing(depth_test: str, depth_mask: bool = True, sized_points: bool = False) -> Iterator[None]:
-    """Every state that the drawing depends on, set; what can be asked for is put back, the rest set to its default."""
-    before = gpu.state.blend_get(), gpu.state.depth_test_get(), gpu.state.depth_mask_get()
-    gpu.state.blend_set("NONE")
-    gpu.state.depth_test_set(depth_test)
-    gpu.state.depth_mask_set(depth_mask)
-    gpu.state.face_culling_set("NONE")
-    gpu.state.front_facing_set(False)
-    gpu.state.color_mask_set(True, True, True, True)
-    gpu.state.program_point_size_set(sized_points)
-    try:
-        yield
-    finally:
-        # Blender takes a new shader for the bound one when it lies where a freed one lay, and then draws nothing.
-        gpu.shader.unbind()
-        gpu.state.program_point_size_set(False)
-        gpu.state.blend_set(before[0])
-        gpu.state.depth_test_set(before[1])
-        gpu.state.depth_mask_set(before[2])

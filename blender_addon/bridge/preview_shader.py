@@ -105,13 +105,15 @@ _DOTS_COLOUR = """
   vec3 linear = distance2 > 0.45 ? vec3(0.0) : lit_colour;
 """
 
-# Blender sets srgbTarget where the frame buffer encodes by itself.
-_ENCODED = """
+ENCODED = """
   vec3 steep = 12.92 * linear;
   vec3 curve = 1.055 * pow(max(linear, vec3(0.0031308)), vec3(1.0 / 2.4)) - vec3(0.055);
   vec3 encoded = vec3(linear.x <= 0.0031308 ? steep.x : curve.x, linear.y <= 0.0031308 ? steep.y : curve.y,
                       linear.z <= 0.0031308 ? steep.z : curve.z);
   result = vec4(srgbTarget ? linear : encoded, 1.0);
+"""
+"""The end of a fragment shader that has left ``linear``; Blender sets srgbTarget where the frame buffer encodes by
+itself.
 """
 
 
@@ -205,5 +207,5 @@ def _info(handles: int) -> Any:
 
 def _complete(info: Any, vertex: str, colour: str) -> Any:
     info.vertex_source(f"void main()\n{{\n{vertex}}}\n")
-    info.fragment_source(f"void main()\n{{\n{colour}{_ENCODED}}}\n")
+    info.fragment_source(f"void main()\n{{\n{colour}{ENCODED}}}\n")
     return compiled(info)
