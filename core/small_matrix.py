@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import inlined, kernel, parallel_kernel
+from .lanes import LANES, cross, dot
 
 SMALLEST_SUM = 0.1
 """Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see
@@ -25,23 +26,9 @@ UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
 
 
-LANES = 8
-"""Matrices that are decomposed side by side, as many as a processor's wide registers hold: loops over lanes have no
-branches. A lane that is done waits for the others unchanged, so that nothing depends on its neighbours."""
-
 CONVERGED = 1e-15
 """Cosine between the columns of a sweep, or size of the off-diagonal entries against the diagonal, of a lane that is
-done."""
-
-
-@inlined
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inlined
-def _cross(a, b):
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+done. Such a lane waits for the others unchanged, so that nothing depends on its neighbours."""
 
 
 @inlined
@@ -86,8 +73,8 @@ def _frame(W, row, lane):
     start to start.
     """
     u, v, w = _column(W, row, lane), _column(W, row + 3, lane), _column(W, row + 6, lane)
-    uv, uw, vw = 0.5 * _dot(u, v), 0.5 * _dot(u, w), 0.5 * _dot(v, w)
-    a, b, c = 1.5 - 0.5 * _dot(u, u), 1.5 - 0.5 * _dot(v, v), 1.5 - 0.5 * _dot(w, w)
+    uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
+    a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)
     return (
         (a * u[0] - uv * v[0] - uw * w[0], a * u[1] - uv * v[1] - uw * w[1], a * u[2] - uv * v[2] - uw * w[2]),
         (b * v[0] - uv * u[0] - vw * w[0], b * v[1] - uv * u[1] - vw * w[1], b * v[2] - uv * u[2] - vw * w[2]),
@@ -98,7 +85,7 @@ def _frame(W, row, lane):
 @inlined
 def _orthogonalize(a, b, u, v, active):
     """Rotate columns a, b (and u, v alike) so that a and b are orthogonal; also the cosine between them before."""
-    aa, bb, ab = _dot(a, a), _dot(b, b), _dot(a, b)
+    aa, bb, ab = dot(a, a), dot(b, b), dot(a, b)
     size = np.sqrt(aa * bb)
     t = _tangent(aa, bb, ab, active and abs(ab) > 1e-16 * size)
     c = 1.0 / np.sqrt(1.0 + t * t)
@@ -172,7 +159,7 @@ def _signed_svd(W, lane, U, sigma, V):
     """The decomposition from a lane whose columns are orthogonal: sorted, with rotations for U and V."""
     a, b, c = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
     u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
-    x, y, z = np.sqrt(_dot(a, a)), np.sqrt(_dot(b, b)), np.sqrt(_dot(c, c))
+    x, y, z = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
     # Sort downwards; each exchange flips the determinant of V, mended at the end.
     even = True
     if x < y:
@@ -184,9 +171,9 @@ def _signed_svd(W, lane, U, sigma, V):
     if not even:
         c, w = (-c[0], -c[1], -c[2]), (-w[0], -w[1], -w[2])
     left, middle = _left_vectors(a, b, x, y)
-    right = _cross(left, middle)
+    right = cross(left, middle)
     # The third column is +-sigma_3 times this cross product.
-    if _dot(c, right) < 0.0:
+    if dot(c, right) < 0.0:
         z = -z
     for i in range(3):
         U[i, 0], U[i, 1], U[i, 2] = left[i], middle[i], right[i]
@@ -210,9 +197,9 @@ def _left_vectors(a, b, x, y):
     if abs(left[2]) < abs(left[k]):
         k = 2
     axis = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-    along = _dot(axis, left)
+    along = dot(axis, left)
     across = (axis[0] - along * left[0], axis[1] - along * left[1], axis[2] - along * left[2])
-    norm = np.sqrt(_dot(across, across))
+    norm = np.sqrt(dot(across, across))
     return left, (across[0] / norm, across[1] / norm, across[2] / norm)
 
 
@@ -255,15 +242,6 @@ def out_of_frame(U, A, V, T, out):
     for i in range(3):
         for j in range(3):
             out[i, j] = T[i, 0] * V[j, 0] + T[i, 1] * V[j, 1] + T[i, 2] * V[j, 2]
-
-
-@inlined
-def symmetric_from_six(s, S):
-    """Write the 3 x 3 matrix of six numbers into S."""
-    S[0, 0], S[1, 1], S[2, 2] = s[0], s[1], s[2]
-    S[1, 2] = S[2, 1] = s[3]
-    S[0, 2] = S[2, 0] = s[4]
-    S[0, 1] = S[1, 0] = s[5]
 
 
 def axes(count: int) -> np.ndarray:
@@ -349,8 +327,8 @@ def _eigh_lanes(W):
         )
         p, q, r = (x, xy, xz), (xy, y, yz), (xz, yz, z)
         a, b, c = _product(p, q, r, u, scale), _product(p, q, r, v, scale), _product(p, q, r, w, scale)
-        W[0 * LANES + lane], W[1 * LANES + lane], W[2 * LANES + lane] = _dot(u, a), _dot(v, b), _dot(w, c)
-        W[3 * LANES + lane], W[4 * LANES + lane], W[5 * LANES + lane] = _dot(v, c), _dot(u, c), _dot(u, b)
+        W[0 * LANES + lane], W[1 * LANES + lane], W[2 * LANES + lane] = dot(u, a), dot(v, b), dot(w, c)
+        W[3 * LANES + lane], W[4 * LANES + lane], W[5 * LANES + lane] = dot(v, c), dot(u, c), dot(u, b)
         _set_column(W, 9, lane, u)
         _set_column(W, 12, lane, v)
         _set_column(W, 15, lane, w)

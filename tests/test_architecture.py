@@ -18,7 +18,7 @@ PACKAGE_FOLDERS = ("blender_addon", "core", "operators", "ui")
 # The order is the law: a room of `core` imports only rooms above it. `model/settings` stands apart from the rest of
 # `model`: the frozen dataclasses are what every room reads, and import none but `errors`.
 ROOMS = """
-    jit small_matrix errors progress model/settings mesh materials energies assembly forces constraints contact
+    jit lanes small_matrix errors progress model/settings mesh materials energies assembly forces constraints contact
     integrators linear_solvers optimization model cubature subspaces solvers simulation cli
 """.split()
 

@@ -4,8 +4,14 @@ All in the frame of the singular vectors of F, ``D = U^T dF V``, where the deriv
 
     (V^T dS V)_ii = D_ii,      (V^T dS V)_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
 
-(from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, ``T = V^T Q`` leads from one to the
-other, and a corner that moves by dx gives ``D = (U^T dx) n^T``, ``n = V^T N``.
+(from ``dF = d(R S)``). ``H_s`` is known in the frame Q of the independent stretch, and ``T = V^T Q`` leads from one to
+the other. A corner that moves along the axis i changes F by ``e_i N^T``, so ``D = u n^T`` with u the row i of U and
+``n = V^T N``; with e_p in place of u, row p of the shares ``sigma_p / (sigma_p + sigma_j)`` (a half at p) and row p of
+T are enough for the stretch in the frame Q:
+
+    E = t_p m^T + m t_p^T,      m = T^T (shares_p n)
+
+The element matrix is ``E^T H_s E`` over the nine directions of three corners. Eight elements are done side by side.
 """
 
 from __future__ import annotations
@@ -14,47 +20,74 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..assembly.tangent_blocks import add_pair_terms, complete_blocks, rotate_block, shape_gradients_in_frame
-from ..energies.isotropic import stretch_form
-from ..jit import inlined, parallel_kernel
-from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame, symmetric_from_six
+from ..assembly.tangent_blocks import complete_blocks
+from ..jit import inlined, kernel, parallel_kernel
+from ..lanes import (
+    LANES,
+    combine,
+    combine_six,
+    congruent,
+    cross,
+    dot,
+    dot_six,
+    each,
+    load_matrix,
+    load_vector,
+    matrix,
+    plus_six,
+    product,
+    set_matrix,
+    set_six,
+    set_vector,
+    six,
+    store,
+    store_matrix,
+    times,
+    transposed,
+    vector,
+)
+from ..small_matrix import SMALLEST_SUM
+
+# Where rows of the workspace begin: what an element is given, then what condensing it and its local update add.
+_U, _V, _Q, _CURVATURE, _SIGMA, _STRESS, _FLIP, _APART, _MORE = (
+    LANES * row for row in (0, 9, 18, 27, 36, 39, 42, 45, 51)
+)
+_N, _WEIGHT, _P, _DISAGREEMENT, _BLOCKS, _CONDENSED = (LANES * row for row in (51, 60, 61, 70, 71, 125))
+_DF, _DS, _MULTIPLIER, _BEND, _WORK, _UPDATED = (LANES * row for row in (51, 60, 66, 72, 73, 74))
+_BLOCK = 9 * LANES
 
 
 @inlined
-def _shares(sigma, share):
-    """``share[i, j] = sigma_i / (sigma_i + sigma_j)``, the sum clamped away from zero (inverted elements)."""
-    for i in range(3):
-        for j in range(3):
-            total = sigma[i] + sigma[j]
-            if abs(total) < SMALLEST_SUM:
-                total = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
-            share[i, j] = sigma[i] / total
+def _share(own, other):
+    """``own / (own + other)``, the sum clamped away from zero (inverted elements)."""
+    total = own + other
+    least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
+    return own / (least if abs(total) < SMALLEST_SUM else total)
 
 
 @inlined
-def _stress_of(A, flip, E, M):
-    """Stress M (3,3) of a stretch E (3,3) in the frame Q: ``H_s`` applied."""
-    for p in range(3):
-        M[p, p] = A[p, 0] * E[0, 0] + A[p, 1] * E[1, 1] + A[p, 2] * E[2, 2]
-        for q in range(3):
-            if p != q:
-                M[p, q] = flip[3 - p - q] * E[p, q]
+def _shares(sigma):
+    """``sigma_i / (sigma_i + sigma_j)`` in row i, column j."""
+    x, y, z = sigma
+    return (0.5, _share(x, y), _share(x, z)), (_share(y, x), 0.5, _share(y, z)), (_share(z, x), _share(z, y), 0.5)
 
 
 @inlined
-def _six_of(M, off, out):
-    """Six numbers of a symmetric matrix, the off-diagonal ones times ``off``."""
-    out[0], out[1], out[2] = M[0, 0], M[1, 1], M[2, 2]
-    out[3], out[4], out[5] = off * M[1, 2], off * M[0, 2], off * M[0, 1]
+def _stress_of(A, flip, E):
+    """``H_s`` applied to six numbers of a stretch in the frame Q."""
+    x, y, z = A
+    return dot(x, E), dot(y, E), dot(z, E), flip[0] * E[3], flip[1] * E[4], flip[2] * E[5]
 
 
 @inlined
 def _inner(A, B):
-    total = 0.0
-    for i in range(3):
-        for j in range(3):
-            total += A[i, j] * B[i, j]
-    return total
+    """``sum_ij A_ij B_ij`` of symmetric matrices as six numbers."""
+    return A[0] * B[0] + A[1] * B[1] + A[2] * B[2] + 2.0 * (A[3] * B[3] + A[4] * B[4] + A[5] * B[5])
+
+
+@inlined
+def _with_stress(M, stress):
+    return M[0] + stress[0], M[1] + stress[1], M[2] + stress[2], M[3], M[4], M[5]
 
 
 class Mixed(NamedTuple):
@@ -97,106 +130,198 @@ def local_update(mixed: Mixed, dF: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     return ds, multiplier, curvature, work
 
 
+@inlined
+def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
+    load_matrix(W, _U + lane, U[e])
+    load_matrix(W, _V + lane, V[e])
+    load_matrix(W, _Q + lane, Q[e])
+    load_matrix(W, _CURVATURE + lane, A[e])
+    load_vector(W, _SIGMA + lane, sigma[e])
+    load_vector(W, _STRESS + lane, stress[e])
+    load_vector(W, _FLIP + lane, flip[e])
+    for k in range(6):
+        W[_APART + LANES * k + lane] = polar[e, k] - s[e, k]
+
+
 @parallel_kernel
 def _condense(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, geometric, N, weights, masses, blocks, P, disagreement
 ):
-    C, E, M, G, T, R, share = (
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-    )
-    D, H, HE, c = np.empty((6, 6)), np.empty((6, 6)), np.empty((3, 6, 3)), np.empty(6)
-    n, plus, minus = np.empty((3, 3)), np.empty(3), np.empty(3)
-    for e in range(begin, end):
-        _shares(sigma[e], share)
-        # Stress in the frame V: G = V^T Q (diag(stress) + H_s c) Q^T V.
-        for k in range(6):
-            c[k] = polar[e, k] - s[e, k]
-        symmetric_from_six(c, C)
-        into_frame(Q[e], C, Q[e], R, E)
-        _stress_of(A[e], flip[e], E, M)
-        disagreement[e] = _inner(E, M)
-        for i in range(3):
-            for j in range(3):
-                T[i, j] = V[e, 0, i] * Q[e, 0, j] + V[e, 1, i] * Q[e, 1, j] + V[e, 2, i] * Q[e, 2, j]
-        for k in range(3):
-            plus[k] = 0.0
-            if geometric:
-                i = 1 if k == 0 else 0
-                j = 1 if k == 2 else 2
-                tension = 0.0
-                for p in range(3):
-                    tension += (T[i, p] * T[i, p] + T[j, p] * T[j, p]) * stress[e, p]
-                plus[k] = 0.5 * weights[e] * max(tension / max(sigma[e, i] + sigma[e, j], SMALLEST_SUM), 0.0)
-            minus[k] = -plus[k]
-        for p in range(3):
-            M[p, p] += stress[e, p]
-        out_of_frame(T, M, T, R, G)
-        for i in range(3):
-            for j in range(3):
-                if i != j:
-                    G[i, j] *= 2.0 * share[i, j]
-        out_of_frame(U[e], G, V[e], R, P[e])
-        # The form over the six numbers of V^T dS V, then over the corners' U^T dx.
-        stretch_form(T, A[e], flip[e], D, H)
-        shape_gradients_in_frame(N[e], V[e], n)
-        _corner_blocks(H, n, share, weights[e], plus, minus, U[e], HE, M, R, blocks[e])
-        complete_blocks(masses[e], blocks[e])
+    W = np.empty(_CONDENSED)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            # Lanes beyond the last element repeat it.
+            e = min(first + lane, end - 1)
+            _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
+            load_matrix(W, _N + lane, N[e, 1:])
+            W[_WEIGHT + lane] = weights[e]
+        _condense_lanes(W)
+        if geometric:
+            _add_tension(W)
+        for e in range(first, min(first + LANES, end)):
+            lane = e - first
+            disagreement[e] = W[_DISAGREEMENT + lane]
+            store_matrix(W, _P + lane, P[e])
+            block = _BLOCKS + lane
+            for a in range(1, 4):
+                for b in range(1, a + 1):
+                    store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
+                    block += _BLOCK
+            complete_blocks(masses[e], blocks[e])
+
+
+@kernel
+def _condense_lanes(W):
+    """Stress, disagreement and the blocks of corners 2, 3, 4 of all lanes."""
+    for lane in range(LANES):
+        U, Vt, Q = matrix(W, _U + lane), transposed(matrix(W, _V + lane)), matrix(W, _Q + lane)
+        A, flip, stress = matrix(W, _CURVATURE + lane), vector(W, _FLIP + lane), vector(W, _STRESS + lane)
+        E = congruent(transposed(Q), six(W, _APART + lane))
+        M = _stress_of(A, flip, E)
+        W[_DISAGREEMENT + lane] = _inner(E, M)
+        T, shares = product(Vt, Q), _shares(vector(W, _SIGMA + lane))
+        # Twice the stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
+        x, y, z, yz, xz, xy = congruent(T, _with_stress(M, stress))
+        G = (2.0 * x, 2.0 * xy, 2.0 * xz), (2.0 * xy, 2.0 * y, 2.0 * yz), (2.0 * xz, 2.0 * yz, 2.0 * z)
+        G = each(shares[0], G[0]), each(shares[1], G[1]), each(shares[2], G[2])
+        set_matrix(W, _P + lane, product(U, product(G, Vt)))
+        # What multiplies the six numbers of a second stretch in w dS . H_s dS.
+        w = W[_WEIGHT + lane]
+        A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
+        flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
+        N = matrix(W, _N + lane)
+        a = _stretches(U, shares, T, times(Vt, N[0]))
+        b = _stretches(U, shares, T, times(Vt, N[1]))
+        c = _stretches(U, shares, T, times(Vt, N[2]))
+        Ha, Hb, Hc = _stresses(A, flip, a), _stresses(A, flip, b), _stresses(A, flip, c)
+        _set_diagonal_block(W, _BLOCKS + lane, a, Ha)
+        _set_block(W, _BLOCKS + _BLOCK + lane, b, Ha)
+        _set_diagonal_block(W, _BLOCKS + 2 * _BLOCK + lane, b, Hb)
+        _set_block(W, _BLOCKS + 3 * _BLOCK + lane, c, Ha)
+        _set_block(W, _BLOCKS + 4 * _BLOCK + lane, c, Hb)
+        _set_diagonal_block(W, _BLOCKS + 5 * _BLOCK + lane, c, Hc)
 
 
 @inlined
-def _corner_blocks(H, n, share, w, plus, minus, U, HE, K, R, out):
-    """Blocks of corners 2, 3, 4 from the form H (6,6) over the six numbers of ``V^T dS V``."""
-    for a in range(3):
-        for r in range(6):
-            yz = share[1, 2], share[2, 1]
-            xz = share[0, 2], share[2, 0]
-            xy = share[0, 1], share[1, 0]
-            h3, h4, h5 = H[r, 3], H[r, 4], H[r, 5]
-            HE[a, r, 0] = w * (H[r, 0] * n[a, 0] + h4 * xz[0] * n[a, 2] + h5 * xy[0] * n[a, 1])
-            HE[a, r, 1] = w * (H[r, 1] * n[a, 1] + h3 * yz[0] * n[a, 2] + h5 * xy[1] * n[a, 0])
-            HE[a, r, 2] = w * (H[r, 2] * n[a, 2] + h3 * yz[1] * n[a, 1] + h4 * xz[1] * n[a, 0])
-    for a in range(3):
-        for b in range(a + 1):
-            for j in range(3):
-                e3, e4, e5 = HE[b, 3, j], HE[b, 4, j], HE[b, 5, j]
-                K[0, j] = n[a, 0] * HE[b, 0, j] + share[0, 2] * n[a, 2] * e4 + share[0, 1] * n[a, 1] * e5
-                K[1, j] = n[a, 1] * HE[b, 1, j] + share[1, 2] * n[a, 2] * e3 + share[1, 0] * n[a, 0] * e5
-                K[2, j] = n[a, 2] * HE[b, 2, j] + share[2, 1] * n[a, 1] * e3 + share[2, 0] * n[a, 0] * e4
-            add_pair_terms(n[a], n[b], plus, minus, K)
-            rotate_block(U, K, R, out[(a + 1) * (a + 2) // 2 + b + 1])
+def _stretches(U, shares, T, n):
+    """Stretches E of a corner with ``n = V^T N`` that moves along x, y and z."""
+    along = _stretch(shares[0], T[0], T, n), _stretch(shares[1], T[1], T, n), _stretch(shares[2], T[2], T, n)
+    return combine_six(U[0], along), combine_six(U[1], along), combine_six(U[2], along)
+
+
+@inlined
+def _stretch(share, t, T, n):
+    m = combine(each(share, n), T)
+    return (
+        2.0 * t[0] * m[0],
+        2.0 * t[1] * m[1],
+        2.0 * t[2] * m[2],
+        t[1] * m[2] + t[2] * m[1],
+        t[0] * m[2] + t[2] * m[0],
+        t[0] * m[1] + t[1] * m[0],
+    )
+
+
+@inlined
+def _stresses(A, flip, E):
+    return _stress_of(A, flip, E[0]), _stress_of(A, flip, E[1]), _stress_of(A, flip, E[2])
+
+
+@inlined
+def _set_block(W, place, E, H):
+    x, y, z = E
+    set_vector(W, place, (dot_six(x, H[0]), dot_six(x, H[1]), dot_six(x, H[2])))
+    set_vector(W, place + 3 * LANES, (dot_six(y, H[0]), dot_six(y, H[1]), dot_six(y, H[2])))
+    set_vector(W, place + 6 * LANES, (dot_six(z, H[0]), dot_six(z, H[1]), dot_six(z, H[2])))
+
+
+@inlined
+def _set_diagonal_block(W, place, E, H):
+    x, y, z = E
+    xy, xz, yz = dot_six(x, H[1]), dot_six(x, H[2]), dot_six(y, H[2])
+    set_vector(W, place, (dot_six(x, H[0]), xy, xz))
+    set_vector(W, place + 3 * LANES, (xy, dot_six(y, H[1]), yz))
+    set_vector(W, place + 6 * LANES, (xz, yz, dot_six(z, H[2])))
+
+
+@kernel
+def _add_tension(W):
+    """What tension adds to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
+    for lane in range(LANES):
+        U, Vt = matrix(W, _U + lane), transposed(matrix(W, _V + lane))
+        sigma, N = vector(W, _SIGMA + lane), matrix(W, _N + lane)
+        x, y, z = product(Vt, matrix(W, _Q + lane))
+        stress, w = vector(W, _STRESS + lane), 0.5 * W[_WEIGHT + lane]
+        t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
+        pull = (
+            w * max((u + v) / max(sigma[1] + sigma[2], SMALLEST_SUM), 0.0),
+            w * max((t + v) / max(sigma[0] + sigma[2], SMALLEST_SUM), 0.0),
+            w * max((t + u) / max(sigma[0] + sigma[1], SMALLEST_SUM), 0.0),
+        )
+        a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))
+        Ta, Tb, Tc = _pulled(pull, a), _pulled(pull, b), _pulled(pull, c)
+        _add_block(W, _BLOCKS + lane, a, Ta)
+        _add_block(W, _BLOCKS + _BLOCK + lane, b, Ta)
+        _add_block(W, _BLOCKS + 2 * _BLOCK + lane, b, Tb)
+        _add_block(W, _BLOCKS + 3 * _BLOCK + lane, c, Ta)
+        _add_block(W, _BLOCKS + 4 * _BLOCK + lane, c, Tb)
+        _add_block(W, _BLOCKS + 5 * _BLOCK + lane, c, Tc)
+
+
+@inlined
+def _turns(U, n):
+    """``D_ij - D_ji`` of a corner that moves along x, y and z, up to the sign."""
+    return cross(U[0], n), cross(U[1], n), cross(U[2], n)
+
+
+@inlined
+def _pulled(pull, turns):
+    return each(pull, turns[0]), each(pull, turns[1]), each(pull, turns[2])
+
+
+@inlined
+def _add_block(W, place, A, B):
+    """Add ``A B^T``."""
+    x, y, z = matrix(W, place)
+    u, v, w = times(B, A[0]), times(B, A[1]), times(B, A[2])
+    set_vector(W, place, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))
+    set_vector(W, place + 3 * LANES, (y[0] + v[0], y[1] + v[1], y[2] + v[2]))
+    set_vector(W, place + 6 * LANES, (z[0] + w[0], z[1] + w[1], z[2] + w[2]))
 
 
 @parallel_kernel
 def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds, multiplier, curvature, work):
-    D, E, M, R, share = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    for e in range(begin, end):
-        _shares(sigma[e], share)
-        into_frame(U[e], dF[e], V[e], R, D)
-        for i in range(3):
-            for j in range(i):
-                D[i, j] = share[i, j] * D[i, j] + share[j, i] * D[j, i]
-                D[j, i] = D[i, j]
-        out_of_frame(V[e], D, V[e], R, E)
-        _six_of(E, 1.0, ds[e])
-        for k in range(6):
-            ds[e, k] += polar[e, k] - s[e, k]
-        symmetric_from_six(ds[e], D)
-        into_frame(Q[e], D, Q[e], R, E)
-        _stress_of(A[e], flip[e], E, M)
-        curvature[e] = _inner(E, M)
-        for p in range(3):
-            M[p, p] += stress[e, p]
-        out_of_frame(Q[e], M, Q[e], R, D)
-        _six_of(D, 2.0, multiplier[e])
-        work[e] = 0.0
-        for k in range(6):
-            work[e] += multiplier[e, k] * (polar[e, k] - s[e, k])
+    W = np.empty(_UPDATED)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            e = min(first + lane, end - 1)
+            _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
+            load_matrix(W, _DF + lane, dF[e])
+        _update_lanes(W)
+        for e in range(first, min(first + LANES, end)):
+            lane = e - first
+            store(W, _DS + lane, ds[e])
+            store(W, _MULTIPLIER + lane, multiplier[e])
+            curvature[e], work[e] = W[_BEND + lane], W[_WORK + lane]
+
+
+@kernel
+def _update_lanes(W):
+    for lane in range(LANES):
+        V, Q, apart = matrix(W, _V + lane), matrix(W, _Q + lane), six(W, _APART + lane)
+        x, y, z = product(product(transposed(matrix(W, _U + lane)), matrix(W, _DF + lane)), V)
+        a, b, c = _shares(vector(W, _SIGMA + lane))
+        # V^T dS V
+        S = x[0], y[1], z[2], b[2] * y[2] + c[1] * z[1], a[2] * x[2] + c[0] * z[0], a[1] * x[1] + b[0] * y[0]
+        ds = plus_six(apart, congruent(V, S))
+        E = congruent(transposed(Q), ds)
+        M = _stress_of(matrix(W, _CURVATURE + lane), vector(W, _FLIP + lane), E)
+        W[_BEND + lane] = _inner(E, M)
+        g = congruent(Q, _with_stress(M, vector(W, _STRESS + lane)))
+        g = g[0], g[1], g[2], 2.0 * g[3], 2.0 * g[4], 2.0 * g[5]
+        set_six(W, _DS + lane, ds)
+        set_six(W, _MULTIPLIER + lane, g)
+        W[_WORK + lane] = dot_six(g, apart)
 
 
 def constraint_work(multiplier: np.ndarray, polar: np.ndarray, s: np.ndarray) -> np.ndarray:
