@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..core.errors import SinewError, StoreError
+from ..core.simulation.array_file import remove
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
 from . import choices
 from . import job as child
 from .bridge import job_in
-from .bridge.frames_out import apply_frames, apply_handles, lost_words, remove_result
+from .bridge.cache_out import cache_path
+from .bridge.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
 
 if TYPE_CHECKING:
     from ..core.simulation.report import BakeReport
@@ -93,6 +95,9 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
         apply_handles(obj, context, job, handles)
         record.modes = 0 if choices.in_subspace(job.solver.solver) else modes
         record.error = handles.error_words(job.surface.size)
+    elif frames and obj.sinew.result == "CACHE":
+        apply_cache(obj, context, job, frames, store.read, store.folder)
+        record.error = ""
     elif frames:
         apply_frames(obj, context, job, frames, store.read)
         record.error = ""
@@ -128,6 +133,7 @@ def delete(obj: Any) -> None:
     obj.sinew.property_unset("bake")
     shared = any(job_in.recorded_folder(other) == folder for other in bpy.data.objects if other != obj)
     if folder is not None and folder.is_dir() and not shared:
+        remove(cache_path(folder))
         (folder / child.LOG_NAME).unlink(missing_ok=True)
         FrameStore(folder).delete()
 

@@ -85,8 +85,10 @@ def _parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
         return parser
     parser.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
     parser.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
-    kinds = "keys: shape keys; nodes: Geometry Nodes, small (default: as set on the object)"
-    parser.add_argument("--result", choices=("keys", "nodes"), help=f"how the frames are kept; {kinds}")
+    kinds = (
+        "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
+    )
+    parser.add_argument("--result", choices=("keys", "nodes", "cache"), help=f"how the frames are kept; {kinds}")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
     return parser
 

@@ -59,6 +59,12 @@ RESULTS = (
         "Weights on the mesh and a few moving handles, summed by Geometry Nodes: a small .blend at any resolution. "
         "Exact with subspace solvers, an approximation with others, whose error is told. Plays without Sinew, too",
     ),
+    (
+        "CACHE",
+        "Mesh Cache",
+        "A PC2 file beside the .blend that a Mesh Cache modifier plays: exact, a small .blend, and the object's own "
+        "shape keys and armature stay on it. The file has to travel with the .blend. Plays without Sinew, too",
+    ),
 )
 STATUSES = (
     ("NONE", "Not Baked", ""),

@@ -1,10 +1,12 @@
-"""Frames -> the scene: as absolute shape keys, or as handles that Geometry Nodes play, on the object itself or on a
-full duplicate.
+"""Frames -> the scene: as absolute shape keys, as handles that Geometry Nodes play, or as a file that Mesh Cache plays,
+on the object itself or on a full duplicate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -13,7 +15,9 @@ import numpy as np
 from ...core.errors import MeshError
 from ...core.simulation.job import Job
 from ...core.simulation.kept_handles import Handles
+from ...core.simulation.point_cache import write_point_cache
 from .animation_in import at_frame
+from .cache_out import add_cache, cache_path, lost_cache, remove_caches
 from .handles_out import drop_group, drop_weights, lost_handles, remove_modifiers, write_handles
 from .mesh_in import mesh_at_place, transform
 from .shape_keys import drop_action, write_keys
@@ -26,7 +30,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
     The object that carries them is returned. ``read(frame)`` gives (n,3) world positions in metres. Everything is read
     before the scene is touched. MeshError when the mesh has another number of vertices than the job's.
     """
-    local = local_frames(job, frames, read)
+    local = list(local_frames(job, frames, read))
     target = _carrier(obj, context, job)
     if target == obj and frames[0] == job.frame_start:
         # At rest at the first frame: the mesh's own coordinates, not their image through the matrices.
@@ -44,20 +48,50 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     return target
 
 
-def _carrier(obj: Any, context: Any, job: Job) -> Any:
-    """The object that carries the result, without an earlier one; MeshError where the vertices are others."""
+def apply_cache(
+    obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray], folder: Path
+) -> Any:
+    """The same as a PC2 file in ``folder`` that a Mesh Cache modifier plays; StoreError where it cannot be written."""
+    place, points = place_of(obj), len(job.surface.positions)
+    local = local_frames(job, frames, read)
+    if place.on_itself and frames[0] == job.frame_start and len(obj.data.vertices) == points:
+        next(local)
+        local = itertools.chain([_own_positions(obj.data)], local)
+    with cut_after(obj, place), mesh_at_place(obj, place, context) as (mesh, _):
+        count = len(mesh.vertices)
+    _check_count(obj, count, job)
+    write_point_cache(cache_path(folder), frames[0], local, len(frames), points)
+    # A modifier that makes vertices may make others in a render: there the shape at the place is applied for good.
+    alike = all(m.show_render == m.show_viewport for m in list(obj.modifiers)[: place.below])
+    target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
+    add_cache(target, place_of(obj).below if target == obj else 0, cache_path(folder), frames[0])
+    _note_carrier(obj, target, "CACHE")
+    return target
+
+
+def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) -> Any:
+    """The object that carries the result, without an earlier one; MeshError where the vertices are others.
+
+    ``on_itself`` says whether the object itself can; by default the place does.
+    """
     remove_result(obj)
     place = place_of(obj)
-    target = obj if place.on_itself else _duplicate(obj, place, context, job)
-    count = len(target.data.vertices)
-    if count != len(job.surface.positions):
+    target = obj if (place.on_itself if on_itself is None else on_itself) else _duplicate(obj, place, context, job)
+    try:
+        _check_count(obj, len(target.data.vertices), job)
+    except MeshError:
         if target != obj:
             _delete(target)
+        raise
+    return target
+
+
+def _check_count(obj: Any, count: int, job: Job) -> None:
+    if count != len(job.surface.positions):
         raise MeshError(
             f"“{obj.name}” has {count} vertices, the bake has {len(job.surface.positions)}.",
             "Undo the edit and press Resume, or Delete Bake and bake again.",
         )
-    return target
 
 
 def _note_carrier(obj: Any, target: Any, kind: str) -> None:
@@ -70,13 +104,11 @@ def _note_carrier(obj: Any, target: Any, kind: str) -> None:
         record.hides_original = obj.hide_viewport = obj.hide_render = True
 
 
-def local_frames(job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> list[np.ndarray]:
-    """World positions of each frame in the object's own coordinates, (n,3) float32."""
-    result = []
+def local_frames(job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Iterator[np.ndarray]:
+    """World positions of each frame in the object's own coordinates, (n,3) float32, one by one."""
     for frame in frames:
         to_local = np.linalg.inv(job.object_to_world[frame - job.frame_start])
-        result.append(transform(to_local, read(frame)).astype(np.float32))
-    return result
+        yield transform(to_local, read(frame)).astype(np.float32)
 
 
 def _own_positions(mesh: Any) -> np.ndarray:
@@ -98,6 +130,7 @@ def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:
     copy.sinew.property_unset("bake")
     for modifier in list(copy.modifiers)[: place.below]:
         copy.modifiers.remove(modifier)
+    remove_caches(copy)
     if copy.parent_type in {"ARMATURE", "LATTICE", "CURVE"}:
         copy.parent_type = "OBJECT"
     for collection in obj.users_collection:
@@ -130,7 +163,9 @@ def remove_result(obj: Any) -> None:
 
 def _remove_from_itself(obj: Any, shared: bool) -> None:
     record = obj.sinew.bake
-    if record.kind == "NODES":
+    if record.kind == "CACHE":
+        remove_caches(obj)
+    elif record.kind == "NODES":
         remove_modifiers(obj, record.nodes)
         if not shared:
             drop_weights(obj.data)
@@ -148,6 +183,8 @@ def lost_words(obj: Any) -> str:
     if not record.on_itself and (record.result is None or not record.result.users_scene):
         return "The result was deleted."
     carrier = obj if record.on_itself else record.result
+    if record.kind == "CACHE":
+        return lost_cache(carrier)
     if record.kind == "NODES":
         return lost_handles(carrier, record.nodes, record.frames)
     keys = carrier.data.shape_keys

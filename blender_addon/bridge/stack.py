@@ -7,6 +7,7 @@ only when nothing comes before the place, and the mesh has neither shape keys of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ DEFORMING = frozenset({
     "ARMATURE", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
     "SHRINKWRAP", "SIMPLE_DEFORM", "SURFACE_DEFORM", "WARP", "WAVE", "CLOTH", "SOFT_BODY",
 })  # fmt: skip
+CACHE_FILE = "sinew_bake.pc2"
+"""Name of the PC2 files that our results are kept in: a Mesh Cache of that name is a result, not a deformer."""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
 
 
@@ -37,10 +40,11 @@ def place_of(obj: Any) -> Place:
     settings = obj.sinew
     below = 0
     if settings.place == "AUTOMATIC":
-        deforming = [k for k, m in enumerate(obj.modifiers) if m.type in DEFORMING and m.show_viewport]
+        deforming = [k for k, m in enumerate(obj.modifiers) if _deforms(m)]
         below = deforming[-1] + 1 if deforming else 0
     elif settings.place == "MODIFIER":
         below = obj.modifiers.find(settings.simulate_after) + 1
+        below = 0 if below and is_own_cache(obj.modifiers[below - 1]) else below
     parent = "" if obj.parent is None or obj.parent_type not in PARENT_DEFORMS else obj.parent.name
     own_keys = has_own_keys(obj)
     shared = obj.data.users - obj.data.use_fake_user > 1 and not obj.sinew.bake.on_itself
@@ -52,6 +56,20 @@ def place_of(obj: Any) -> Place:
     elif below == 0 and own_keys:
         label = "The mesh with its shape keys"
     return Place(below, label, on_itself=not (below or parent or own_keys or shared))
+
+
+def _deforms(modifier: Any) -> bool:
+    return modifier.type in DEFORMING and modifier.show_viewport and not is_own_cache(modifier)
+
+
+def is_own_cache(modifier: Any) -> bool:
+    """Whether a modifier plays a result of ours; whatever its name, and wherever the file was moved with its .blend."""
+    return modifier.type == "MESH_CACHE" and re.split(r"[\\/]", modifier.filepath)[-1] == CACHE_FILE
+
+
+def own_caches(obj: Any) -> list[Any]:
+    """The modifiers of an object that play a result of ours."""
+    return [modifier for modifier in obj.modifiers if is_own_cache(modifier)]
 
 
 def check_place(obj: Any) -> None:
@@ -72,8 +90,11 @@ def has_own_keys(obj: Any) -> bool:
 
 @contextmanager
 def cut_after(obj: Any, place: Place) -> Iterator[None]:
-    """Within it, ``obj`` evaluates to its shape at the place: later modifiers are off, and the object is not hidden."""
-    later = [(m, m.show_viewport) for m in list(obj.modifiers)[place.below :]]
+    """Within it, ``obj`` evaluates to its shape at the place: later modifiers and our own result are off, and the
+    object is not hidden.
+    """
+    modifiers = list(obj.modifiers)
+    later = [(m, m.show_viewport) for k, m in enumerate(modifiers) if k >= place.below or is_own_cache(m)]
     try:
         for modifier, _ in later:
             modifier.show_viewport = False

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import struct
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from ..errors import SettingsError, StoreError
 from .frame_store import FrameStore
 from .job import Job
+from .point_cache import write_point_cache
 
 
 def output_files(out: Path, frames: range | list[int]) -> list[Path]:
@@ -85,11 +85,7 @@ def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> No
 
 
 def _write_pc2(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:
-    count = len(job.surface.positions)
-    with open(path, "wb") as file:
-        file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, count, frames[0], 1.0, len(frames)))
-        for frame in frames:
-            file.write(store.read(frame).astype("<f4").tobytes())
+    write_point_cache(path, frames[0], (store.read(f) for f in frames), len(frames), len(job.surface.positions))
 
 
 def _write_mesh(path: Path, positions: np.ndarray, triangles: np.ndarray) -> None:

@@ -1,0 +1,54 @@
+"""Frames -> a PC2 file beside the .blend and a Mesh Cache modifier that plays it, at the end of what is simulated.
+
+The modifier overwrites whatever comes before it, so the artist's shape keys, armature and shared meshes stay as they
+are and no duplicate is needed, unless a modifier before it makes vertices: those may be others in a render.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from .stack import CACHE_FILE, own_caches
+
+
+def cache_path(folder: Path) -> Path:
+    """The PC2 file of a bake whose frames are in ``folder``."""
+    return folder / CACHE_FILE
+
+
+def add_cache(obj: Any, below: int, path: Path, first_frame: int) -> None:
+    """Let ``obj`` follow a PC2 file, in its own coordinates, after its first ``below`` modifiers."""
+    cache = obj.modifiers.new("Bake", "MESH_CACHE")
+    cache.cache_format, cache.filepath = "PC2", relative(path)
+    cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # axes as they are
+    cache.deform_mode, cache.interpolation = "OVERWRITE", "LINEAR"
+    cache.play_mode, cache.time_mode = "SCENE", "FRAME"
+    cache.frame_start, cache.frame_scale = first_frame, 1.0
+    cache.show_expanded = False
+    obj.modifiers.move(len(obj.modifiers) - 1, below)
+
+
+def relative(path: Path) -> str:
+    """A path as Blender keeps it beside the .blend; as it is where there is no such way (another drive)."""
+    try:
+        return bpy.path.relpath(str(path))
+    except ValueError:
+        return str(path)
+
+
+def remove_caches(obj: Any) -> None:
+    """Take our Mesh Cache modifiers off; the file stays for an undo."""
+    for modifier in own_caches(obj):
+        obj.modifiers.remove(modifier)
+
+
+def lost_cache(obj: Any) -> str:
+    """What of a bake kept as Mesh Cache is no longer there; "" when all is."""
+    caches = own_caches(obj)
+    if not caches:
+        return "The Mesh Cache modifier was removed."
+    path = Path(bpy.path.abspath(caches[0].filepath, library=obj.library))
+    return "" if path.is_file() else f"The cache file {path.name} is gone."
