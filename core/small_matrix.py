@@ -26,6 +26,9 @@ UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
 
 
+WORKSPACE = 20 * LANES
+"""Numbers of scratch that a decomposition needs: twenty a lane."""
+
 CONVERGED = 1e-15
 """Cosine between the columns of a sweep, or size of the off-diagonal entries against the diagonal, of a lane that is
 done. Such a lane waits for the others unchanged, so that nothing depends on its neighbours."""
@@ -262,16 +265,22 @@ def batch_svd(F: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarr
 
 @parallel_kernel
 def _batch_svd(begin, end, F, frames, U, sigma, V):
-    W = np.empty(20 * LANES)
+    W = np.empty(WORKSPACE)
     for first in range(begin, end, LANES):
-        for lane in range(LANES):
-            # Lanes beyond the last matrix repeat it.
-            e = min(first + lane, end - 1)
-            _load(W, 0, lane, F[e])
-            _load(W, 9, lane, frames[e])
-        _svd_lanes(W)
-        for e in range(first, min(first + LANES, end)):
-            _signed_svd(W, e - first, U[e], sigma[e], V[e])
+        svd_group(W, first, end, F, frames, U, sigma, V)
+
+
+@kernel
+def svd_group(W, first, end, F, frames, U, sigma, V):
+    """The same of the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
+    for lane in range(LANES):
+        # Lanes beyond the last matrix repeat it.
+        e = min(first + lane, end - 1)
+        _load(W, 0, lane, F[e])
+        _load(W, 9, lane, frames[e])
+    _svd_lanes(W)
+    for e in range(first, min(first + LANES, end)):
+        _signed_svd(W, e - first, U[e], sigma[e], V[e])
 
 
 def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -286,21 +295,27 @@ def batch_eigh(s: np.ndarray, frames: np.ndarray | None = None) -> tuple[np.ndar
 
 @parallel_kernel
 def _batch_eigh(begin, end, s, frames, values, Q):
-    W = np.empty(20 * LANES)
+    W = np.empty(WORKSPACE)
     for first in range(begin, end, LANES):
-        for lane in range(LANES):
-            # Lanes beyond the last matrix repeat it.
-            e = min(first + lane, end - 1)
-            for k in range(6):
-                W[k * LANES + lane] = s[e, k]
-            _load(W, 9, lane, frames[e])
-        _eigh_lanes(W)
-        for e in range(first, min(first + LANES, end)):
-            lane = e - first
-            for i in range(3):
-                values[e, i] = W[i * LANES + lane] * W[18 * LANES + lane]
-                for j in range(3):
-                    Q[e, i, j] = W[(9 + 3 * j + i) * LANES + lane]
+        eigh_group(W, first, end, s, frames, values, Q)
+
+
+@kernel
+def eigh_group(W, first, end, s, frames, values, Q):
+    """The same of the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
+    for lane in range(LANES):
+        # Lanes beyond the last matrix repeat it.
+        e = min(first + lane, end - 1)
+        for k in range(6):
+            W[k * LANES + lane] = s[e, k]
+        _load(W, 9, lane, frames[e])
+    _eigh_lanes(W)
+    for e in range(first, min(first + LANES, end)):
+        lane = e - first
+        for i in range(3):
+            values[e, i] = W[i * LANES + lane] * W[18 * LANES + lane]
+            for j in range(3):
+                Q[e, i, j] = W[(9 + 3 * j + i) * LANES + lane]
 
 
 @kernel
@@ -384,14 +399,16 @@ def batch_stretch(sigma: np.ndarray, V: np.ndarray) -> np.ndarray:
 @parallel_kernel
 def _batch_stretch(begin, end, sigma, V, s):
     for e in range(begin, end):
-        for k in range(6):
-            i = k if k < 3 else (1 if k == 3 else 0)
-            j = k if k < 3 else (1 if k == 5 else 2)
-            s[e, k] = (
-                V[e, i, 0] * sigma[e, 0] * V[e, j, 0]
-                + V[e, i, 1] * sigma[e, 1] * V[e, j, 1]
-                + V[e, i, 2] * sigma[e, 2] * V[e, j, 2]
-            )
+        polar_stretch(sigma[e], V[e], s[e])
+
+
+@inlined
+def polar_stretch(sigma, V, s):
+    """The same of one element."""
+    for k in range(6):
+        i = k if k < 3 else (1 if k == 3 else 0)
+        j = k if k < 3 else (1 if k == 5 else 2)
+        s[k] = V[i, 0] * sigma[0] * V[j, 0] + V[i, 1] * sigma[1] * V[j, 1] + V[i, 2] * sigma[2] * V[j, 2]
 
 
 def batch_determinant(F: np.ndarray) -> np.ndarray:

@@ -111,10 +111,10 @@ def condense(
     mixed: Mixed, geometric: bool, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Element matrices of ``J^T H_s J`` with mass into blocks (m,10,3,3); returns the stresses ``J^T (g_s + H_s c)``
-    (m,3,3) and ``c . H_s c`` (m,), Pa.
+    (m,3,3), Pa, and ``w c . H_s c`` (m,).
 
-    Weights (m,) are m³ times h². ``geometric`` adds what tension gives to the constraint's second derivative, evaluated
-    where s agrees with F: twists ``max(t_i + t_j, 0) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``.
+    Weights w (m,) are m³ times h². ``geometric`` adds what tension gives to the constraint's second derivative, as if s
+    agreed with F: twists ``max(t_i + t_j, 0) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
@@ -122,11 +122,13 @@ def condense(
     return P, disagreement
 
 
-def local_update(mixed: Mixed, dF: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``ds . H_s ds`` (m,) and ``lambda . c`` (m,)."""
+def local_update(
+    mixed: Mixed, dF: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``w ds . H_s ds`` (m,) and ``w lambda . c`` (m,)."""
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
-    _local_update(m, *mixed, dF, ds, multiplier, curvature, work)
+    _local_update(m, *mixed, dF, weights, ds, multiplier, curvature, work)
     return ds, multiplier, curvature, work
 
 
@@ -160,7 +162,7 @@ def _condense(
             _add_tension(W)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
-            disagreement[e] = W[_DISAGREEMENT + lane]
+            disagreement[e] = weights[e] * W[_DISAGREEMENT + lane]
             store_matrix(W, _P + lane, P[e])
             block = _BLOCKS + lane
             for a in range(1, 4):
@@ -290,7 +292,7 @@ def _add_block(W, place, A, B):
 
 
 @parallel_kernel
-def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds, multiplier, curvature, work):
+def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, weights, ds, multiplier, curvature, work):
     W = np.empty(_UPDATED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
@@ -302,7 +304,7 @@ def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, ds,
             lane = e - first
             store(W, _DS + lane, ds[e])
             store(W, _MULTIPLIER + lane, multiplier[e])
-            curvature[e], work[e] = W[_BEND + lane], W[_WORK + lane]
+            curvature[e], work[e] = weights[e] * W[_BEND + lane], weights[e] * W[_WORK + lane]
 
 
 @kernel
@@ -322,19 +324,3 @@ def _update_lanes(W):
         set_six(W, _DS + lane, ds)
         set_six(W, _MULTIPLIER + lane, g)
         W[_WORK + lane] = dot_six(g, apart)
-
-
-def constraint_work(multiplier: np.ndarray, polar: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """``lambda . (s(F) - s)``, (m,), Pa."""
-    work = np.empty(len(s))
-    _constraint_work(len(s), multiplier, polar, s, work)
-    return work
-
-
-@parallel_kernel
-def _constraint_work(begin, end, multiplier, polar, s, work):
-    for e in range(begin, end):
-        total = 0.0
-        for k in range(6):
-            total += multiplier[e, k] * (polar[e, k] - s[e, k])
-        work[e] = total

@@ -35,8 +35,9 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED, batch_determinant
 from ..subspaces.space import Space
-from .condensation import Mixed, condense, constraint_work, local_update
+from .condensation import Mixed, condense, local_update
 from .incremental_potential import IncrementalPotential
+from .local_trial import local_trial
 from .protocol import check_direction
 from .step_solver import StepSolver
 
@@ -102,7 +103,7 @@ class MixedFEMSolver(StepSolver):
             guess = step.time.predicted if self.start_from_prediction else state.positions
             x = self.start(guess, pin_targets)
             deformation = self.elastic.deformation(x)
-            at = self._iterate(x, deformation, Stretch.of(state.stretch, deformation.V), step)
+            at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
             guessed = self._guessed(state.positions)
             tangled = UNTANGLING if guessed.any() else 0
         while report.iterations < self.settings.max_iterations:
@@ -152,6 +153,8 @@ class MixedFEMSolver(StepSolver):
         to hold, or all of a body that is tangled.
         """
         inverted = batch_determinant(self.elastic.gradients(x)) <= 0.0
+        if not inverted.any():
+            return inverted
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
         free = inverted & ~self._near_pins
@@ -163,12 +166,6 @@ class MixedFEMSolver(StepSolver):
             return at
         s = np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)
         return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
-
-    def _iterate(
-        self, x: np.ndarray, deformation: Deformation, stretch: Stretch, step: IncrementalPotential
-    ) -> _Iterate:
-        """Positions and stretches, decomposed."""
-        return self._valued(x, deformation, deformation.stretch(), stretch, step)
 
     def _valued(
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
@@ -197,17 +194,17 @@ class MixedFEMSolver(StepSolver):
             dx = self.system.solve(-g)
         with report.timed("local"):
             dF = elastic.change(dx)
-            ds, multiplier, curvature, work = local_update(mixed, dF)
+            ds, multiplier, curvature, work = local_update(mixed, dF, weights)
             inertia = float((dx * (self.model.mass @ dx)).sum())
             # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
-            promise = inertia + float((weights * curvature).sum()) - self.system.residual_work
-        decrement, apart = -float((g * dx).sum()), float((weights * disagreement).sum())
-        return _Direction(dx, dF, ds, multiplier, weights * work, decrement, promise, apart)
+            promise = inertia + float(curvature.sum()) - self.system.residual_work
+        decrement, apart = -float((g * dx).sum()), float(disagreement.sum())
+        return _Direction(dx, dF, ds, multiplier, work, decrement, promise, apart)
 
     def _condensed(
         self, mixed: Mixed, geometric: bool, at: _Iterate, step: IncrementalPotential
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Put together the system's matrix; stresses (m,3,3) and ``c . H_s c`` (m,), Pa."""
+        """Put together the system's matrix; stresses (m,3,3), Pa, and ``h² w c . H_s c`` (m,)."""
         system = self.system
         found = condense(mixed, geometric, system.N, step.h**2 * self.elastic.weights, system.masses, system.blocks)
         system.assemble(step.h**2, at.x, step.potentials)
@@ -222,13 +219,11 @@ class MixedFEMSolver(StepSolver):
             return it.value + float(work.sum()), it.magnitude + float(np.abs(work).sum()), it
 
         def trial(alpha: float) -> tuple[float, float, _Iterate]:
-            x, s = alpha * direction.dx, alpha * direction.ds
-            x += at.x
-            s += at.stretch.s
             # F is linear in x: what the local step needs serves every trial.
-            deformation = Deformation.of(at.deformation.F + alpha * direction.dF, at.deformation.V)
-            it = self._iterate(x, deformation, Stretch.of(s, at.stretch.Q), step)
-            return lagrangian(it, weights * constraint_work(direction.multiplier, it.polar, s))
+            deformation, stretch, polar, work = local_trial(
+                alpha, at.deformation, at.stretch, direction.dF, direction.ds, direction.multiplier, weights
+            )
+            return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
 
         start, magnitude, _ = lagrangian(at, direction.work)
         alpha, accepted = backtrack(trial, start, magnitude, -direction.promise)

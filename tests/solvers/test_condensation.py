@@ -8,7 +8,8 @@ from sinew.core.assembly.tangent_blocks import tangent_blocks
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Deformation, Stretch
 from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
-from sinew.core.solvers.condensation import Mixed, condense, constraint_work, local_update
+from sinew.core.solvers.condensation import Mixed, condense, local_update
+from sinew.core.solvers.local_trial import local_trial
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
 COUNT = 300
@@ -108,7 +109,7 @@ def tension_twists(deformation, g_s):
 @ENERGY
 @pytest.mark.parametrize("geometric", [True, False])
 def test_condense(energy, geometric, tets):
-    """``J^T H_s J``, ``J^T (g_s + H_s c)`` and ``c . H_s c`` with the dense J and H_s."""
+    """``J^T H_s J``, ``J^T (g_s + H_s c)`` and ``w c . H_s c`` with the dense J and H_s."""
     deformation, stretch, N, parameters = tets
     tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
     g_s, H_s = energy.stretch_gradient(stretch, parameters), energy.stretch_hessian(stretch, parameters)
@@ -124,13 +125,13 @@ def test_condense(energy, geometric, tets):
     np.testing.assert_allclose(blocks, wanted, atol=1e-11 * np.abs(wanted).max())
     stresses = np.einsum("nak,na->nk", J, g_s + np.einsum("nab,nb->na", H_s, c)).reshape(-1, 3, 3)
     np.testing.assert_allclose(P, stresses, atol=1e-11 * np.abs(stresses).max())
-    wanted = np.einsum("na,nab,nb->n", c, H_s, c)
+    wanted = WEIGHTS * np.einsum("na,nab,nb->n", c, H_s, c)
     np.testing.assert_allclose(disagreement, wanted, atol=1e-11 * np.abs(wanted).max())
 
 
 @ENERGY
 def test_local_update(energy, tets):
-    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``ds . H_s ds``, ``lambda . c``."""
+    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``w ds . H_s ds``, ``w lambda . c``."""
     deformation, stretch, _N, parameters = tets
     tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
     g_s, H_s = energy.stretch_gradient(stretch, parameters), energy.stretch_hessian(stretch, parameters)
@@ -139,8 +140,24 @@ def test_local_update(energy, tets):
     ds = polar - stretch.s + np.einsum("nak,nk->na", J, dF.reshape(-1, 9))
     multiplier = g_s + np.einsum("nab,nb->na", H_s, ds)
     mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-    work = np.einsum("na,na->n", multiplier, polar - stretch.s)
-    wanted = ds, multiplier, np.einsum("na,nab,nb->n", ds, H_s, ds), work
-    np.testing.assert_allclose(constraint_work(multiplier, polar, stretch.s), work, atol=1e-11 * np.abs(work).max())
-    for value, expected in zip(local_update(mixed, dF), wanted, strict=True):
+    work = WEIGHTS * np.einsum("na,na->n", multiplier, polar - stretch.s)
+    wanted = ds, multiplier, WEIGHTS * np.einsum("na,nab,nb->n", ds, H_s, ds), work
+    for value, expected in zip(local_update(mixed, dF, WEIGHTS), wanted, strict=True):
         np.testing.assert_allclose(value, expected, atol=1e-11 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.25])
+def test_local_trial(alpha, tets):
+    """The same numbers as by one decomposition after the other."""
+    deformation, stretch, _N, _parameters = tets
+    rng = np.random.default_rng(10)
+    dF, ds, multiplier = rng.normal(size=(COUNT, 3, 3)), rng.normal(size=(COUNT, 6)), rng.normal(size=(COUNT, 6))
+    moved, other, polar, work = local_trial(alpha, deformation, stretch, dF, ds, multiplier, WEIGHTS)
+    wanted = Deformation.of(deformation.F + alpha * dF, deformation.V)
+    for value, expected in zip(moved, wanted, strict=True):
+        np.testing.assert_array_equal(value, expected)
+    for value, expected in zip(other, Stretch.of(stretch.s + alpha * ds, stretch.Q), strict=True):
+        np.testing.assert_array_equal(value, expected)
+    np.testing.assert_array_equal(polar, wanted.stretch())
+    apart = WEIGHTS * np.einsum("na,na->n", multiplier, polar - other.s)
+    np.testing.assert_allclose(work, apart, atol=1e-13 * np.abs(apart).max())

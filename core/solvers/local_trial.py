@@ -1,0 +1,58 @@
+"""What a trial of the line search has of every element in the mixed method, in one pass: as positions and stretches are
+the method's unknowns, there are two decompositions and what the constraint between them costs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..energies.kinematics import Deformation, Stretch
+from ..jit import parallel_kernel
+from ..lanes import LANES
+from ..small_matrix import WORKSPACE, eigh_group, polar_stretch, svd_group
+
+
+def local_trial(
+    alpha: float,
+    deformation: Deformation,
+    stretch: Stretch,
+    dF: np.ndarray,
+    ds: np.ndarray,
+    multiplier: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[Deformation, Stretch, np.ndarray, np.ndarray]:
+    """``F + alpha dF`` and ``s + alpha ds``, decomposed from the frames of F and s; the polar stretches there (m,6),
+    and ``w lambda . (s(F) - s)``, (m,).
+
+    dF (m,3,3); ds, multiplier (m,6); weights w (m,).
+    """
+    m = len(ds)
+    moved = Deformation(np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 3, 3)))
+    other = Stretch(np.empty((m, 6)), np.empty((m, 3)), np.empty((m, 3, 3)))
+    polar, work = np.empty((m, 6)), np.empty(m)
+    before = deformation.F, deformation.V, stretch.s, stretch.Q
+    _local_trial(m, alpha, *before, dF, ds, multiplier, weights, *moved, *other, polar, work)
+    return moved, other, polar, work
+
+
+@parallel_kernel
+def _local_trial(
+    begin, end, alpha, F, V, s, Q, dF, ds, multiplier, weights, F1, U1, sigma1, V1, s1, values1, Q1, polar, work
+):
+    W = np.empty(WORKSPACE)
+    for first in range(begin, end, LANES):
+        last = min(first + LANES, end)
+        for e in range(first, last):
+            for i in range(3):
+                for j in range(3):
+                    F1[e, i, j] = F[e, i, j] + alpha * dF[e, i, j]
+            for k in range(6):
+                s1[e, k] = s[e, k] + alpha * ds[e, k]
+        svd_group(W, first, end, F1, V, U1, sigma1, V1)
+        eigh_group(W, first, end, s1, Q, values1, Q1)
+        for e in range(first, last):
+            polar_stretch(sigma1[e], V1[e], polar[e])
+            total = 0.0
+            for k in range(6):
+                total += multiplier[e, k] * (polar[e, k] - s1[e, k])
+            work[e] = weights[e] * total
