@@ -161,7 +161,8 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
     counts = f"{event['tets']:,} tetrahedra on {event['vertices']:,} vertices"
     record.mesh_summary = f"{counts}, smallest angle {event['min_dihedral']:.0f}°"
     record.body_mass, record.body_volume, record.body_size = event["mass"], event["volume"], event["size"]
-    record.mesh_warning = " ".join(event["warnings"])
+    record.mesh_warning = " ".join(said for said in event["warnings"] if said != event["points_warning"])
+    record.points_warning, record.points_that_suffice = event["points_warning"], event["points_that_suffice"]
 
 
 def nowhere_words(job: Job) -> str:

@@ -13,9 +13,11 @@ from gpu_extras.batch import batch_for_shader
 
 from ..core.errors import PreviewError, StoreError
 from ..core.subspaces.skinning import Coordinates, skinned
+from . import live_sight
 from .bridge import preview_colours, stand_in
 from .bridge.mesh_in import unit_scale
 from .bridge.preview_light import studio_lights
+from .bridge.preview_manner import manner_of
 from .bridge.preview_mesh import Skin, read_drawn_mesh
 from .bridge.preview_out import Preview
 
@@ -118,7 +120,7 @@ class View:
     def _draw_body(self) -> None:
         context, session = bpy.context, self._session
         obj = session.object
-        if obj is None or self.refused or not session.stage.is_shown_in(context) or context.region_data is None:
+        if obj is None or self.refused or not live_sight.is_seen(obj, session.stage, context):
             return
         settings = obj.sinew.live
         try:
@@ -128,6 +130,7 @@ class View:
                 region.view_matrix,
                 region.window_matrix,
                 preview_colours.object_colour(obj, context.space_data.shading),
+                manner_of(obj, context.space_data, context.preferences.themes[0].view_3d),
                 dots=settings.show == "POINTS",
                 pixel_size=context.preferences.system.pixel_size,
             )
@@ -154,7 +157,8 @@ class View:
 
     def _draw_marks(self) -> None:
         context, session = bpy.context, self._session
-        if session.object is None or not session.stage.is_shown_in(context) or context.region_data is None:
+        obj = session.object
+        if obj is None or not live_sight.is_seen(obj, session.stage, context):
             return
         scale = context.preferences.system.ui_scale
         _draw_grabs(self.grab_marks(context.region, context.region_data), scale)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 SKIN = 1e-5
 """Part of the surface's size by which a vertex may lie under another part of it and yet be seen."""
@@ -138,6 +137,8 @@ def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> n
     """The vertex (n,) opposite to each across the plane where coordinate ``axis`` is 0, or -1 where there is none
     within ``tolerance`` of the surface's size; in the coordinates of the object. Vertices on the plane are their own.
     """
+    from scipy.spatial import cKDTree  # which Blender's start does not wait for
+
     flip = np.ones(3)
     flip[axis] = -1.0
     reach = tolerance * float(np.ptp(positions, axis=0).max())

@@ -161,6 +161,8 @@ class SinewBake(bpy.types.PropertyGroup):
     body_volume: FloatProperty(name="Volume", description="Of the body, m³; 0 unknown", options=set())
     body_size: FloatProperty(name="Size", description="Longest side at rest, m; 0 unknown", options=set())
     mesh_warning: StringProperty(name="Warning", options=set())
+    points_warning: StringProperty(name="Warning", options=set())
+    points_that_suffice: IntProperty(description="Cubature points, where there are too few; 0 unknown", options=set())
     material_warning: StringProperty(name="Warning", options=set())
     linear_solver: StringProperty(name="Linear Solver", description="Which one the bake took, and why", options=set())
     report: StringProperty(name="Solver Report", description="How the steps went, in short", options=set())

@@ -32,6 +32,7 @@ from . import (
     show_stiffness,
     stop_bake,
     tetrahedralize,
+    use_points,
 )
 
 MODULES = (
@@ -39,5 +40,6 @@ MODULES = (
     assign_pins, select_pins, add_spring, remove_spring, move_spring,
     tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, convert_result, check_bake, open_report,
     copy_report, live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
+    use_points,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

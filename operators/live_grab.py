@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import live, live_pick
+from ..blender_addon import live, live_pick, live_sight
 
 HINT = "Drag: Pull    Release: Let Go    Ctrl: Leave It Pinned    Esc, Right Mouse: Let Go"
 
@@ -19,8 +19,8 @@ class SINEW_OT_live_grab(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = live.current()
-        shown = session is not None and session.view is not None and session.stage.is_shown_in(context)
-        return shown and context.region_data is not None and context.mode == "OBJECT"
+        obj = None if session is None or session.view is None else session.object
+        return obj is not None and context.mode == "OBJECT" and live_sight.is_seen(obj, session.stage, context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         where = (event.mouse_region_x, event.mouse_region_y)

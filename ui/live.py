@@ -4,6 +4,7 @@ from typing import Any
 
 from ..blender_addon import choices, live
 from .places import Subject, panels, properties_layout, wrapped
+from .solver import draw_points
 
 
 class Live(Subject):
@@ -31,6 +32,7 @@ class Live(Subject):
             column.prop(settings, "mode")
         if settings.message:
             wrapped(self.layout, settings.message, context, "INFO")
+        draw_points(self.layout, obj.sinew.bake, context)
         if session is not None and session.state.ready:
             _draw_state(self.layout, session, context)
 

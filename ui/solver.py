@@ -24,6 +24,7 @@ class Solver(Subject):
             column = layout.column()
             column.prop(settings, "modes")
             column.prop(settings, "cubature_points")
+            draw_points(layout, settings.bake, context)
         column = layout.column()
         column.prop(settings, "substeps")
         column.prop(settings, "damping_factor" if settings.solver == "linearly_implicit" else "max_iterations")
@@ -40,6 +41,15 @@ class Solver(Subject):
         column.prop(context.scene, "gravity", text="Scene Gravity")
         if words := figures.gravity_words(context.scene):
             wrapped(layout, words, context, "ERROR")
+
+
+def draw_points(layout: Any, record: Any, context: Any) -> None:
+    """Of too few cubature points, as the body was prepared last, and the way out."""
+    if not record.points_warning:
+        return
+    wrapped(layout, record.points_warning, context, "ERROR")
+    if record.points_that_suffice:
+        layout.operator("sinew.use_points", text=f"Use {record.points_that_suffice} Points")
 
 
 def integration_words(settings: Any) -> str:

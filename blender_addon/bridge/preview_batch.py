@@ -9,7 +9,7 @@ import gpu
 import numpy as np
 
 from ...core.errors import PreviewError
-from .preview_shader import attribute_count, in_attributes, texels_each
+from .preview_shader import attribute_count, in_attributes, texels_each, wires_shader
 
 
 class SkinnedBatch:
@@ -60,6 +60,20 @@ class SkinnedBatch:
     def draw(self, handles: Any) -> None:
         """Draw with the own shader, which is bound."""
         self.bind(self.shader, handles)
+        self._batch.draw(self.shader)
+
+
+class Wires:
+    """Edges (e,2) between the vertices of a batch."""
+
+    def __init__(self, body: SkinnedBatch, handles: int, edges: np.ndarray) -> None:
+        self._body, self.shader = body, wires_shader(handles, body.per_row)
+        elements = gpu.types.GPUIndexBuf(type="LINES", seq=np.ascontiguousarray(edges, dtype=np.int32))
+        self._batch = gpu.types.GPUBatch(type="LINES", buf=body.vertices, elem=elements)
+
+    def draw(self, handles: Any) -> None:
+        """Draw with the own shader, which is bound."""
+        self._body.bind(self.shader, handles)
         self._batch.draw(self.shader)
 
 

@@ -35,6 +35,13 @@ def object_colour(obj: Any, shading: Any) -> tuple[float, float, float]:
     return tuple(obj.color[:3])
 
 
+def wire_colour(obj: Any, shading: Any, theme: Any) -> tuple[float, float, float]:
+    """The linear colour that a viewport with this shading gives the object's edges; ``theme`` is the 3D View's."""
+    if shading.wireframe_color_type == "THEME":
+        return tuple(_linear(np.array(theme.wire)).tolist())
+    return tuple(obj.color[:3])
+
+
 def stiffness_colours(
     log_stiffness: np.ndarray, softest: float | None = None, stiffest: float | None = None
 ) -> np.ndarray:

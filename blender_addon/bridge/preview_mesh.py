@@ -23,10 +23,13 @@ _LEAST_SPREAD = 0.05
 
 
 class DrawnMesh(NamedTuple):
-    """A mesh at rest: ``triangles`` (t,3) vertices; ``normals`` (t,3,3) of their corners, unit, in world space."""
+    """A mesh at rest: ``triangles`` (t,3) vertices; ``normals`` (t,3,3) of their corners, unit, in world space;
+    ``edges`` (e,2) of its faces, for wires.
+    """
 
     triangles: np.ndarray
     normals: np.ndarray
+    edges: np.ndarray = np.zeros((0, 2), dtype=np.int32)
 
 
 class Skin(NamedTuple):
@@ -42,13 +45,15 @@ class Skin(NamedTuple):
 
 
 class CardVertices(NamedTuple):
-    """``vertices`` (g,) of the mesh; ``normals`` (g,3) at rest; ``triangles`` (t,3) of card vertices; ``slopes``
-    (2,g,h): derivatives of the weights along the two tangents, by rest positions in sizes of the body.
+    """``vertices`` (g,) of the mesh; ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges`` (e,2) of card
+    vertices; ``slopes`` (2,g,h): derivatives of the weights along the two tangents, by rest positions in sizes of the
+    body.
     """
 
     vertices: np.ndarray
     normals: np.ndarray
     triangles: np.ndarray
+    edges: np.ndarray
     slopes: np.ndarray
 
 
@@ -71,7 +76,9 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
     mesh.corner_normals.foreach_get("vector", normals)
     # Normals go by the inverse transpose, up to its length.
     turned = normals.reshape(-1, 3) @ np.linalg.inv(matrix[:3, :3])
-    return DrawnMesh(triangles, _unit(turned)[corners[:, ::-1] if mirrored else corners])
+    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", edges)
+    return DrawnMesh(triangles, _unit(turned)[corners[:, ::-1] if mirrored else corners], edges.reshape(-1, 2))
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +103,11 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
     vertices = mesh.triangles.ravel()[first]
     triangles = inverse.reshape(-1, 3).astype(np.int32)
     slopes = _slopes(mesh.triangles, triangles, normals.astype(np.float64), skin)
-    return CardVertices(vertices, normals, triangles, slopes)
+    # Any vertex of the card does for an end of a wire; loose edges have none.
+    own = np.full(len(skin.rest), -1, dtype=np.int32)
+    own[vertices] = np.arange(len(vertices))
+    edges = own[mesh.edges]
+    return CardVertices(vertices, normals, triangles, edges[(edges >= 0).all(axis=1)], slopes)
 
 
 def _slopes(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, skin: Skin) -> np.ndarray:

@@ -15,13 +15,20 @@ from mathutils import Matrix
 
 from ...core.subspaces.skinning import Coordinates, skinned
 from .card_state import drawing
-from .preview_batch import SkinnedBatch, bytes_of, most_in_a_row, texture_of
+from .preview_batch import SkinnedBatch, Wires, bytes_of, most_in_a_row, texture_of
 from .preview_light import STUDIO, Light
+from .preview_manner import SOLID, Manner
 from .preview_mesh import CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows
 
 DOT = 7.0
 """Pixels across a dot of the mean volume."""
+
+WIRE = 0.6
+"""Opacity of wires: as dark as Blender's, which are thinner than a pixel."""
+
+NEARER = 1e-3
+"""Part of the distance, or of the size, by which wires lie before the faces they belong to."""
 
 
 class Preview:
@@ -42,6 +49,7 @@ class Preview:
         preview.draw(region_3d.view_matrix, region_3d.window_matrix, obj.color[:3])    # once a viewport
         preview.show_colours(weight_colours(skin.weights[:, mode]))  # an overlay; None: the object's colour
         preview.set_dots(Skin(points_rest, points_weights, centre, size), volumes)
+        preview.draw(..., manner=Manner(0.5))                        # X-ray; wires and more: Manner
         preview.draw(..., dots=True)
         preview.positions()                                         # (n,3) m, on the processor: for picking
 
@@ -63,6 +71,7 @@ class Preview:
         self._changed = False
         self._sent: Any = None
         self._body: SkinnedBatch | None = None
+        self._wires: Wires | None = None
         self._dots: SkinnedBatch | None = None
         self._dots_of: tuple[Skin, np.ndarray] | None = None
         self._colours: np.ndarray | None = None
@@ -121,6 +130,7 @@ class Preview:
         view_matrix: Any,
         window_matrix: Any,
         colour: Any = (0.8, 0.8, 0.8),
+        manner: Manner = SOLID,
         dots: bool = False,
         dot_colour: Any = (1.0, 0.75, 0.1),
         pixel_size: float = 1.0,
@@ -130,25 +140,48 @@ class Preview:
         Matrices as a ``RegionView3D`` has them; linear colours; ``pixel_size`` as in Blender's preferences.
         """
         body = self._ready()
-        view = np.array(view_matrix, dtype=np.float64)
-        to_clip = np.array(window_matrix, dtype=np.float64) @ view @ self._to_world()
-        flat = to_clip.T.ravel().tolist()
+        view, window = (np.array(matrix, dtype=np.float64) for matrix in (view_matrix, window_matrix))
+        to_clip = _flat(window @ view @ self._to_world())
         turn = Matrix(view_matrix).to_quaternion()
-        with drawing(depth_test="LESS_EQUAL"):
-            body.shader.bind()
-            body.shader.uniform_float("to_clip", flat)
-            body.shader.uniform_float("view_turn", (turn.x, turn.y, turn.z, turn.w))
-            body.shader.uniform_float("tint", (*colour[:3], 0.0 if self._colours is None else 1.0))
-            body.shader.uniform_sampler("colours", self._colour_texture)
-            body.draw(self._sent)
+        for state in _passes(manner):
+            with drawing(**state):
+                body.shader.bind()
+                body.shader.uniform_float("to_clip", to_clip)
+                body.shader.uniform_float("view_turn", (turn.x, turn.y, turn.z, turn.w))
+                body.shader.uniform_float("tint", (*colour[:3], 0.0 if self._colours is None else 1.0))
+                body.shader.uniform_float("opacity", manner.opacity)
+                body.shader.uniform_sampler("colours", self._colour_texture)
+                body.draw(self._sent)
+        if manner.wires is not None and len(self._card.edges):
+            nearer = _flat(window @ self._nearer(window) @ view @ self._to_world())
+            state = {"depth_mask": False, "blend": "ALPHA"}
+            for depth_test, part in (("LESS_EQUAL", 1.0), ("GREATER", manner.behind if manner.hides else 0.0)):
+                if part > 0.0:
+                    tint, drawn = (*manner.wires, 0.0), {**state, "depth_test": depth_test}
+                    self._draw_plain(self._ready_wires(body), nearer, tint, drawn, WIRE * part)
         if dots and self._dots_of is not None:
-            points = self._ready_dots(*self._dots_of)
             # They lie inside the body: nothing hides them.
-            with drawing(depth_test="ALWAYS", depth_mask=False, sized_points=True):
-                points.shader.bind()
-                points.shader.uniform_float("to_clip", flat)
-                points.shader.uniform_float("tint", (*dot_colour[:3], pixel_size))
-                points.draw(self._sent)
+            state = {"depth_test": "ALWAYS", "depth_mask": False, "sized_points": True}
+            self._draw_plain(self._ready_dots(*self._dots_of), to_clip, (*dot_colour[:3], pixel_size), state)
+
+    def _draw_plain(
+        self, batch: SkinnedBatch | Wires, to_clip: list[float], tint: Any, state: dict[str, Any], opacity: float = 1.0
+    ) -> None:
+        """Draw what is not lit."""
+        with drawing(**state):
+            batch.shader.bind()
+            batch.shader.uniform_float("to_clip", to_clip)
+            batch.shader.uniform_float("tint", tint)
+            batch.shader.uniform_float("opacity", opacity)
+            batch.draw(self._sent)
+
+    def _nearer(self, window: np.ndarray) -> np.ndarray:
+        """(4,4) that brings what a view sees a little nearer, and leaves it at its pixel."""
+        if window[3, 3] == 0.0:
+            return np.diag([1.0 - NEARER] * 3 + [1.0])
+        matrix = np.eye(4)
+        matrix[2, 3] = NEARER * self._coordinates.size / self._metres
+        return matrix
 
     def _to_world(self) -> np.ndarray:
         """(4,4) from the card's frame of reference to Blender's units."""
@@ -179,6 +212,12 @@ class Preview:
             self._colour_texture = texture_of(texels, min(colours_per_row, len(colours)))
         return self._body
 
+    def _ready_wires(self, body: SkinnedBatch) -> Wires:
+        """The edges, on the card."""
+        if self._wires is None:
+            self._wires = Wires(body, len(self._handles), self._card.edges)
+        return self._wires
+
     def _ready_dots(self, skin: Skin, volumes: np.ndarray) -> SkinnedBatch:
         """The dots, on the card."""
         if self._dots is None:
@@ -187,3 +226,18 @@ class Preview:
             numbers = np.stack([skin.weights, *np.zeros((2, *skin.weights.shape))], axis=2)
             self._dots = SkinnedBatch(self._coordinates.of(skin.rest)[:, :3], normals, numbers, None, dots_shader)
         return self._dots
+
+
+def _passes(manner: Manner) -> list[dict[str, Any]]:
+    """States in which the faces are drawn, one after the other."""
+    if manner.opacity >= 1.0:
+        return [{"depth_test": "LESS_EQUAL"}]
+    if manner.hides:
+        return [{"depth_test": "LESS_EQUAL", "colour": False}]
+    through = {"depth_test": "LESS_EQUAL", "depth_mask": False, "blend": "ALPHA"}
+    # What looks away first: it lies behind, but for folds.
+    return [{**through, "culled": side} for side in ("FRONT", "BACK")] if manner.opacity > 0.0 else []
+
+
+def _flat(matrix: np.ndarray) -> list[float]:
+    return matrix.T.ravel().tolist()

@@ -96,6 +96,12 @@ _DOTS_VERTEX = """
   lit_colour = tint.xyz;
 """
 
+_WIRES_VERTEX = """
+  gl_Position = to_clip * vec4(moved, 1.0);
+  lit_normal = turned;
+  lit_colour = tint.xyz;
+"""
+
 _DOTS_COLOUR = """
   vec2 away = 2.0 * gl_PointCoord - vec2(1.0);
   float distance2 = dot(away, away);
@@ -192,11 +198,17 @@ def dots_shader(handles: int, per_row: int) -> Any:
     return _complete(_info(handles), skinning_source(handles, per_row) + _DOTS_VERTEX, _DOTS_COLOUR)
 
 
+def wires_shader(handles: int, per_row: int) -> Any:
+    """Lines of one colour. PreviewError where the driver refuses it."""
+    return _complete(_info(handles), skinning_source(handles, per_row) + _WIRES_VERTEX, "  vec3 linear = lit_colour;\n")
+
+
 def _info(handles: int) -> Any:
     info = skinning_info(handles)
     info.push_constant("MAT4", "to_clip")
     info.push_constant("VEC4", "tint")
     info.push_constant("BOOL", "srgbTarget")
+    info.push_constant("FLOAT", "opacity")
     stage = gpu.types.GPUStageInterfaceInfo("sinew_preview_stage")
     stage.smooth("VEC3", "lit_normal")
     stage.smooth("VEC3", "lit_colour")
@@ -207,5 +219,5 @@ def _info(handles: int) -> Any:
 
 def _complete(info: Any, vertex: str, colour: str) -> Any:
     info.vertex_source(f"void main()\n{{\n{vertex}}}\n")
-    info.fragment_source(f"void main()\n{{\n{colour}{ENCODED}}}\n")
+    info.fragment_source(f"void main()\n{{\n{colour}{ENCODED}  result.w = opacity;\n}}\n")
     return compiled(info)

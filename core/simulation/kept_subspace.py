@@ -7,13 +7,14 @@ digits from machine to machine, and within a multiple eigenvalue altogether.
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from ..model.model import Model
 from ..progress import StepTold, step_untold
 from ..subspaces.reduced_model import Subspace, SubspaceParts, find_subspace, subspace_of
-from ..subspaces.softening import felt_share
+from ..subspaces.softening import ENOUGH, felt_share, points_that_suffice
 from .frame_store import FrameStore
 from .job import digest
 
@@ -21,25 +22,36 @@ SUBSPACE_FORMAT = 2
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
 
 
+class Kept(NamedTuple):
+    """A subspace; the share of their energy that its low movements have left (:mod:`subspaces.softening`); and where
+    that is not enough, the cubature points with which it would be, 0 where none are known.
+    """
+
+    subspace: Subspace
+    felt_share: float
+    points_that_suffice: int
+
+
 def kept_subspace(
     model: Model, modes: int, points: int, store: FrameStore | None, told: StepTold = step_untold
-) -> tuple[Subspace, float]:
-    """A model's subspace, and the share of their energy that its low movements have left (:mod:`subspaces.softening`):
-    from the store where they are kept already, else found and kept there.
-    """
+) -> Kept:
+    """A model's subspace: from the store where it is kept already, else found and kept there."""
     key = subspace_key(model, modes, points)
     kept = store.read_kept("subspace") if store is not None else None
     if kept is not None and kept[1].get("key") == key and (parts := unpack(kept[0], model)):
-        share = kept[1].get("felt_share")
-        if isinstance(share, float):
-            return subspace_of(model, parts), share
+        share, suffices = kept[1].get("felt_share"), kept[1].get("points_that_suffice")
+        if isinstance(share, float) and isinstance(suffices, int):
+            return Kept(subspace_of(model, parts), share, suffices)
     parts = find_subspace(model, modes, points, told)
     told("projection", 0.0)
     subspace = subspace_of(model, parts)
-    share = felt_share(model, subspace.model, partial(told, "projection"))
+    share, suffices = felt_share(model, subspace.model, partial(told, "projection")), 0
+    if share < ENOUGH:
+        suffices = points_that_suffice(model, subspace, partial(told, "projection"))
     if store is not None:
-        store.keep("subspace", parts._asdict(), {"key": key, "felt_share": share})
-    return subspace, share
+        about = {"key": key, "felt_share": share, "points_that_suffice": suffices}
+        store.keep("subspace", parts._asdict(), about)
+    return Kept(subspace, share, suffices)
 
 
 def subspace_key(model: Model, modes: int, points: int) -> str:

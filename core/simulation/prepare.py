@@ -24,11 +24,12 @@ from ..small_matrix import batch_svd
 from ..solvers.registry import in_subspace
 from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import STEPS, Subspace
+from ..subspaces.softening import ENOUGH
 from ..subspaces.space import Space
 from .frame_store import FrameStore
 from .job import Job
 from .kept_mesh import MESH_FORMAT, pack, unpack
-from .kept_subspace import kept_subspace
+from .kept_subspace import Kept, kept_subspace
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
 from .overlaps import overlap_warnings
@@ -36,9 +37,6 @@ from .plausibility import scale_warnings
 
 FAR_OUTSIDE = -0.25
 """Barycentric coordinate under which an extrapolated vertex is worth a warning."""
-
-ENOUGH = 0.25
-"""Share of its energy that a low movement must have left under cubature."""
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -130,6 +128,8 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         "volume": float(mesh.body_volumes.sum()),
         "size": job.surface.size,
         "warnings": warnings,
+        "points_warning": "",
+        "points_that_suffice": 0,
     }
 
 
@@ -173,9 +173,11 @@ def prepare(
         held,
     )
     linear_solver = _linear_solver(job, model, store)
-    subspace, pins, warnings = _subspace(job, model, pins, store, _steps_told(on_event, should_stop))
+    kept = _subspace(job, model, store, _steps_told(on_event, should_stop))
+    subspace = kept.subspace if kept else None
     space = subspace.model if subspace else model
-    on_event({**about, "warnings": [*about["warnings"], *warnings]})
+    on_event(_with_cubature(about, kept))
+    pins = _pins_of_unknowns(pins, model, subspace)
     loads = Loads(job, model, space, embedding, linear_solver.solver)
     points = space.points(embedding)
     return Prepared(model, space, subspace, embedding, fields.weights, points, pins, loads, linear_solver)
@@ -201,23 +203,34 @@ def _steps_told(on_event: OnEvent, should_stop: Callable[[], bool]) -> StepTold:
     return told
 
 
-def _subspace(
-    job: Job, model: Model, pins: PinSchedule, store: FrameStore | None, told: StepTold
-) -> tuple[Subspace | None, PinSchedule, list[str]]:
-    """The subspace of the job's solver, the pins of its unknowns, and what a user should know of it."""
+def _subspace(job: Job, model: Model, store: FrameStore | None, told: StepTold) -> Kept | None:
+    """The subspace of the job's solver, if it steps one."""
     if not in_subspace(job.solver):
-        return None, pins, []
+        return None
     told(STEPS[0], 0.0)
-    subspace, share = kept_subspace(model, job.solver.modes, job.solver.cubature_points, store, told)
-    space = subspace.model
-    first = space.unknowns - 4 * subspace.pins.count
-    points, warnings = len(subspace.parts.tets), []
-    if share < ENOUGH:
-        warnings.append(
-            f"{points} cubature points feel {share:.0%} of the energy of some movement, which will be too soft: "
-            f"set Cubature Points to {2 * points} or more, or fewer Modes."
-        )
-    return subspace, subspace.pins.schedule(pins, model.mesh.rest_positions, first), warnings
+    return kept_subspace(model, job.solver.modes, job.solver.cubature_points, store, told)
+
+
+def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:
+    """The pins of what is stepped."""
+    if subspace is None:
+        return pins
+    first = subspace.model.unknowns - 4 * subspace.pins.count
+    return subspace.pins.schedule(pins, model.mesh.rest_positions, first)
+
+
+def _with_cubature(about: dict[str, Any], kept: Kept | None) -> dict[str, Any]:
+    """The ``mesh`` event with what is to say of too few cubature points: among the warnings, by itself, and the number
+    that would do.
+    """
+    if kept is None or kept.felt_share >= ENOUGH:
+        return about
+    points, suffices = len(kept.subspace.parts.tets), kept.points_that_suffice
+    remedy = f"set Cubature Points to {suffices}, or fewer Modes." if suffices else "set fewer Modes."
+    said = f"{points} cubature points feel {kept.felt_share:.0%} of the energy of some movement, which will be too soft"
+    warning = f"{said}: {remedy}"
+    warnings = [*about["warnings"], warning]
+    return {**about, "warnings": warnings, "points_warning": warning, "points_that_suffice": suffices}
 
 
 def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:

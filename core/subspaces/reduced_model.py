@@ -22,7 +22,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..model.model import Model
 from ..model.settings import SolverSettings
 from ..model.state import State
-from ..progress import StepTold, step_untold
+from ..progress import StepTold, Told, step_untold, untold
 from ..small_matrix import UNSTRETCHED
 from .carried_points import CarriedPoints
 from .cubature_elastic import CubatureElastic
@@ -31,7 +31,7 @@ from .material_parts import material_parts
 from .pin_handles import PinHandles, harmonic_weights, pin_groups
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
-from .skinning_modes import skinning_modes
+from .skinning_modes import SkinningModes, skinning_modes
 
 STEPS = ("modes", "handles", "cubature", "projection")
 """What is done one after the other until a body is in its subspace."""
@@ -202,13 +202,7 @@ def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_u
     X = model.mesh.rest_positions
     columns = skinning_columns(found.weights, Coordinates.around(X).of(X))
     told("cubature", 0.0)
-    cubature = spectral_clusters(
-        weight_features(found.weights, found.eigenvalues, model.mesh),
-        model.elastic.weights,
-        material_parts(model, found.islands),
-        points or POINTS_A_MODE * modes,
-        partial(told, "cubature"),
-    )
+    cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(told, "cubature"))
     return SubspaceParts(
         found.weights,
         found.eigenvalues,
@@ -218,6 +212,12 @@ def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_u
         orthonormal(columns, model.mass),
         *cubature,
     )
+
+
+def find_cubature(model: Model, found: SkinningModes | SubspaceParts, points: int, told: Told = untold) -> Cubature:
+    """About ``points`` tets of a model that stand for all of it in these modes."""
+    features = weight_features(found.weights, found.eigenvalues, model.mesh)
+    return spectral_clusters(features, model.elastic.weights, material_parts(model, found.islands), points, told)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,13 @@ from scipy.linalg import eigh
 
 from ..model.model import Model
 from ..progress import Told, untold
-from .reduced_model import ReducedModel
+from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
+
+ENOUGH = 0.25
+"""Share of its energy that a low movement must have left under cubature."""
+
+DOUBLINGS = 4
+"""How often the number of points is doubled in search of one that suffices."""
 
 LOOKED_AT = 24
 """Lowest movements that are looked at, beside the rigid ones."""
@@ -43,3 +49,21 @@ def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
         whole[k] = model.elastic.weights @ np.einsum("mij,mij->m", dF, exact.stress_change(dF))
     bends = whole > COSTS_NOTHING * whole.mean()
     return float((felt[bends] / whole[bends]).min(initial=1.0))
+
+
+def points_that_suffice(model: Model, subspace: Subspace, told: Told = untold) -> int:
+    """The number of points, doubled a few times, at which every low movement has :data:`ENOUGH` of its energy left; 0
+    where there is none.
+    """
+    space = subspace.model
+    points, most = len(subspace.parts.tets), len(model.mesh.tets)
+    for k in range(DOUBLINGS):
+        if points >= most:
+            return 0
+        told(k / DOUBLINGS)
+        points = min(2 * points, most)
+        cubature = find_cubature(model, subspace.parts, points)
+        finer = in_basis(model, space.basis, space.pinned, cubature, space.skinning)
+        if felt_share(model, finer) >= ENOUGH:
+            return points
+    return 0

@@ -14,6 +14,7 @@ from sinew.blender_addon.bridge import preview_shader
 from sinew.blender_addon.bridge.job_in import make_job
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
 from sinew.blender_addon.bridge.preview_light import Light, studio_lights
+from sinew.blender_addon.bridge.preview_manner import Manner
 from sinew.blender_addon.bridge.preview_mesh import DrawnMesh, Skin, drawn_mesh, read_drawn_mesh
 from sinew.blender_addon.bridge.preview_out import Preview
 from sinew.core.errors import PreviewError
@@ -333,3 +334,65 @@ def test_what_was_on_the_card_goes_with_the_preview(add_mesh):
         assert [reference() for reference in kept] == [None, None]
     finally:
         gc.enable()
+
+
+def two_squares():
+    """A square, and a smaller one behind it; their edges."""
+    points = np.array([[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.5, 0.5, 0.0], [-0.5, 0.5, 0.0]])
+    points = np.vstack([points, 0.5 * points - [0.0, 0.0, 0.4]])
+    one = np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32)
+    edges = np.array([[k, (k + 1) % 4] for k in range(4)], dtype=np.int32)
+    normals = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (4, 3, 1))
+    drawn = DrawnMesh(np.vstack([one, one + 4]), normals, np.vstack([edges, edges + 4]))
+    return Preview(drawn, Skin(points, np.ones((8, 1)), np.zeros(3), 1.0))
+
+
+@pytest.mark.parametrize("perspective", [True, False])
+def test_wires_are_seen_before_faces_and_fade_behind_them(perspective):
+    preview, green = two_squares(), (0.0, 1.0, 0.0)
+    view, window = card.straight_down(2.0)
+    if perspective:  # the near square as large as without
+        view[2][3] = -10.0
+        window = [[10.0, 0, 0, 0], [0, 10.0, 0, 0], [0, 0, -1.002, -0.2002], [0, 0, -1.0, 0]]
+
+    def greens(manner):
+        seen = card.picture(lambda: preview.draw(view, window, (0.5, 0.0, 0.0), manner))
+        middle = seen[32, :, 1]  # across the left and the right edges of both
+        return [middle[low:high].max() for low, high in ((14, 19), (22, 26), (28, 36))]
+
+    outer, inner, face = greens(Manner(1.0, green))
+    assert outer > 0.5 and inner == face < 0.2, "only what shines on the face"
+    bare = greens(Manner(0.0, green))
+    assert bare[0] > 0.5 and bare[1] == pytest.approx(bare[0]) and bare[2] == 0.0
+    faded = greens(Manner(0.0, green, behind=0.5))
+    assert faded[0] == pytest.approx(bare[0]) and 0.2 < faded[1] < 0.9 * bare[1]
+    assert greens(Manner(0.0, green, behind=0.0))[1] == 0.0
+    none = card.picture(lambda: preview.draw(view, window, (0.5, 0.0, 0.0), Manner(0.0)))
+    assert none[..., :3].max() == 0.0
+
+
+def test_both_sides_are_seen_through_in_xray():
+    preview = two_squares()
+    view, window = card.straight_down(2.0)
+
+    def at(opacity):
+        seen = card.picture(lambda: preview.draw(view, window, (0.8, 0.1, 0.1), Manner(opacity)))
+        return seen[32, 18, 0], seen[32, 32, 0]
+
+    (solid, both), (one, two) = at(1.0), at(0.5)
+    assert (
+        solid == both and one == pytest.approx(0.5 * solid, abs=0.01) and two == pytest.approx(0.75 * solid, abs=0.01)
+    )
+    assert at(1.0)[0] == solid, "the state of the card was put back"
+
+
+def test_edges_of_the_mesh_become_wires(add_mesh):
+    corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh = add_mesh([*corners, (5, 5, 5)], faces).data
+    mesh.edges.add(1)
+    mesh.edges[-1].vertices = (0, 8)
+    points = vertex_positions(mesh)
+    preview = Preview(drawn_mesh(mesh, np.eye(4)), Skin(points, np.ones((9, 1)), np.zeros(3), 1.0))
+    ends = np.sort(preview.card.vertices[preview.card.edges], axis=1)
+    assert len(ends) == 12 and (np.abs(points[ends[:, 0]] - points[ends[:, 1]]).sum(axis=1) == 1.0).all()

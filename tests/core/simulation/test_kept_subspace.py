@@ -36,10 +36,10 @@ def never(*_arguments):
 
 
 def test_it_is_found_once(model, store, monkeypatch):
-    first, share = kept_subspace(model, MODES, POINTS, store)
+    first, share, _ = kept_subspace(model, MODES, POINTS, store)
     monkeypatch.setattr(module, "find_subspace", never)
     monkeypatch.setattr(module, "felt_share", never)
-    again, share_again = kept_subspace(model, MODES, POINTS, FrameStore(store.folder))
+    again, share_again, _ = kept_subspace(model, MODES, POINTS, FrameStore(store.folder))
     assert all(np.array_equal(a, b) for a, b in zip(first.parts, again.parts, strict=True))
     assert 0.0 < share == share_again
     with pytest.raises(AssertionError, match="found anew"):
@@ -100,7 +100,7 @@ def test_progress_is_told_step_by_step(job, store):
 
 @pytest.mark.parametrize("step", STEPS)
 def test_cancelled_in_any_step_it_leaves_the_store_as_it_was(job, model, store, step):
-    kept, _share = kept_subspace(model, MODES, POINTS, store)
+    kept, *_ = kept_subspace(model, MODES, POINTS, store)
     other, events = replace(job, solver=replace(job.solver, modes=MODES - 1)), []
 
     def should_stop():

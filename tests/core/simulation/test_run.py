@@ -106,6 +106,13 @@ def test_zero_steps_are_refused():
         SolverSettings(substeps=0)
 
 
+def prepare_warns(points: int) -> bool:
+    """Whether so many cubature points are too few for the bar."""
+    said = []
+    prepare(shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, cubature_points=points), on_event=said.append)
+    return any(event.get("points_warning") for event in said)
+
+
 def test_too_few_cubature_points_are_told():
     """The event of the tetrahedra says it, with a number to set."""
     said = []
@@ -113,7 +120,13 @@ def test_too_few_cubature_points_are_told():
         prepare(
             shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, cubature_points=points), on_event=said.append
         )
-    few, enough = ([w for w in e["warnings"] if "cubature" in w] for e in said if e["event"] == "mesh")
-    assert "9 cubature points feel" in few[0]
-    assert "set Cubature Points to 18 or more" in few[0]
-    assert not enough
+    few, enough = (event for event in said if event["event"] == "mesh")
+    assert few["points_warning"] in few["warnings"] and "9 cubature points feel" in few["points_warning"]
+    number = few["points_that_suffice"]
+    assert number in (18, 36, 72, 144) and f"set Cubature Points to {number}, or fewer Modes" in few["points_warning"]
+    assert not enough["warnings"] and not enough["points_warning"] and not enough["points_that_suffice"]
+    job = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, cubature_points=number)
+    prepare(job, on_event=said.append)
+    (again,) = (event for event in said[said.index(enough) + 1 :] if event["event"] == "mesh")
+    assert not again["points_warning"], "the number suffices"
+    assert number == 18 or prepare_warns(number // 2), "and half of it does not"

@@ -1,0 +1,38 @@
+"""In which manner the body is drawn: faces, how opaque, and edges, as a viewport would draw the object."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .preview_colours import wire_colour
+
+
+class Manner(NamedTuple):
+    """How the body is drawn: ``opacity`` of its faces, seen from both sides below 1, none at 0; ``wires``, the linear
+    colour of its edges or None; ``behind``, how much of those remains that lie behind faces without opacity.
+    """
+
+    opacity: float = 1.0
+    wires: tuple[float, float, float] | None = None
+    behind: float = 1.0
+
+    @property
+    def hides(self) -> bool:
+        """Whether faces that are not seen hide, or fade, wires behind them."""
+        return self.opacity == 0.0 and self.behind < 1.0
+
+
+SOLID = Manner()
+
+
+def manner_of(obj: Any, space: Any, theme: Any) -> Manner:
+    """As a viewport would draw the object: faces, how opaque, and edges; ``theme`` is the 3D View's."""
+    shading, overlay = space.shading, space.overlay
+    in_wires = shading.type == "WIREFRAME" or obj.display_type in {"WIRE", "BOUNDS"}
+    overlaid = obj.show_wire or overlay.show_overlays and overlay.show_wireframes
+    wires = wire_colour(obj, shading, theme) if in_wires or overlaid else None
+    if shading.type == "WIREFRAME":
+        return Manner(0.0, wires, behind=1.0 - shading.xray_alpha_wireframe if shading.show_xray_wireframe else 0.0)
+    if in_wires:
+        return Manner(0.0, wires)
+    return Manner(shading.xray_alpha if shading.type == "SOLID" and shading.show_xray else 1.0, wires)

@@ -1,0 +1,29 @@
+"""Whether a viewport would show the body that is played with, if its mesh were not hidden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .live_scene import Stage
+
+
+def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
+    """Whether the 3D View of a context shows the object: its scene and view layer, a collection that is not hidden,
+    meshes not switched off, and in a local view only what belongs to it. Local collections tell nobody what is in them.
+    """
+    space = context.space_data
+    return (
+        stage.is_shown_in(context)
+        and context.region_data is not None
+        and space.show_object_viewport_mesh
+        # Without a local view Blender raises instead of answering.
+        and (space.local_view is None or obj.local_view_get(space))
+        and _is_in_a_shown_collection(obj.name, context.view_layer.layer_collection)
+    )
+
+
+def _is_in_a_shown_collection(name: str, layer: Any) -> bool:
+    if layer.is_visible and name in layer.collection.objects:
+        return True
+    return any(_is_in_a_shown_collection(name, child) for child in layer.children)
