@@ -64,6 +64,10 @@ class PreviewError(SinewError):
     """The graphics card cannot draw the preview."""
 
 
+class RenderError(SinewError):
+    """A frame of the scene cannot be rendered."""
+
+
 class FactorizationError(SinewError):
     """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
 

@@ -14,7 +14,7 @@ from .project import DIST, ROOT, BuildError
 
 FOLDERS = ("blender_addon", "core", "operators", "ui")
 _NOT_SHIPPED = ("blender_addon/package/", "blender_addon/packaging/", "blender_addon/blender_manifest.toml")
-_SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend")
+_SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend", ".yaml", ".js")
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 

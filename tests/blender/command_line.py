@@ -1,4 +1,4 @@
-"""``python command_line.py bake scene.blend``: ``python -m sinew``, also where the package is an extension."""
+"""``python command_line.py bake scene.blend``: ``python -m sinew``, also where it is an extension."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ import conftest  # noqa: F401 - mounts the repository, or enables the installed 
 if __name__ == "__main__":
     from sinew.blender_addon.command import leave, main
 
-    leave(main(sys.argv[2:]))
+    leave(main(sys.argv[2:], sys.argv[1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -120,3 +122,30 @@ def fake_child(soft_body: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     live.stop()
     monkeypatch.setattr(job, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py")
     return soft_body
+
+
+@pytest.fixture
+def shot(body: Any, saved: Path) -> Path:
+    """A saved .blend with one body and a camera, three tiny frames 1, 3, 5; the folder of its images."""
+    scene = bpy.context.scene
+    scene.camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    scene.collection.objects.link(scene.camera)
+    scene.frame_start, scene.frame_end, scene.frame_step = 1, 5, 2
+    render = scene.render
+    render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 1, False
+    render.resolution_x = render.resolution_y = 32
+    render.filepath = "//images/shot_"
+    body.sinew.frame_end = 2
+    bpy.ops.wm.save_mainfile()
+    return saved.parent / "images"
+
+
+@pytest.fixture
+def blender(tmp_path: Path) -> Path:
+    """An executable with Blender's command line, as far as farms use it."""
+    path = tmp_path / "bin" / "blender"
+    path.parent.mkdir()
+    stand_in = Path(__file__).with_name("stand_in_blender.py")
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(stand_in))} "$@"\n')
+    path.chmod(0o755)
+    return path

@@ -86,7 +86,7 @@ def test_refusals_are_one_line_and_exit_1(scene, capfd, arguments, said):
 
 def test_wrong_usage_exits_2(scene, capfd):
     assert command.run(["bake", "--frames", "soon"]) == 2 and command.run(["fly"]) == 2
-    assert "no command “fly”; there is: bake, report" in capfd.readouterr().err
+    assert "no command “fly”; there is: bake, report, batch, farm" in capfd.readouterr().err
     assert command.run(["--help"]) == 0 and command.run(["bake", "--help"]) == 0
     said = " ".join(capfd.readouterr().out.split())
     assert "an earlier bake is replaced, and the body is at rest at frame A" in said
@@ -98,7 +98,9 @@ def test_a_blend_without_the_word_bake_is_told_the_usage(capfd, arguments):
     spec = importlib.util.spec_from_file_location("sinew_main", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.main(arguments) == 2 and "python -m sinew {bake,report} SCENE.blend" in capfd.readouterr().err
+    assert (
+        module.main(arguments) == 2 and "python -m sinew {bake,report,batch,farm} SCENE.blend" in capfd.readouterr().err
+    )
 
 
 def test_a_missing_blend_is_refused(capfd, tmp_path):
@@ -117,7 +119,7 @@ def test_a_file_that_is_no_blend_is_refused(capfd, tmp_path):
 
 
 def test_a_scene_without_bodies_is_refused(capfd, saved):
-    assert command.run(["bake"]) == 1
+    assert command.run(["bake"]) == 3, "a code of its own: in a folder of files such are no failure"
     assert "No object of the scene has Sinew enabled" in capfd.readouterr().err
 
 
@@ -142,6 +144,72 @@ def test_sigterm_stops_and_resume_gives_the_same_frames(scene):
     assert command.main([str(scene), "--frames", "1-60"]) == 0
     fresh = baking.open_store(bpy.data.objects["Body"])
     assert all(np.array_equal(fresh.read(frame), resumed[frame]) for frame in resumed)
+
+
+def test_update_bakes_what_is_missing_and_skips_what_is_complete(scene, capfd):
+    assert command.run(["bake", "--update"]) == 0, "nothing is there: bake"
+    saved = scene.stat().st_mtime_ns
+    capfd.readouterr()
+    assert command.run(["bake", "--update"]) == 0
+    said = capfd.readouterr().err
+    assert "Body: complete, nothing to bake" in said and "is complete" in said and "saved" not in said
+    assert scene.stat().st_mtime_ns == saved, "what is complete is not written again"
+    record = bpy.data.objects["Body"].sinew.bake
+    assert record.status == "DONE" and record.folder.startswith("//sinew_cache")
+
+
+def test_update_goes_on_where_a_bake_was_cut_off(scene, capfd):
+    assert command.run(["bake"]) == 0
+    store = baking.open_store(bpy.data.objects["Body"])
+    whole = {frame: store.read(frame) for frame in store.frames()}
+    store.keep_until(3)
+    bpy.data.objects["Body"].sinew.bake.status = "STOPPED"
+    capfd.readouterr()
+    assert command.run(["bake", "--update"]) == 0
+    said = capfd.readouterr().err
+    assert "frame 4 (4/4)" in said and "frame 3" not in said
+    assert all(np.array_equal(store.read(frame), whole[frame]) for frame in whole)
+
+
+def test_update_bakes_anew_what_was_edited(scene, capfd):
+    assert command.run(["bake"]) == 0
+    bpy.data.objects["Body"].sinew.materials[0].log_stiffness += 1.0
+    assert command.run(["bake", "--update"]) == 0
+    said = capfd.readouterr().err
+    assert "bakes anew. Edited since the bake began: materials" in said and said.count("frame 4 (4/4)") == 2
+    assert command.run(["bake", "--update", "--resume"]) == 2
+
+
+def test_output_leaves_the_scene_as_it_is(scene, tmp_path):
+    before = scene.read_bytes()
+    output = tmp_path / "farm" / "baked.blend"
+    assert command.run(["bake", "--output", str(output)]) == 0
+    assert scene.read_bytes() == before
+    bpy.ops.wm.open_mainfile(filepath=str(output))
+    obj = bpy.data.objects["Body"]
+    assert len(obj.data.shape_keys.key_blocks) == 4 and obj.sinew.bake.status == "DONE"
+    assert baking.open_store(obj).frames() == [1, 2, 3, 4], "the frames are found from there"
+
+
+def test_output_takes_no_cache_file_that_would_stay_behind(scene, tmp_path, capfd):
+    bpy.data.objects["Body"].sinew.result = "CACHE"
+    assert command.run(["bake", "--output", str(tmp_path / "farm" / "baked.blend")]) == 0
+    obj = bpy.data.objects["Body"]
+    assert obj.sinew.bake.kind == "KEYS" and len(obj.data.shape_keys.key_blocks) == 4
+    assert "Body: a cache file would stay behind" in capfd.readouterr().err
+
+
+def test_python_that_was_not_run_is_told(scene, capfd):
+    """A driver that may not run stands still, which nobody sees in a bake."""
+    driver = bpy.data.objects["Body"].driver_add("location", 0).driver
+    driver.type, driver.expression = "SCRIPTED", "len(bpy.data.objects) * 1.0"
+    bpy.ops.wm.save_mainfile()
+    assert command.main([str(scene)]) == 0
+    said = capfd.readouterr().err
+    assert "warning: Python in the file was not run (Driver 'len(bpy.data.objects) * 1.0')" in said
+    assert bpy.data.objects["Body"].location.x == 0.0
+    assert command.main([str(scene), "--enable-autoexec"]) == 0
+    assert "was not run" not in capfd.readouterr().err
 
 
 def test_frames_before_zero(scene):

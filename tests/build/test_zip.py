@@ -68,6 +68,8 @@ def test_sources_mirror_the_repository():
     assert not [
         name for name in sources if name.startswith(("blender_addon/pack", "tests", "benchmarks")) or "pycache" in name
     ]
+    templates = {"openjd/template.yaml", "flamenco/sinew_bake_render.js"}
+    assert {f"blender_addon/command/farm_files/{name}" for name in templates} <= set(sources)
     for folder in extension_zip.FOLDERS:
         modules = {
             p.relative_to(ROOT).as_posix() for p in (ROOT / folder).rglob("*.py") if "packag" not in p.as_posix()

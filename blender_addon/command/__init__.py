@@ -1,0 +1,97 @@
+"""``sinew`` on the command line: ``bake``, ``report``, ``batch`` and ``farm``, without a window.
+
+``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``python -m sinew bake scene.blend``
+(the ``bpy`` wheel) through :func:`main`. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 nothing to bake in
+this .blend, 128 + the signal's number when one stopped it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from ...core.errors import SinewError, StoreError
+from .options import COMMANDS, parser
+
+FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
+
+
+class NothingToBake(StoreError):
+    """The scene has no body: exit code 3, since a folder of .blend files may hold such."""
+
+
+def main(arguments: list[str], command: str = "bake") -> int:
+    """``python -m sinew bake scene.blend [options]``, or another command: load the file and do it; the exit code."""
+    try:
+        options = parser(command, with_scene=True).parse_args(arguments)
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    try:
+        if getattr(options, "scene", None):
+            _open(options.scene, options.enable_autoexec)
+        return _do(command, options)
+    except SinewError as error:
+        return _refuse(error)
+
+
+def run(arguments: list[str]) -> int:
+    """``blender -b scene.blend --command sinew bake [options]``, or another command: the exit code."""
+    if not arguments or arguments[0] not in COMMANDS:
+        if arguments and not arguments[0].startswith("-"):
+            print(f"sinew: there is no command “{arguments[0]}”; there is: {', '.join(COMMANDS)}", file=sys.stderr)
+        print(f"usage: blender -b scene.blend --command sinew {{{','.join(COMMANDS)}}} [options]", file=sys.stderr)
+        return 0 if arguments[:1] in (["-h"], ["--help"]) else WRONG_USAGE
+    try:
+        options = parser(arguments[0], with_scene=False).parse_args(arguments[1:])
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
+    try:
+        return _do(arguments[0], options)
+    except SinewError as error:
+        return _refuse(error)
+
+
+def leave(code: int) -> NoReturn:
+    """End a process that has ``bpy`` as a module, all files being closed: 4.2 crashes when it is torn down after a bake
+    that was stopped, and the exit code would be that of the crash.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _do(command: str, options: argparse.Namespace) -> int:
+    # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
+    return importlib.import_module(f".{command}", __package__).main(options)
+
+
+def _open(scene: str, enable_autoexec: bool) -> None:
+    import bpy
+
+    from .. import registration
+
+    if not registration.is_registered():
+        registration.register()
+    if not Path(scene).is_file():
+        raise StoreError(f"There is no file {scene}.", "Check the path of the .blend.")
+    try:
+        bpy.ops.wm.open_mainfile(filepath=str(Path(scene).resolve()), load_ui=False, use_scripts=enable_autoexec)
+    except RuntimeError as error:
+        raise StoreError(
+            f"{scene} cannot be opened ({last_line(error)}).", "Open it in Blender to see more."
+        ) from error
+
+
+def _refuse(error: SinewError) -> int:
+    print(f"sinew: error: {error}", file=sys.stderr, flush=True)
+    return NOTHING_TO_BAKE if isinstance(error, NothingToBake) else FAILED
+
+
+def last_line(error: Exception) -> str:
+    """What an operator of Blender complained of, in one line."""
+    said = str(error).strip()
+    return said.splitlines()[-1].removeprefix("Error: ") if said else type(error).__name__

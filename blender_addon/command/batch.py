@@ -1,0 +1,262 @@
+"""``sinew batch``: many .blend files, each baked (and rendered) by a Blender of its own, several at once.
+
+Nothing here touches Blender's data. What is done is known from the files themselves, so the same command again goes on
+where this one was stopped or failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...core.errors import StoreError
+from .. import PACKAGE
+from . import FAILED, NOTHING_TO_BAKE
+from .signals import stop_signals
+
+POLL = 0.1
+TAIL = 12
+"""Last lines of a file that failed, shown at the end."""
+THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass
+class Task:
+    """One .blend. ``outcome`` is ``done``, ``failed``, ``stopped`` or ``no body`` once it has ended; ``said`` is what
+    its Blender printed last, ``told`` the last of it that is ours."""
+
+    path: Path
+    name: str
+    found: bool = False
+    outcome: str = ""
+    told: str = ""
+    seconds: float = 0.0
+    said: deque[str] = field(default_factory=lambda: deque(maxlen=TAIL))
+    process: subprocess.Popen[str] | None = None
+    reader: threading.Thread | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Bake all files, tell how each went; the exit code."""
+    tasks = find_tasks(options.files)
+    if not tasks:
+        raise StoreError(f"There is no .blend in {', '.join(options.files)}.", "Name .blend files, or their folders.")
+    runner = _Runner(options)
+    with stop_signals() as caught:
+        runner.work(tasks, caught)
+    _tell(tasks, caught)
+    if caught:
+        return 128 + caught[0]
+    return FAILED if any(_is_failure(task) for task in tasks) else 0
+
+
+def find_tasks(names: list[str]) -> list[Task]:
+    """The .blend files that are named, and those in folders that are named and below; each once."""
+    found: dict[Path, bool] = {}
+    for name in names:
+        path = Path(name).resolve()
+        inside = sorted(_blends_under(path)) if path.is_dir() else []
+        for blend in inside or ([] if path.is_dir() else [path]):
+            found[blend] = found.get(blend, True) and path.is_dir()
+    common = os.path.commonpath([path.parent for path in found]) if _same_drive(found) else ""
+    return [
+        Task(path, os.path.relpath(path, common) if common else str(path), in_folder)
+        for path, in_folder in found.items()
+    ]
+
+
+def _blends_under(folder: Path) -> list[Path]:
+    blends = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name != "sinew_cache"]
+        blends += [Path(place, name) for name in names if name.endswith(".blend") and not name.startswith(".")]
+    return blends
+
+
+def _same_drive(paths: dict[Path, bool]) -> bool:
+    return len({path.drive for path in paths}) == 1
+
+
+class _Runner:
+    """Keeps up to so many Blenders at work."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._blender = options.blender or _own_blender()
+        self._logs = Path(options.logs).absolute() if options.logs else None
+        share = str(max(1, (os.cpu_count() or 1) // options.jobs))
+        self._environment = {**{name: share for name in THREADS}, **os.environ} if options.jobs > 1 else {**os.environ}
+        self._share = share
+
+    def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
+        """Run all, or until a signal comes; no child is left at work."""
+        waiting, running = deque(tasks), []
+        asked = 0
+        try:
+            while running or (waiting and not caught):
+                while waiting and len(running) < self._options.jobs and not caught:
+                    running += self._start(waiting.popleft())
+                if len(caught) > asked:
+                    asked = len(caught)
+                    _ask_to_end(running, at_once=asked > 1)
+                running = [task for task in running if not _has_ended(task)]
+                time.sleep(POLL if running else 0.0)
+        finally:
+            _ask_to_end(running, at_once=True)
+            for task in running:
+                task.process.wait()
+
+    def _start(self, task: Task) -> list[Task]:
+        """The task, at work; empty when it could not be started."""
+        if not task.path.is_file() or task.path.suffix != ".blend":
+            task.outcome = "failed"
+            task.told = "There is no such file." if not task.path.is_file() else "It is not a .blend."
+            return []
+        command = self.command(task.path)
+        task.seconds = -time.monotonic()
+        try:
+            log = self._open_log(task.path)
+            task.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env=self._environment,
+            )
+        except OSError as error:
+            place = error.filename or command[0]
+            raise StoreError(
+                f"{place} cannot be used ({error.strerror or error}).", "Check --blender and --logs."
+            ) from error
+        task.reader = threading.Thread(target=_read, args=(task, log), daemon=True, name=f"sinew batch {task.name}")
+        task.reader.start()
+        _say(f"{task.name}: begins")
+        return [task]
+
+    def command(self, path: Path) -> list[str]:
+        """The command line of a file's Blender."""
+        options = self._options
+        given = [] if options.fresh else ["--update"]
+        given += ["--render"] if options.render else []
+        given += [f"--frames={options.frames[0]}-{options.frames[1]}"] if options.frames else []
+        given += [f"--solver={options.solver}"] if options.solver else []
+        given += [f"--result={options.result}"] if options.result else []
+        if not self._blender:
+            python = ["--enable-autoexec"] if options.enable_autoexec else []
+            return [sys.executable, "-m", PACKAGE, "bake", str(path), *python, *given]
+        python = "--enable-autoexec" if options.enable_autoexec else "--disable-autoexec"
+        threads = ["--threads", self._share] if options.jobs > 1 else []
+        head = [self._blender, "--background", *threads, python, str(path)]
+        return [*head, "--command", "sinew", "bake", *given]
+
+    def _open_log(self, path: Path) -> Callable[[str], None]:
+        if self._logs is None:
+            return lambda line: None
+        self._logs.mkdir(parents=True, exist_ok=True)
+        # Shots of different folders may have the same name.
+        unique = hashlib.sha256(str(path).encode()).hexdigest()[:8]
+        handle = open(self._logs / f"{path.stem}-{unique}.log", "w", encoding="utf-8", buffering=1)
+
+        def write(line: str) -> None:
+            handle.write(line) if line else handle.close()
+
+        return write
+
+
+def _own_blender() -> str:
+    """The Blender that runs this; "" under the ``bpy`` wheel, where Python itself is started."""
+    import bpy
+
+    if not bpy.app.binary_path and PACKAGE != "sinew":
+        raise StoreError("There is no Blender here, only its Python module.", "Name one with --blender.")
+    return bpy.app.binary_path
+
+
+def _read(task: Task, log: Callable[[str], None]) -> None:
+    """All that a child prints: to its log, its last lines kept, ours shown."""
+    for line in task.process.stdout:
+        log(line)
+        text = line.rstrip()
+        if text:
+            task.said.append(text)
+        if text.startswith("sinew: "):
+            task.told = text.removeprefix("sinew: ")
+            if "warning: " in text:
+                task.warnings.append(task.told)
+            _say(f"{task.name}: {task.told}")
+    log("")
+
+
+def _has_ended(task: Task) -> bool:
+    """Whether a child has, and if so how."""
+    code = task.process.poll()
+    if code is None:
+        return False
+    task.reader.join()
+    task.process.stdout.close()
+    task.seconds += time.monotonic()
+    if code == 0:
+        task.outcome = "done"
+    elif code == NOTHING_TO_BAKE:
+        task.outcome = "no body"
+    elif code in _stop_codes():
+        task.outcome = "stopped"
+    else:
+        task.outcome = "failed"
+        if not task.told.startswith("error: "):
+            how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+            task.told = f"Blender ended {how}." + (f" It said last: {task.said[-1]}" if task.said else "")
+    return True
+
+
+def _stop_codes() -> set[int]:
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    return {sign for number in numbers for sign in (128 + number, -number)}
+
+
+def _ask_to_end(running: list[Task], at_once: bool) -> None:
+    """A child ends after its step, and its frames stay; at once, it loses the step."""
+    if running and not at_once:
+        _say(f"stopping {len(running)} Blender; once more to end at once")
+    for task in running:
+        if task.process.poll() is None:
+            task.process.kill() if at_once else task.process.terminate()
+
+
+def _is_failure(task: Task) -> bool:
+    return task.outcome == "failed" or (task.outcome == "no body" and not task.found)
+
+
+def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
+    """How each went, failures last."""
+    counts = [f"{sum(task.outcome == kind for task in tasks)} {kind}" for kind in ("done", "failed", "no body")]
+    left = [task for task in tasks if task.outcome in ("", "stopped")]
+    _say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
+    for task in sorted(tasks, key=_is_failure):
+        outcome = task.outcome or "not begun"
+        _say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.told.removeprefix('error: ')}")
+        for warning in dict.fromkeys(task.warnings):
+            _say(f"      {warning}")
+        if task.outcome == "failed" and len(task.said) > 1:
+            for line in task.said:
+                print(f"          | {line}", file=sys.stderr)
+    if caught:
+        _say(f"stopped by {caught[0].name}; the same command goes on")
+
+
+def _say(text: str) -> None:
+    print(f"sinew: {text}", file=sys.stderr, flush=True)

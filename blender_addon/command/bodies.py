@@ -1,0 +1,30 @@
+"""The objects that a command is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ...core.errors import StoreError
+from . import NothingToBake
+
+
+def bodies_of_scene(name: str | None) -> list[Any]:
+    """All bodies of the scene, or the one of that name; StoreError when there is none."""
+    if not bpy.data.filepath:
+        # With a missing .blend Blender runs its commands on the default scene.
+        raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
+    scene = bpy.context.scene
+    if name is None:
+        bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled]
+        if not bodies:
+            raise NothingToBake("No object of the scene has Sinew enabled.", "Enable it in the Physics tab and save.")
+        return bodies
+    obj = scene.objects.get(name)
+    if obj is None:
+        names = ", ".join(o.name for o in scene.objects) or "none"
+        raise StoreError(f"The scene has no object “{name}”.", f"It has {names}.")
+    if not obj.sinew.enabled:
+        raise StoreError(f"“{name}” does not have Sinew enabled.", "Enable it in the Physics tab and save.")
+    return [obj]

@@ -1,0 +1,74 @@
+"""``sinew farm``: job templates for render farms, written beside a .blend and filled in from it.
+
+The templates lie in ``farm_files`` and are copied as they are; what the .blend says comes as a file of values, so that
+one template serves every shot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import StoreError
+
+TEMPLATES = Path(__file__).with_name("farm_files")
+
+
+def main(options: argparse.Namespace) -> int:
+    """Write the folder; the exit code."""
+    import bpy
+
+    scene = Path(bpy.data.filepath) if bpy.data.filepath else None
+    folder = Path(options.output) if options.output else (scene or Path.cwd() / "_").with_name("sinew_farm")
+    folder = folder.absolute()
+    try:
+        shutil.copytree(TEMPLATES, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        if scene is not None:
+            write_values(folder / "openjd", scene, bpy.context.scene)
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be written ({error.strerror or error}).", "Choose another folder with --output."
+        ) from error
+    for line in _what_to_do(folder, scene):
+        print(f"sinew: {line}", file=sys.stderr)
+    return 0
+
+
+def write_values(folder: Path, blend: Path, scene: Any) -> None:
+    """Values of the template's parameters, and the files that the .blend needs, as AWS Deadline Cloud reads them from
+    a job bundle."""
+    import bpy
+
+    step = f":{scene.frame_step}" if scene.frame_step > 1 else ""
+    values = {
+        "SceneFile": str(blend),
+        "Frames": f"{scene.frame_start}-{scene.frame_end}{step}",
+        "OutputDir": str(blend.parent / f"{blend.stem}_render"),
+        "ImageName": f"{blend.stem}_####",
+    }
+    listed = [{"name": name, "value": value} for name, value in values.items()]
+    used = sorted({str(Path(path)) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False)})
+    references = {
+        "inputs": {"filenames": [path for path in used if Path(path).is_file()], "directories": []},
+        "outputs": {"directories": []},
+        "referencedPaths": [],
+    }
+    _write(folder / "parameter_values.json", {"parameterValues": listed})
+    _write(folder / "asset_references.json", {"assetReferences": references})
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _what_to_do(folder: Path, scene: Path | None) -> list[str]:
+    lines = [f"wrote {folder}"]
+    if scene is not None:
+        lines.append(f"AWS Deadline Cloud: deadline bundle submit {folder / 'openjd'}")
+    lines.append(f"Open Job Description: openjd run {folder / 'openjd' / 'template.yaml'} --help")
+    lines.append(f"Flamenco: copy {folder / 'flamenco'}/*.js into the folder scripts beside flamenco-manager")
+    return lines

@@ -1,0 +1,101 @@
+"""What each command takes. Blender is not needed to read it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+COMMANDS = {
+    "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, render its frames then.",
+    "report": "Say how the bakes of a .blend went, frame by frame.",
+    "batch": "Bake many .blend files, each in a Blender of its own. What is complete is skipped, what was interrupted "
+    "goes on: the same command again does the rest.",
+    "farm": "Write job templates for render farms (Open Job Description, Flamenco) beside the .blend.",
+}
+_OF_ONE_FILE = {"bake": True, "report": True, "batch": False, "farm": False}
+RANGE_HELP = (
+    "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
+)
+AUTOEXEC_HELP = "run Python that the files bring along (drivers, scripts): only for files that you trust"
+
+
+def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
+    """The options of a command; with its .blend as an argument where no Blender has loaded it."""
+    if with_scene:
+        prog = f"python -m sinew {command}"
+    else:
+        prog = f"blender -b {'scene.blend ' if command != 'batch' else ''}--command sinew {command}"
+    made = argparse.ArgumentParser(prog=prog, description=COMMANDS[command])
+    if with_scene and command != "batch":
+        saved = "; it is saved with the result" if command == "bake" else ""
+        made.add_argument("scene", nargs=None if _OF_ONE_FILE[command] else "?", help="the .blend" + saved)
+        made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
+    _ADD[command](made)
+    return made
+
+
+def _report(made: argparse.ArgumentParser) -> None:
+    _one_object(made)
+    made.add_argument("--csv", action="store_true", help="only comma-separated values")
+
+
+def _bake(made: argparse.ArgumentParser) -> None:
+    _one_object(made)
+    _how(made)
+    again = made.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="go on with an interrupted bake")
+    words = "skip what is complete, go on with what was interrupted, bake anew what is missing or was edited since"
+    again.add_argument("--update", action="store_true", help=words)
+    then = made.add_mutually_exclusive_group()
+    then.add_argument("--render", action="store_true", help=RENDER_HELP)
+    then.add_argument("--output", metavar="FILE", help="save the result as another .blend; the scene stays as it is")
+
+
+RENDER_HELP = (
+    "render the scene's frame range with its own settings when the bake is done; with --resume or --update, images "
+    "that are newer than the .blend are kept"
+)
+
+
+def _batch(made: argparse.ArgumentParser) -> None:
+    made.add_argument("files", nargs="+", metavar="FILE", help=".blend files, and folders to look for them in")
+    made.add_argument("--jobs", type=_count, default=1, metavar="N", help="how many at once (default: 1)")
+    made.add_argument("--fresh", action="store_true", help="bake and render everything anew")
+    made.add_argument("--render", action="store_true", help="render each after its bake")
+    _how(made)
+    made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
+    made.add_argument("--blender", metavar="PATH", help="the Blender to start (default: this one)")
+    made.add_argument("--logs", metavar="DIR", help="keep all that is printed, in one file for each .blend")
+
+
+def _farm(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--output", metavar="DIR", help="where to (default: sinew_farm beside the .blend)")
+
+
+def _one_object(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--object", metavar="NAME", help="only this object (default: all that have Sinew)")
+
+
+def _how(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
+    made.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
+    kinds = (
+        "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
+    )
+    made.add_argument("--result", choices=("keys", "nodes", "cache"), help=f"how the frames are kept; {kinds}")
+
+
+_ADD = {"bake": _bake, "report": _report, "batch": _batch, "farm": _farm}
+
+
+def _frames(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(-?\d+)-(-?\d+)", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a range of frames such as 1-60")
+    return int(match[1]), int(match[2])
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"“{text}” is not a number of jobs such as 2")
+    return int(text)

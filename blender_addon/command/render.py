@@ -1,0 +1,123 @@
+"""``sinew bake --render``: the scene's frames, as its own settings want them.
+
+An image takes its name when it is whole: a kill leaves none that is cut off, and one that is newer than the .blend
+shows what is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import RenderError
+from . import last_line
+
+PARTIAL = ".sinew-rendering"
+"""Folder beside the images for those that are being written."""
+
+
+def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
+    """Render the scene's frame range; RenderError when a frame cannot be.
+
+    With ``keep_current`` images that are newer than the .blend stay. Ends after a frame once ``caught`` holds a signal.
+    """
+    scene = bpy.context.scene
+    frames = range(scene.frame_start, scene.frame_end + 1, scene.frame_step)
+    if scene.render.is_movie_format:
+        frames = frames[:1]  # one file holds all
+    saved = os.stat(bpy.data.filepath).st_mtime_ns
+    before, began, kept = scene.frame_current, time.monotonic(), 0
+    try:
+        for k, frame in enumerate(frames, start=1):
+            if caught:
+                return
+            images = _images(scene, frame)
+            if _there(images, scene, saved if keep_current else None):
+                kept += 1
+                continue
+            _render(scene, frame, images[0].parent)
+            elapsed = time.monotonic() - began
+            left = elapsed / (k - kept) * (len(frames) - k)
+            say(f"rendered {images[0]} ({k}/{len(frames)}) elapsed {elapsed:.0f} s, remaining {left:.0f} s")
+    finally:
+        scene.frame_set(before)
+    say(f"rendered {len(frames) - kept}, kept {kept} of {len(frames)} in {images[0].parent}")
+
+
+def _images(scene: Any, frame: int) -> list[Path]:
+    """The files of a frame: one, or one a view."""
+    render = scene.render
+    views = [view.name for view in render.views if view.use] if render.use_multiview else [""]
+    try:
+        return [Path(bpy.path.abspath(render.frame_path(frame=frame, view=view))) for view in views]
+    except RuntimeError as error:  # a template in the path that cannot be filled
+        raise RenderError(
+            f"The output path is no path: {last_line(error)}", "Mend it under Output Properties."
+        ) from error
+
+
+def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
+    """Whether a frame need not be rendered."""
+    if not all(image.is_file() for image in images):
+        return False
+    if not scene.render.use_overwrite:
+        return True
+    return newer_than is not None and all(image.stat().st_mtime_ns >= newer_than for image in images)
+
+
+def _render(scene: Any, frame: int, folder: Path) -> None:
+    render = scene.render
+    with _partial(folder) as partial, _output(render):
+        name = Path(render.frame_path(frame=frame)).name
+        try:
+            if render.is_movie_format:
+                render.filepath = str(partial / Path(bpy.path.abspath(render.filepath)).name)
+                bpy.ops.render.render(animation=True)
+            else:
+                scene.frame_set(frame)
+                render.filepath = str(partial / name)
+                bpy.ops.render.render(write_still=True)
+        except RuntimeError as error:
+            raise RenderError(
+                f"Frame {frame} cannot be rendered ({last_line(error)}).", "Render it in Blender to see more."
+            ) from error
+        made = sorted(partial.iterdir())
+        if not made:
+            raise RenderError(f"Frame {frame} left no image.", "Check the output settings of the scene.")
+        for image in made:
+            image.replace(folder / image.name)
+
+
+@contextmanager
+def _partial(folder: Path) -> Iterator[Path]:
+    """An empty folder beside the images, gone afterwards."""
+    partial = folder / PARTIAL
+    try:
+        shutil.rmtree(partial, ignore_errors=True)  # of a render that was killed
+        partial.mkdir(parents=True)
+    except OSError as error:
+        raise RenderError(
+            f"The folder {folder} cannot be written ({error.strerror or error}).",
+            "Choose another output folder under Output Properties.",
+        ) from error
+    try:
+        yield partial
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def _output(render: Any) -> Iterator[None]:
+    before = render.filepath
+    try:
+        yield
+    finally:
+        render.filepath = before
