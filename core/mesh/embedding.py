@@ -17,6 +17,9 @@ from .bounding_tree import STACK_SIZE, build_tree, next_leaf
 from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
 
+FAR_OUTSIDE = -0.25
+"""Barycentric coordinate under which an extrapolated point is badly embedded: it turns about its tet as on a lever."""
+
 
 @dataclass(frozen=True)
 class Embedding:
@@ -34,6 +37,11 @@ class Embedding:
     tet_indices: np.ndarray
     barycentric: np.ndarray
     outside: np.ndarray
+
+    @property
+    def far_outside(self) -> np.ndarray:
+        """(n,) bool: badly embedded, well outside all tets."""
+        return self.barycentric.min(axis=1) < FAR_OUTSIDE
 
     def take(self, points: np.ndarray) -> Embedding:
         """That of some of the points."""

@@ -121,5 +121,5 @@ def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: 
 def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
     """Only the tetrahedra, kept in the store for the bake, and what body they make."""
     warm_up(on_event)
-    on_event(materials(job, *tetrahedra(job, store, on_event), on_event)[1])
+    on_event(materials(job, *tetrahedra(job, store, on_event), store, on_event)[1])
     on_event({"event": "done", "frames": 0, "unsettled": []})

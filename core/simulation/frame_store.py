@@ -6,6 +6,7 @@ was reported.
     job.npz            what is simulated (``Job.save``)
     about.sinew        format of the store, fingerprints of the job
     mesh.sinew         tetrahedra and embedding
+    materials.sinew    what each tetrahedron is made of
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
     display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
     handles.sinew      the frames as handles under weights, where the result is kept so
@@ -35,7 +36,7 @@ from .process_memory import peak_memory
 STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-KEPT = ("mesh", "subspace", "display", "handles")
+KEPT = ("mesh", "materials", "subspace", "display", "handles")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 

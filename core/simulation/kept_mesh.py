@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
+from .job import Job
 
 MESH_FORMAT = 1
 """Part of the key of kept tetrahedra: raise it when the same surface and resolution give other tetrahedra, or another
@@ -19,6 +22,12 @@ _KINDS = {
     "barycentric": ("f8", (4,)),
     "outside": ("b1", ()),
 }
+
+
+def mesh_key(job: Job) -> dict[str, Any]:
+    """What the tetrahedra of a job are made from."""
+    fingerprints = job.fingerprints()
+    return {"format": MESH_FORMAT, "mesh": fingerprints["mesh"], "resolution": fingerprints["resolution"]}
 
 
 def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:

@@ -28,15 +28,13 @@ from ..subspaces.softening import ENOUGH
 from ..subspaces.space import Space
 from .frame_store import FrameStore
 from .job import Job
-from .kept_mesh import MESH_FORMAT, pack, unpack
+from .kept_materials import keep_materials
+from .kept_mesh import mesh_key, pack, unpack
 from .kept_subspace import Kept, kept_subspace
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
-
-FAR_OUTSIDE = -0.25
-"""Barycentric coordinate under which an extrapolated vertex is worth a warning."""
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -76,8 +74,7 @@ class Prepared:
 def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[TetMesh, Embedding]:
     """Tetrahedra of a job with the embedding of its surface; read from the store where they are kept already."""
     on_event({"event": "phase", "phase": "tetrahedralize", "done": 0, "total": 1})
-    fingerprints = job.fingerprints()
-    key = {"format": MESH_FORMAT, "mesh": fingerprints["mesh"], "resolution": fingerprints["resolution"]}
+    key = mesh_key(job)
     kept = store.read_kept("mesh") if store is not None else None
     if kept is not None and kept[1].get("key") == key and (whole := unpack(kept[0], len(job.surface.positions))):
         return whole
@@ -90,11 +87,15 @@ def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[T
 
 
 def materials(
-    job: Job, mesh: TetMesh, embedding: Embedding, on_event: OnEvent
+    job: Job, mesh: TetMesh, embedding: Embedding, store: FrameStore | None, on_event: OnEvent
 ) -> tuple[MaterialFields, dict[str, Any]]:
-    """Material parameters of the tetrahedra of a job, and the ``mesh`` event that tells what body they make."""
+    """Material parameters of the tetrahedra of a job, kept in the store for interfaces to show, and the ``mesh`` event
+    that tells what body they make.
+    """
     on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
     fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
+    if store is not None:
+        keep_materials(store, job, fields)
     return fields, mesh_event(job, mesh, embedding, fields)
 
 
@@ -106,7 +107,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         for k in fields.empty_regions
     ]
     warnings += [*scale_warnings(job), *overlap_warnings(job, mesh)]
-    far = int(np.count_nonzero(embedding.barycentric.min(axis=1) < FAR_OUTSIDE))
+    far = int(np.count_nonzero(embedding.far_outside))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
     if warning := cache_warning():
@@ -151,7 +152,7 @@ def prepare(
     job.check()
     mesh, embedding = tetrahedra(job, store, on_event)
     _go_on(should_stop)
-    fields, about = materials(job, mesh, embedding, on_event)
+    fields, about = materials(job, mesh, embedding, store, on_event)
     _go_on(should_stop)
     pins = pin_schedule(
         mesh,
