@@ -9,7 +9,18 @@ from typing import Any
 
 import bpy
 
-from . import ADDON_ID, PACKAGE, command, job, live_handlers, playback, preferences, properties
+from . import (
+    ADDON_ID,
+    PACKAGE,
+    command,
+    job,
+    live_handlers,
+    overlay_properties,
+    overlays,
+    playback,
+    preferences,
+    properties,
+)
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
@@ -23,11 +34,13 @@ def register() -> None:
 
     _set_kernel_cache()
     properties.register()
+    overlay_properties.register()
     for cls in (*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES):
         bpy.utils.register_class(cls)
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     live_handlers.register()
+    overlays.register()
     bpy.types.STATUSBAR_HT_header.prepend(status_hints)
     bpy.app.handlers.load_pre.append(stop_child_before_load)
     bpy.app.handlers.animation_playback_post.append(playback.note_end)
@@ -44,6 +57,7 @@ def unregister() -> None:
     from ..ui.body import physics_button
     from ..ui.live import status_hints
 
+    overlays.unregister()
     live_handlers.unregister()
     job.abandon()
     _end_threads()
@@ -61,6 +75,7 @@ def unregister() -> None:
     bpy.types.PHYSICS_PT_add.remove(physics_button)
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
         bpy.utils.unregister_class(cls)
+    overlay_properties.unregister()
     properties.unregister()
 
 

@@ -3,7 +3,7 @@
 Neither the library nor the bridge is imported here.
 """
 
-from . import bake, body, collisions, fields, live, materials, pins, resolution, solver, springs
+from . import bake, body, collisions, fields, live, materials, overlays, pins, resolution, solver, springs
 
-MODULES = (body, resolution, materials, pins, springs, collisions, fields, solver, live, bake)
+MODULES = (body, resolution, materials, pins, springs, collisions, fields, solver, live, bake, overlays)
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

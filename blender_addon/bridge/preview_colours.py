@@ -78,3 +78,9 @@ def _mapped(t: np.ndarray, stops: np.ndarray) -> np.ndarray:
 def _linear(shown: np.ndarray) -> np.ndarray:
     """IEC 61966-2-1."""
     return np.where(shown <= 0.04045, shown / 12.92, ((shown + 0.055) / 1.055) ** 2.4)
+
+
+def as_shown(linear: np.ndarray) -> np.ndarray:
+    """Linear colours as a screen shows them, IEC 61966-2-1."""
+    linear = np.clip(linear, 0.0, 1.0)
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1.0 / 2.4) - 0.055)

@@ -1,0 +1,95 @@
+"""Where pins, springs and colliders are now, as points and ends of lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ColliderError
+from .colliders_in import collider_objects
+from .fields_in import group_weights
+from .mesh_in import transform, vertex_positions
+
+GRID = 8
+"""Squares across the part of the ground that is shown."""
+
+
+class Held:
+    """Weights of a body's pin group and spring groups, which take long to read: (n,1+springs)."""
+
+    def __init__(self, obj: Any) -> None:
+        springs = obj.sinew.springs
+        self.names = [obj.sinew.pin_group, *(spring.vertex_group for spring in springs)]
+        self.weights = group_weights(obj, obj.data, self.names)
+
+    def fits(self, obj: Any) -> bool:
+        """Whether the groups are still those that were read."""
+        names = [obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs)]
+        return names == self.names and len(self.weights) == len(obj.data.vertices)
+
+
+def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
+    """(n,3) of a body's vertices in world space where the viewport has them, on itself or on the object ``shown`` that
+    carries its bake; at rest where modifiers change their number.
+    """
+    evaluated = shown.evaluated_get(depsgraph)
+    mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
+    return transform(np.array(shown.matrix_world), vertex_positions(mesh))
+
+
+def pinned_points(obj: Any, held: Held, positions: np.ndarray) -> np.ndarray:
+    """(p,3) of the vertices that Hold From holds now."""
+    return positions[held.weights[:, 0] >= obj.sinew.hold_from]
+
+
+def spring_points(obj: Any, held: Held, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices that springs pull (s,3), and the ends of lines (2l,3) to the objects that they are pulled along with."""
+    points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
+    for k, spring in enumerate(obj.sinew.springs):
+        pulled = positions[held.weights[:, 1 + k] > 0.0]
+        points.append(pulled)
+        if spring.end == "OBJECT" and spring.target is not None:
+            line = np.empty((len(pulled), 2, 3))
+            line[:, 0], line[:, 1] = pulled, np.array(spring.target.matrix_world.translation)
+            ends.append(line.reshape(-1, 3))
+    return np.concatenate(points), np.concatenate(ends)
+
+
+def colliders_of(obj: Any) -> list[Any]:
+    """The objects in the body's way; none where its collection is empty, which the bake will say."""
+    try:
+        return collider_objects(obj)
+    except ColliderError:
+        return []
+
+
+def edge_points(obj: Any, depsgraph: Any) -> np.ndarray:
+    """Ends of the edges (2e,3) of an object's evaluated mesh, in its own coordinates; of its own data where it is not
+    evaluated.
+    """
+    evaluated = obj.evaluated_get(depsgraph)
+    owner = evaluated if evaluated.is_evaluated else obj
+    mesh = owner.to_mesh()
+    if mesh is None:
+        return np.empty((0, 3))
+    try:
+        edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
+        mesh.edges.foreach_get("vertices", edges)
+        return vertex_positions(mesh)[edges]
+    finally:
+        owner.to_mesh_clear()
+
+
+def ground_points(obj: Any, positions: np.ndarray) -> np.ndarray:
+    """Ends of the lines of a grid (2l,3) on the ground around the body, world space; none where it has no ground."""
+    collisions = obj.sinew.collisions
+    if not collisions.use_ground or len(positions) == 0:
+        return np.empty((0, 3))
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    half, middle = 1.5 * float((high - low).max()), 0.5 * (low + high)
+    ticks = np.linspace(-half, half, GRID + 1)
+    first, second = np.full(GRID + 1, -half), np.full(GRID + 1, half)
+    along = np.stack([np.column_stack([first, ticks]), np.column_stack([second, ticks])], axis=1).reshape(-1, 2)
+    flat = np.concatenate([along, along[:, ::-1]]) + middle[:2]
+    return np.column_stack([flat, np.full(len(flat), collisions.height)])

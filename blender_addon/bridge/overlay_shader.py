@@ -1,0 +1,95 @@
+"""Shaders of the overlays, and their vertices: lit triangles with dark edges, dots, lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpu
+import numpy as np
+
+from .preview_light import STUDIO, lighting_source
+from .preview_shader import ENCODED, compiled
+
+_TETS_VERTEX = """
+  gl_Position = to_clip * vec4(position.xyz, 1.0);
+  lit_normal = vec3(dot(normal_x.xyz, normal.xyz), dot(normal_y.xyz, normal.xyz), dot(normal_z.xyz, normal.xyz));
+  lit_colour = colour.xyz;
+  corner = vec3(position.w < 0.5 ? 1.0 : 0.0, abs(position.w - 1.0) < 0.5 ? 1.0 : 0.0, position.w > 1.5 ? 1.0 : 0.0);
+"""
+
+# Edges a pixel wide, fainter where triangles are hardly wider than that.
+_EDGES = """
+  vec3 step_of = fwidth(corner);
+  vec3 away = corner / max(step_of, vec3(1e-6));
+  float nearest = min(away.x, min(away.y, away.z));
+  float small = max(step_of.x, max(step_of.y, step_of.z));
+  linear *= 1.0 - 0.6 * clamp(1.0 - 2.5 * small, 0.0, 1.0) * (1.0 - smoothstep(0.4, 1.2, nearest));
+"""
+
+_DOT_COLOUR = """
+  vec2 away = 2.0 * gl_PointCoord - vec2(1.0);
+  float distance2 = dot(away, away);
+  if (distance2 > 1.0) {
+    discard;
+  }
+  vec3 linear = distance2 > 0.5 ? vec3(0.0) : tint.xyz;
+"""
+
+
+def tets_shader() -> Any:
+    """Reads ``position``, ``normal`` and ``colour`` as ``overlay_tets.Corners`` has them; ``normal_x``, ``_y`` and
+    ``_z`` are the rows that turn normals into the view's frame. PreviewError where the driver refuses it.
+    """
+    info = _info("position", "normal", "colour")
+    for row in "xyz":
+        info.push_constant("VEC4", f"normal_{row}")
+    stage = gpu.types.GPUStageInterfaceInfo("sinew_tets_stage")
+    for name in ("lit_normal", "lit_colour", "corner"):
+        stage.smooth("VEC3", name)
+    info.vertex_out(stage)
+    return _complete(info, _TETS_VERTEX, lighting_source(STUDIO) + _EDGES)
+
+
+def dots_shader() -> Any:
+    """Round dots at ``position``, ``tint`` colours and its last number is their width in pixels. PreviewError where the
+    driver refuses it.
+    """
+    info = _info("position")
+    info.push_constant("VEC4", "tint")
+    return _complete(
+        info, "  gl_Position = to_clip * vec4(position.xyz, 1.0);\n  gl_PointSize = tint.w;\n", _DOT_COLOUR
+    )
+
+
+def lines_shader() -> Any:
+    """Lines between ``position``s in the colour ``tint``. PreviewError where the driver refuses it."""
+    info = _info("position")
+    info.push_constant("VEC4", "tint")
+    return _complete(info, "  gl_Position = to_clip * vec4(position.xyz, 1.0);\n", "  vec3 linear = tint.xyz;\n")
+
+
+def batch_of(kind: str, **columns: np.ndarray) -> Any:
+    """Vertices on the card, each column (n,4) float32; ``kind`` is TRIS, LINES or POINTS."""
+    form = gpu.types.GPUVertFormat()
+    for name in columns:
+        form.attr_add(id=name, comp_type="F32", len=4, fetch_mode="FLOAT")
+    vertices = gpu.types.GPUVertBuf(form, len=len(next(iter(columns.values()))))
+    for name, values in columns.items():
+        vertices.attr_fill(id=name, data=np.ascontiguousarray(values, dtype=np.float32))
+    return gpu.types.GPUBatch(type=kind, buf=vertices)
+
+
+def _info(*attributes: str) -> Any:
+    info = gpu.types.GPUShaderCreateInfo()
+    for slot, name in enumerate(attributes):
+        info.vertex_in(slot, "VEC4", name)
+    info.push_constant("MAT4", "to_clip")
+    info.push_constant("BOOL", "srgbTarget")
+    info.fragment_out(0, "VEC4", "result")
+    return info
+
+
+def _complete(info: Any, vertex: str, colour: str) -> Any:
+    info.vertex_source(f"void main()\n{{\n{vertex}}}\n")
+    info.fragment_source(f"void main()\n{{\n{colour}{ENCODED}}}\n")
+    return compiled(info)

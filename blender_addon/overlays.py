@@ -1,0 +1,351 @@
+"""Draws what the solver of the active body got, and what holds it, into the 3D Views whose workspace asks for it.
+
+Batches are made when something is shown for the first time and again when it has changed: tetrahedra when the files of
+the store are newer or the slice has moved, marks after a change that Blender tells of.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import bpy
+import numpy as np
+
+from ..core.errors import PreviewError
+from . import baking, overlay_legend
+from .bridge import overlay_marks as marks
+from .bridge.overlay_out import Painter, View, marks_batch, tets_batch
+from .bridge.preview_colours import as_shown, stiffness_colours
+from .overlay_legend import Legend
+
+if TYPE_CHECKING:
+    from .bridge.overlay_tets import ShownTets
+
+Kept = TypeVar("Kept")
+
+OUTSIDE = (1.0, 0.0, 0.5)
+PINS = (1.0, 0.26, 0.01)
+SPRINGS = (0.05, 0.6, 1.0)
+COLLIDERS = (0.25, 0.8, 0.1)
+"""Linear colours."""
+DOT = 8.0
+"""Pixels across a dot, at a scale of one."""
+LOOK = 0.5
+"""Seconds between two looks at the disk for newer tetrahedra."""
+BODIES = 3
+"""Of which tetrahedra and marks stay on the card, for windows that show different ones."""
+FIRST = "Tetrahedralize first (Resolution)"
+
+add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.SpaceView3D.draw_handler_remove
+
+
+class TetsOf:
+    """The tetrahedra of one body, on the card."""
+
+    def __init__(self, uid: int) -> None:
+        self.uid = uid
+        self.tets: ShownTets | None = None
+        self._times: Any = None
+        self._looked = 0.0
+        self._drawn: tuple[Any, Any] | None = None
+        self._outside: Any = None
+
+    def look(self, obj: Any) -> None:
+        """Read what is on the disk where it is newer than what is shown."""
+        if time.monotonic() - self._looked < LOOK:
+            return
+        from .bridge.overlay_tets import newest_store, read_tets
+
+        found = newest_store(obj)
+        times = None if found is None else (found[0].folder, found[1])
+        if times != self._times:
+            self.tets = None if found is None else read_tets(found[0])
+            self._times, self._drawn, self._outside = times, None, None
+        self._looked = time.monotonic()
+
+    def batch(self, settings: Any) -> Any:
+        """Triangles for the slice and colours that are asked for."""
+        from .bridge.overlay_tets import Slice
+
+        cut = Slice("XYZ".index(settings.slice_axis), settings.slice_offset, settings.slice_flip)
+        wanted = settings.colour, cut if settings.use_slice else None
+        if self._drawn is None or self._drawn[0] != wanted:
+            self._drawn = wanted, tets_batch(self.tets.corners(*wanted))
+        return self._drawn[1]
+
+    def outside(self) -> Any:
+        """Dots of the badly embedded vertices, or None."""
+        if self._outside is None:
+            self._outside = (marks_batch("POINTS", self.tets.outside),)
+        return self._outside[0]
+
+
+class MarksOf:
+    """Pins, springs and colliders of one body, on the card."""
+
+    def __init__(self, uid: int) -> None:
+        self.uid = uid
+        self._held: marks.Held | None = None
+        self._own: dict[str, tuple[Any, int]] | None = None
+        self._edges: dict[int, Any] = {}
+
+    def forget(self, uids: set[int], frame_changed: bool) -> None:
+        """Something has changed: objects of these uids in their shape, others in their place."""
+        self._own = None
+        if self.uid in uids and not frame_changed:
+            self._held = None
+        for uid in uids:
+            self._edges.pop(uid, None)
+
+    def own(self, obj: Any, shown: Any, context: Any) -> dict[str, tuple[Any, int]]:
+        """Batch and number of pins, springs, lines and the ground."""
+        if self._held is None or not self._held.fits(obj):
+            self._held, self._own = marks.Held(obj), None
+        if self._own is None:
+            positions = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
+            pulled, lines = marks.spring_points(obj, self._held, positions)
+            kinds = {
+                "pins": ("POINTS", marks.pinned_points(obj, self._held, positions)),
+                "springs": ("POINTS", pulled),
+                "lines": ("LINES", lines),
+                "ground": ("LINES", marks.ground_points(obj, positions)),
+            }
+            self._own = {name: (marks_batch(kind, points), len(points)) for name, (kind, points) in kinds.items()}
+        return self._own
+
+    def edges(self, collider: Any, context: Any) -> Any:
+        """Lines of one collider, or None."""
+        uid = collider.session_uid
+        if uid not in self._edges:
+            points = marks.edge_points(collider, context.evaluated_depsgraph_get())
+            self._edges[uid] = (marks_batch("LINES", points),)
+        return self._edges[uid][0]
+
+
+class Overlays:
+    """The two draw handlers, and what they keep from one drawing to the next."""
+
+    def __init__(self) -> None:
+        self._painter = Painter()
+        self._tets: dict[int, TetsOf] = {}
+        self._marks: dict[int, MarksOf] = {}
+        self._refused = ""
+        self._handlers = [
+            add_handler(self._draw_view, (), "WINDOW", "POST_VIEW"),
+            add_handler(self._draw_legend, (), "WINDOW", "POST_PIXEL"),
+        ]
+
+    def remove(self) -> None:
+        """Draw no more."""
+        for handler in self._handlers:
+            remove_handler(handler, "WINDOW")
+        self._handlers = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Free what is on the card: it comes back when it is drawn."""
+        self._tets, self._marks = {}, {}
+
+    def forget_marks(self) -> None:
+        """After an undo anything may be elsewhere; tetrahedra are read from the disk and stay."""
+        self._marks = {}
+
+    def note_update(self, scene: Any, depsgraph: Any, frame_changed: bool) -> None:
+        """Blender has evaluated something anew."""
+        if self._marks:
+            uids = {
+                update.id.original.session_uid
+                for update in depsgraph.updates
+                if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)
+            }
+            for kept in self._marks.values():
+                kept.forget(uids, frame_changed)
+
+    # -- drawing --------------------------------------------------------------------------------------------------
+
+    def _draw_view(self) -> None:
+        context = bpy.context
+        settings = asked_for(context)
+        found = shown_body(context) if settings is not None else None
+        if found is None or context.region_data is None or self._refused:
+            return
+        obj, shown = found
+        try:
+            self._draw_body(context, settings, obj, shown)
+        except PreviewError as error:
+            self._refused = str(error)
+
+    def _draw_body(self, context: Any, settings: Any, obj: Any, shown: Any) -> None:
+        region, matrix = context.region_data, np.array(shown.matrix_world)
+        tets = self._tets_of(obj, settings)
+        view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and settings.show_tets)
+        if tets is not None and settings.show_tets:
+            self._painter.tets(tets.batch(settings), view, matrix)
+        self._draw_marks(context, settings, obj, shown, view)
+        if tets is not None and settings.show_outside and tets.outside() is not None:
+            self._painter.dots(tets.outside(), view, matrix, OUTSIDE, DOT * context.preferences.system.pixel_size)
+
+    def _draw_marks(self, context: Any, settings: Any, obj: Any, shown: Any, view: View) -> None:
+        kept = self._marks_of(obj, settings)
+        if kept is None:
+            return
+        own, still = kept.own(obj, shown, context), np.eye(4)
+        size = DOT * context.preferences.system.pixel_size
+        if settings.show_colliders:
+            for collider in marks.colliders_of(obj):
+                if (edges := kept.edges(collider, context)) is not None:
+                    self._painter.lines(edges, view, np.array(collider.matrix_world), COLLIDERS)
+            if own["ground"][0] is not None:
+                self._painter.lines(own["ground"][0], view, still, COLLIDERS)
+        if settings.show_springs and own["springs"][0] is not None:
+            if own["lines"][0] is not None:
+                self._painter.lines(own["lines"][0], view, still, SPRINGS)
+            self._painter.dots(own["springs"][0], view, still, SPRINGS, size)
+        if settings.show_pins and own["pins"][0] is not None:
+            self._painter.dots(own["pins"][0], view, still, PINS, size)
+
+    def _draw_legend(self) -> None:
+        context = bpy.context
+        settings = asked_for(context)
+        found = shown_body(context) if settings is not None else None
+        if found is not None:
+            overlay_legend.draw(self.legend(found[0], settings), context)
+
+    def legend(self, obj: Any, settings: Any) -> Legend:
+        """What is said of a body that was drawn with these switches."""
+        if self._refused:
+            return Legend(words=[self._refused])
+        drawn = self._tets.get(obj.session_uid)
+        legend, tets = Legend(), None if drawn is None else drawn.tets
+        if (settings.show_tets or settings.show_outside) and tets is None:
+            legend.words.append(FIRST)
+        elif tets is not None and settings.show_tets:
+            explain_tets(legend, tets, settings)
+        if tets is not None and settings.show_outside:
+            legend.rows.append((as_shown(np.array(OUTSIDE)), f"{len(tets.outside):,} badly embedded"))
+        names = (("pins", PINS, "Pins"), ("springs", SPRINGS, "Springs"), ("colliders", COLLIDERS, "Colliders"))
+        for name, colour, word in names:
+            if getattr(settings, f"show_{name}"):
+                legend.rows.append((as_shown(np.array(colour)), word))
+        return legend
+
+    # -- what is kept ---------------------------------------------------------------------------------------------
+
+    def _tets_of(self, obj: Any, settings: Any) -> TetsOf | None:
+        """The tetrahedra of a body where they are asked for and there; else what is kept is let go."""
+        if not (settings.show_tets or settings.show_outside):
+            return None
+        kept = latest(self._tets, obj.session_uid, TetsOf)
+        kept.look(obj)
+        return kept if kept.tets is not None else None
+
+    def _marks_of(self, obj: Any, settings: Any) -> MarksOf | None:
+        wanted = settings.show_pins or settings.show_springs or settings.show_colliders
+        if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
+            return None
+        return latest(self._marks, obj.session_uid, MarksOf)
+
+
+def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:
+    """What is kept of a body, or else made; the bodies drawn last are kept."""
+    kept[uid] = kept.pop(uid, None) or make(uid)
+    while len(kept) > BODIES:
+        del kept[next(iter(kept))]
+    return kept[uid]
+
+
+def asked_for(context: Any) -> Any | None:
+    """The workspace's switches, where the view shows overlays and something is switched on."""
+    space, settings = context.space_data, context.workspace.sinew
+    on = ("tets", "outside", "pins", "springs", "colliders")
+    shows = space is not None and space.overlay.show_overlays
+    return settings if shows and any(getattr(settings, f"show_{name}") for name in on) else None
+
+
+def shown_body(context: Any) -> tuple[Any, Any] | None:
+    """The active body, and the object that is seen of it in this view: itself, or the one that carries its bake."""
+    active = context.view_layer.objects.active
+    if active is None or active.type != "MESH":
+        return None
+    obj = active if active.sinew.enabled else baking.source_of(active)
+    if obj is None:
+        return None
+    for shown in (obj, obj.sinew.bake.result):
+        if shown is not None and shown.visible_in_viewport_get(context.space_data):
+            return obj, shown
+    return None
+
+
+def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:
+    """Add what the colours of the tetrahedra mean."""
+    legend.words.append(f"{tets.count:,} tetrahedra, at rest")
+    if settings.colour == "MATERIALS":
+        legend.title = "Materials"
+        legend.rows += zip(as_shown(tets.colours_of_materials), tets.names, strict=True)
+        return
+    legend.title = "Stiffness"
+    low, high = tets.stiffness
+    legend.ticks = overlay_legend.ticks(low, high)
+    # One stiffness has one colour, that of the middle.
+    logs = np.linspace(0.0, 1.0, 64) if len(legend.ticks) > 1 else np.zeros(1)
+    legend.bar = as_shown(stiffness_colours(logs))
+
+
+_overlays: Overlays | None = None
+
+
+def register() -> None:
+    """Begin to draw what is switched on."""
+    global _overlays
+    _overlays = Overlays()
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister() -> None:
+    """The reverse; the card's memory is free."""
+    global _overlays
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
+    if _overlays is not None:
+        _overlays.remove()
+    _overlays = None
+
+
+@bpy.app.handlers.persistent
+def after_update(scene: Any, depsgraph: Any) -> None:
+    """A shape or a place has changed."""
+    if _overlays is not None:
+        _overlays.note_update(scene, depsgraph, frame_changed=False)
+
+
+@bpy.app.handlers.persistent
+def after_frame_change(scene: Any, depsgraph: Any) -> None:
+    """Another frame."""
+    if _overlays is not None:
+        _overlays.note_update(scene, depsgraph, frame_changed=True)
+
+
+@bpy.app.handlers.persistent
+def forget(*_: Any) -> None:
+    """Another file is loaded."""
+    if _overlays is not None:
+        _overlays.forget()
+
+
+@bpy.app.handlers.persistent
+def after_return(*_: Any) -> None:
+    """An undo or a redo."""
+    if _overlays is not None:
+        _overlays.forget_marks()
+
+
+HANDLERS = (
+    ("depsgraph_update_post", after_update),
+    ("frame_change_post", after_frame_change),
+    ("undo_post", after_return),
+    ("redo_post", after_return),
+    ("load_pre", forget),
+)

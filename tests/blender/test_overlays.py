@@ -1,0 +1,210 @@
+"""Overlays of what the solver got: read, sliced, coloured, drawn off screen, and explained."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import overlay_legend, overlays
+from sinew.blender_addon.bridge import overlay_marks as marks
+from sinew.blender_addon.bridge.mesh_in import vertex_positions
+from sinew.blender_addon.bridge.overlay_out import Painter, View, marks_batch, tets_batch
+from sinew.blender_addon.bridge.overlay_tets import ShownTets, Slice, newest_store, read_tets
+from sinew.core.mesh.embedding import Embedding
+from sinew.core.simulation.kept_materials import received
+
+from . import card
+
+
+@pytest.fixture
+def hard_cored(body, saved_body):
+    """The bar with a stiff part painted on its free end, tetrahedralized."""
+    body.sinew.materials[0].log_stiffness = 4.0
+    bpy.ops.sinew.add_material(preset="Bone")
+    stiff = body.sinew.materials[1]
+    stiff.log_stiffness, stiff.vertex_group = 9.0, "Stiff"
+    body.vertex_groups.new(name="Stiff").add([8, 9, 10, 11], 1.0, "REPLACE")
+    bpy.ops.sinew.tetrahedralize()
+    return body
+
+
+@pytest.fixture
+def saved_body(body, tmp_path):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    return body
+
+
+def tets_of(obj):
+    return read_tets(newest_store(obj)[0])
+
+
+def test_nothing_is_there_before_tetrahedralize(saved_body):
+    assert newest_store(saved_body) is None
+
+
+def test_tets_lie_where_the_object_does_and_say_what_they_are_made_of(hard_cored):
+    tets = tets_of(hard_cored)
+    assert tets.names == tuple(material.name for material in hard_cored.sinew.materials)
+    assert tets.stiffness[0] == pytest.approx(1e4) and tets.stiffness[1] == pytest.approx(1e9)
+    corners = tets.corners("STIFFNESS", None)
+    places = corners.position[:, :3]
+    assert (places.min(axis=0) < 0.01).all() and (places.max(axis=0) > [0.99, 0.29, 0.29]).all()
+    assert np.linalg.norm(corners.normal[:, :3], axis=1) == pytest.approx(1.0, abs=1e-5)
+    free, fixed = places[:, 0] > 0.9, places[:, 0] < 0.2
+    # Red is stiff, blue is soft.
+    assert corners.colour[free].mean(axis=0)[0] > 3 * corners.colour[free].mean(axis=0)[2]
+    assert corners.colour[fixed].mean(axis=0)[2] > corners.colour[fixed].mean(axis=0)[0]
+    by_material = tets.corners("MATERIALS", None).colour
+    assert np.abs(by_material[fixed, :3] - tets.colours_of_materials[0]).max() < 1e-5
+    assert len(tets.outside) == 0
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (-2.0, 1.0, 0.5)])
+def test_triangles_point_outwards_however_the_object_is_scaled(saved_body, scale):
+    saved_body.scale, saved_body.location = scale, (3.0, -1.0, 2.0)
+    bpy.ops.sinew.tetrahedralize()
+    got = received(newest_store(saved_body)[0])
+    corners = ShownTets(got).corners("STIFFNESS", None)
+    x, normals = corners.position[:, :3].reshape(-1, 3, 3), corners.normal[::3, :3]
+    across = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+    side = np.einsum("ti,ti->t", normals, across)
+    assert (side > 0.0).all() if scale[0] > 0.0 else (side < 0.0).all()
+    # Normals that point outwards make a closed surface hold the volume of its tets.
+    volume = np.einsum("ti,ti->", normals * np.linalg.norm(across, axis=1)[:, None], x.mean(axis=1)) / 6.0
+    assert volume == pytest.approx(got.mesh.volumes.sum() / abs(np.prod(scale)), rel=1e-4)
+    assert (x.reshape(-1, 3).max(axis=0) > [0.99, 0.29, 0.29]).all()
+
+
+def test_a_slice_moves(hard_cored):
+    tets = tets_of(hard_cored)
+    ends = [tets.corners("STIFFNESS", Slice(0, offset, False)).position[:, 0].max() for offset in (0.2, 0.5, 1.0)]
+    assert ends[0] < ends[1] - 0.1 < ends[2] - 0.2
+    rest = tets.corners("STIFFNESS", Slice(0, 0.5, True)).position
+    assert rest[:, 0].max() == pytest.approx(ends[2]) and rest[:, 0].min() > 0.2
+
+
+def test_badly_embedded_vertices_are_marked_where_they_are(body, saved_body):
+    """A vertex whose coordinates in its tet are made far from its place."""
+    bpy.ops.sinew.tetrahedralize()
+    got = received(newest_store(body)[0])
+    weights = got.embedding.barycentric.copy()
+    weights[11] += [-1.5, 0.5, 0.5, 0.5]
+    far = Embedding(got.embedding.tet_indices, weights, got.embedding.outside)
+    shown = ShownTets(got._replace(embedding=far))
+    corners = got.mesh.rest_positions[got.mesh.tets[far.tet_indices[11]]]
+    expected = vertex_positions(body.data)[11] + np.array([-1.5, 0.5, 0.5, 0.5]) @ corners
+    assert shown.outside.shape == (1, 3) and np.abs(shown.outside[0] - expected).max() < 1e-5
+
+
+def looking_down(height):
+    return View(*card.straight_down(height))
+
+
+def test_tets_are_drawn_in_their_colours_before_all_else(hard_cored):
+    card.make_ready()
+    tets, painter = tets_of(hard_cored), Painter()
+    batch = tets_batch(tets.corners("STIFFNESS", None))
+    view, window = card.straight_down(1.2)
+    here = np.eye(4)
+    here[:3, 3] = -0.5, -0.15, 0.0
+    seen = card.picture(lambda: painter.tets(batch, View(view, window, in_front=True), here))
+    left, right = seen[26:38, 8:16, :3].mean(axis=(0, 1)), seen[26:38, 50:56, :3].mean(axis=(0, 1))
+    assert left[2] > left[0] + 0.1 and right[0] > right[2] + 0.1
+    assert seen[:10, :, :3].max() == 0.0
+    half = tets_batch(tets.corners("STIFFNESS", Slice(0, 0.4, False)))
+    cut = card.picture(lambda: painter.tets(half, View(view, window), here))
+    assert cut[26:38, 8:16, :3].min() > 0.0 and cut[26:38, 50:56, :3].max() == 0.0
+
+
+def test_marks_are_seen_and_dim_where_they_are_hidden():
+    card.make_ready()
+    painter, view = Painter(), looking_down(2.0)
+    dot, line = (marks_batch(kind, np.array(points)) for kind, points in (
+        ("POINTS", [[0.5, 0.5, 0.0]]), ("LINES", [[-1.0, -0.5, 0.0], [1.0, -0.5, 0.0]])))  # fmt: skip
+    assert marks_batch("POINTS", np.empty((0, 3))) is None
+
+    def draw():
+        painter.dots(dot, view, np.eye(4), (1.0, 0.0, 0.0), 12.0)
+        painter.lines(line, view, np.eye(4), (0.0, 1.0, 0.0))
+
+    seen = card.picture(draw)
+    assert seen[48, 48, 0] > 0.95 and seen[48, 48, 1] == 0.0
+    assert seen[15:18, 20:44, 1].max(axis=0).min() > 0.95
+    behind = card.straight_down(2.0)[1]
+    far = np.eye(4)
+    far[2, 3] = -30.0  # beyond the far plane's depth of 1 that the picture is cleared with: still drawn, but clipped
+    assert card.picture(lambda: painter.dots(dot, View(np.eye(4), behind), far, (1.0, 0.0, 0.0), 12.0)).max() <= 1.0
+
+
+def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
+    obj, depsgraph = saved_body, bpy.context.evaluated_depsgraph_get()
+    obj.location = (0.0, 0.0, 5.0)
+    target = bpy.data.objects.new("Hand", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = (1.0, 2.0, 3.0)
+    bpy.ops.sinew.add_spring()
+    spring = obj.sinew.springs[0]
+    spring.vertex_group, spring.end, spring.target = "Tip", "OBJECT", target
+    obj.vertex_groups.new(name="Tip").add([10, 11], 0.4, "REPLACE")
+    obj.sinew.collisions.use_ground = True
+    bpy.context.view_layer.update()
+    held, positions = marks.Held(obj), marks.shown_positions(obj, obj, depsgraph)
+    assert positions[:, 2].min() == pytest.approx(5.0)
+    assert np.array_equal(marks.pinned_points(obj, held, positions), positions[:4])
+    obj.sinew.hold_from = 1.5
+    assert len(marks.pinned_points(obj, held, positions)) == 0
+    points, ends = marks.spring_points(obj, held, positions)
+    assert np.array_equal(points, positions[[10, 11]])
+    assert np.array_equal(ends[0::2], points) and np.allclose(ends[1::2], [1.0, 2.0, 3.0])
+    assert held.fits(obj)
+    spring.vertex_group = "Pins"
+    assert not held.fits(obj)
+    ground = marks.ground_points(obj, positions)
+    assert len(ground) == 4 * (marks.GRID + 1) and np.ptp(ground[:, 2]) == 0.0
+
+
+def test_edges_of_colliders_are_found_hidden_or_not(saved_body, collection):
+    bpy.ops.mesh.primitive_cube_add()
+    cube = bpy.context.object
+    collection.objects.link(cube)
+    cube.hide_viewport = True
+    bpy.context.view_layer.update()
+    assert marks.colliders_of(saved_body) == [cube]
+    assert marks.edge_points(cube, bpy.context.evaluated_depsgraph_get()).shape == (24, 3)
+    collection.objects.unlink(cube)
+    assert marks.colliders_of(saved_body) == []
+
+
+def test_the_legend_names_both_ends_and_the_powers_of_ten_between():
+    assert overlay_legend.ticks(5e4, 5e4) == [(0.5, "50 kPa")]
+    found = overlay_legend.ticks(5e4, 2e7)
+    assert [words for _, words in found] == ["50 kPa", "100 kPa", "1 MPa", "10 MPa", "20 MPa"]
+    assert [place for place, _ in found] == pytest.approx([0.0, 0.1157, 0.5, 0.8843, 1.0], abs=1e-3)
+    places = [place for place, _ in overlay_legend.ticks(1e2, 9.7e11)]
+    assert np.diff(places).min() >= overlay_legend.NEAR and places[-1] == 1.0
+    assert overlay_legend.short_pascals(999.9) == "1 kPa" and overlay_legend.short_pascals(0.25) == "0.25 Pa"
+
+
+def test_the_legend_asks_for_tetrahedra_and_explains_them(hard_cored, saved_body):
+    settings = bpy.context.workspace.sinew
+    drawn = overlays.Overlays()
+    try:
+        settings.show_tets = True
+        assert drawn.legend(hard_cored, settings).words == [overlays.FIRST]
+        kept = overlays.latest(drawn._tets, hard_cored.session_uid, overlays.TetsOf)
+        kept.look(hard_cored)
+        legend = drawn.legend(hard_cored, settings)
+        assert legend.title == "Stiffness" and len(legend.bar) == 64
+        assert [words for _, words in legend.ticks][::5] == ["10 kPa", "1 GPa"]
+        settings.colour, settings.show_pins, settings.show_outside = "MATERIALS", True, True
+        words = [words for _, words in drawn.legend(hard_cored, settings).rows]
+        assert words == [*(m.name for m in hard_cored.sinew.materials), "0 badly embedded", "Pins"]
+    finally:
+        drawn.remove()
+        bpy.context.workspace.property_unset("sinew")
+
+
+def test_what_is_kept_of_bodies_is_bounded():
+    kept = {}
+    made = [overlays.latest(kept, uid, overlays.TetsOf) for uid in (1, 2, 3, 1, 4)]
+    assert list(kept) == [3, 1, 4] and made[0] is made[3]

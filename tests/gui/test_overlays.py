@@ -1,0 +1,79 @@
+"""Overlays in a real viewport: the legend, the slice, the marks, and nothing of them when overlays are off."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+
+@pytest.fixture(scope="module")
+def shown(windowed):
+    return windowed.run("overlays")
+
+
+def photograph(result, name):
+    x, y, width, height = result.values["viewport"]
+    picture = Image.open(result.photographs[name]).convert("RGB").crop((x, y, x + width, y + height))
+    return np.asarray(picture, dtype=float) / 255.0
+
+
+def near(pixels, colour, away=0.04):
+    return np.abs(pixels - np.array(colour)).max(axis=-1) < away
+
+
+def corner(pixels):
+    """Where the legend stands."""
+    return pixels[-300:, -260:]
+
+
+def middle(pixels):
+    """Where the body stands; less the legend, the tools and the sidebar's edge."""
+    return pixels[80:-60, 100:-280]
+
+
+def test_before_there_are_tetrahedra_the_legend_asks_for_them(shown):
+    before, first = photograph(shown, "0-nothing"), photograph(shown, "1-first")
+    changed = (np.abs(before - first) > 0.1).any(axis=-1)
+    assert corner(changed).sum() > 100
+    assert middle(changed).sum() == 0
+
+
+def test_the_legend_shows_the_colours_of_the_tetrahedra(shown):
+    tets = photograph(shown, "2-tets")
+    for colour in ((0.16, 0.18, 0.45), (0.65, 0.10, 0.15)):
+        assert near(corner(tets), colour).sum() > 10
+    body = middle(tets)
+    blue = body[..., 2] > body[..., 0] + 0.12
+    red = body[..., 0] > body[..., 2] + 0.12
+    assert blue.sum() > 5000 and red.sum() > 5000
+    # Soft is at the left, stiff at the right.
+    assert np.nonzero(blue)[1].mean() + 100 < np.nonzero(red)[1].mean()
+
+
+def test_the_slice_moves(shown):
+    nothing = photograph(shown, "0-nothing")
+    covered = []
+    for name in ("2-tets", "3-slice", "4-moved"):
+        changed = (np.abs(middle(photograph(shown, name)) - middle(nothing)) > 0.08).any(axis=-1)
+        covered.append(np.nonzero(changed)[1].max())
+    assert covered[0] > covered[1] + 50 > covered[2] + 100
+
+
+def test_materials_have_their_own_colours(shown):
+    stiffness, materials = photograph(shown, "4-moved"), photograph(shown, "5-materials")
+    assert (np.abs(corner(stiffness) - corner(materials)) > 0.1).any(axis=-1).sum() > 500
+
+
+def test_marks_are_there_and_go_with_the_overlays(shown):
+    nothing, marks = middle(photograph(shown, "0-nothing")), middle(photograph(shown, "6-marks"))
+    orange = (marks[..., 0] > 0.9) & (marks[..., 1] < 0.65) & (marks[..., 2] < 0.3)
+    blue = (marks[..., 2] > 0.9) & (marks[..., 0] < 0.4) & (marks[..., 1] > 0.6)
+    green = (marks[..., 1] > 0.85) & (marks[..., 0] < 0.65) & (marks[..., 2] < 0.5)
+    assert (orange.sum() > 100) and (blue.sum() > 100) and (green.sum() > 100)
+    off = middle(photograph(shown, "8-off"))
+    assert not ((off[..., 1] > 0.85) & (off[..., 0] < 0.65) & (off[..., 2] < 0.5)).any()
+    assert nothing.shape == off.shape
+
+
+def test_nothing_is_said_of_an_error(shown):
+    assert "Traceback" not in shown.log
+    assert "Error" not in shown.log

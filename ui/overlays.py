@@ -1,0 +1,38 @@
+"""What the 3D View shows of the active body beside its mesh: switches in the Overlays popover."""
+
+from typing import Any
+
+import bpy
+
+from .places import Subject
+
+
+class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_parent_id = "VIEW3D_PT_overlay"
+    bl_label = "Sinew"
+
+    def draw(self, context: Any) -> None:
+        settings, layout = context.workspace.sinew, self.layout
+        layout.active = context.space_data.overlay.show_overlays
+        row = layout.row(align=True)
+        row.prop(settings, "show_tets")
+        part = row.row(align=True)
+        part.active = settings.show_tets
+        part.prop(settings, "colour", text="")
+        column = layout.column()
+        column.active = settings.show_tets
+        column.prop(settings, "use_slice")
+        row = column.row(align=True)
+        row.active = settings.use_slice
+        row.prop(settings, "slice_axis", expand=True)
+        row.prop(settings, "slice_offset", text="")
+        row.prop(settings, "slice_flip", text="", icon="ARROW_LEFTRIGHT")
+        layout.prop(settings, "show_outside")
+        grid = layout.column_flow(columns=2)
+        for name in ("show_pins", "show_springs", "show_colliders"):
+            grid.prop(settings, name)
+
+
+CLASSES = (VIEW3D_PT_sinew_overlays,)
