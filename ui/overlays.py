@@ -21,13 +21,16 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
         part = row.row(align=True)
         part.active = settings.show_tets
         part.prop(settings, "colour", text="")
-        column = layout.column()
+        column = layout.column(align=True)
         column.active = settings.show_tets
-        column.prop(settings, "use_slice")
+        row = column.row(align=True)
+        row.prop(settings, "use_slice")
+        part = row.row(align=True)
+        part.active = settings.use_slice
+        part.prop(settings, "slice_axis", expand=True)
         row = column.row(align=True)
         row.active = settings.use_slice
-        row.prop(settings, "slice_axis", expand=True)
-        row.prop(settings, "slice_offset", text="")
+        row.prop(settings, "slice_offset")
         row.prop(settings, "slice_flip", text="", icon="ARROW_LEFTRIGHT")
         layout.prop(settings, "show_outside")
         grid = layout.column_flow(columns=2)

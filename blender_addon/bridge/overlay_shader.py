@@ -1,4 +1,4 @@
-"""Shaders of the overlays, and their vertices: lit triangles with dark edges, dots, lines."""
+"""Shaders of the overlays, and their vertices: hardly shaded triangles with dark edges, dots, lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import gpu
 import numpy as np
 
-from .preview_light import STUDIO, lighting_source
 from .preview_shader import ENCODED, compiled
 
 _TETS_VERTEX = """
@@ -17,13 +16,19 @@ _TETS_VERTEX = """
   corner = vec3(position.w < 0.5 ? 1.0 : 0.0, abs(position.w - 1.0) < 0.5 ? 1.0 : 0.0, position.w > 1.5 ? 1.0 : 0.0);
 """
 
+# A lamp at the viewer's head, and a weak one: colours are to be found in the legend.
+_LIGHT = """
+  vec3 n = normalize(lit_normal);
+  vec3 linear = lit_colour * (0.55 + 0.45 * abs(n.z));
+"""
+
 # Edges a pixel wide, fainter where triangles are hardly wider than that.
 _EDGES = """
   vec3 step_of = fwidth(corner);
   vec3 away = corner / max(step_of, vec3(1e-6));
   float nearest = min(away.x, min(away.y, away.z));
   float small = max(step_of.x, max(step_of.y, step_of.z));
-  linear *= 1.0 - 0.6 * clamp(1.0 - 2.5 * small, 0.0, 1.0) * (1.0 - smoothstep(0.4, 1.2, nearest));
+  linear *= 1.0 - 0.5 * clamp(1.0 - 2.5 * small, 0.0, 1.0) * (1.0 - smoothstep(0.4, 1.2, nearest));
 """
 
 _DOT_COLOUR = """
@@ -47,7 +52,7 @@ def tets_shader() -> Any:
     for name in ("lit_normal", "lit_colour", "corner"):
         stage.smooth("VEC3", name)
     info.vertex_out(stage)
-    return _complete(info, _TETS_VERTEX, lighting_source(STUDIO) + _EDGES)
+    return _complete(info, _TETS_VERTEX, _LIGHT + _EDGES)
 
 
 def dots_shader() -> Any:
