@@ -1,21 +1,23 @@
-"""Material fields: from painted weights on the surface, and regions inside, to parameters of every tet.
+"""Material fields: from painted weights on the surface, and layers laid over them, to parameters of every tet.
 
 1. Weights are normalised at each surface vertex and interpolated over the triangles.
 2. A tet that the surface passes through takes the mean of the surface inside it: a border stays as sharp as one tet.
 3. The others take the harmonic extension of these values, averaged over their corners.
-4. Regions override: a tet whose centroid lies in a region is wholly of its material; the later region wins.
+4. Layers (``layers.py``), regions and depths, are laid over that in their order; the later one wins.
+5. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
 
 Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric
 mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6); Poisson's ratio linearly; density
 linearly, because weights are parts of the volume and mass must add up. The energy cannot be blended: that of the
-largest weight counts, the first of equals.
+largest weight counts, the first of equals. A material with two moduli, E at its map's 0 and E' at 1, is
+``E^(1-t) E'^t``: its weight is shared between the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 
@@ -24,21 +26,9 @@ from ..mesh.embedding import Embedding, embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
-from ..mesh.winding_number import WindingNumber
 from ..model.settings import MaterialSettings
 from .harmonic import extend_harmonically
-
-
-class MaterialRegion(Protocol):
-    """A closed surface, in the mesh's space, and the index of the material inside it."""
-
-    @property
-    def surface(self) -> SurfaceMesh:
-        """The closed surface."""
-
-    @property
-    def material(self) -> int:
-        """Index into the materials."""
+from .layers import Layer, lay_over
 
 
 @dataclass(frozen=True)
@@ -56,8 +46,10 @@ class MaterialFields:
         Index into ``energies``.
     weights : (m, k) float64
         Part of each of the k materials; rows sum to 1.
-    empty_regions : tuple of int
-        Regions that hold no tet's centroid: too thin for the resolution, or beside the body.
+    modulus_weights : (m, K) float64
+        Part of each of the :func:`moduli` of the materials: ``E = exp(modulus_weights @ log(moduli))``.
+    empty_layers : tuple of int
+        Layers that cover nothing: too thin for the resolution, too deep, or beside the body.
     """
 
     youngs_modulus: np.ndarray
@@ -66,7 +58,8 @@ class MaterialFields:
     energies: tuple[str, ...]
     energy: np.ndarray
     weights: np.ndarray
-    empty_regions: tuple[int, ...] = ()
+    modulus_weights: np.ndarray
+    empty_layers: tuple[int, ...] = ()
 
 
 def material_fields(
@@ -74,8 +67,9 @@ def material_fields(
     embedding: Embedding,
     surface_weights: np.ndarray,
     materials: Sequence[MaterialSettings],
-    regions: Sequence[MaterialRegion] = (),
+    layers: Sequence[Layer] = (),
     surface: SurfaceMesh | None = None,
+    stiffness_maps: np.ndarray | None = None,
 ) -> MaterialFields:
     """Parameters of every tet.
 
@@ -87,26 +81,44 @@ def material_fields(
     surface_weights : (n, k) float64
         Painted weights, not normalised; negative counts as none; a vertex without any gets the first material.
     materials : k settings
-    regions : closed surfaces with the index of their material
+    layers : laid over what is painted, in their order
     surface : SurfaceMesh, optional
         The triangles over the n vertices. With them paint is known between the vertices too, which coarse surfaces
-        need.
+        need; depth is measured from them.
+    stiffness_maps : (n, k) float64, optional
+        0 to 1 of each material at each vertex; only columns of materials with a ``painted_modulus`` are read.
 
     Raises
     ------
     MaterialError
-        Shapes do not fit, a weight is not a number, or a region names no material.
+        Shapes do not fit, a weight is not a number, or a layer names no material.
     """
-    k = len(materials)
+    k, n = len(materials), len(embedding.tet_indices)
     painted = normalize_weights(surface_weights)
-    if painted.shape != (len(embedding.tet_indices), k):
-        raise MaterialError(
-            f"The weights have shape {painted.shape}, not {(len(embedding.tet_indices), k)}.",
-            "Give one row a surface vertex and one column a material.",
-        )
-    weights = _tet_weights(mesh, embedding, painted, surface)
-    empty = _apply_regions(mesh, weights, regions)
-    return blend(weights, materials, empty)
+    maps = np.zeros((n, k)) if stiffness_maps is None else np.clip(stiffness_maps, 0.0, 1.0)
+    for values in (painted, maps):
+        if values.shape != (n, k):
+            raise MaterialError(
+                f"The weights have shape {values.shape}, not {(n, k)}.",
+                "Give one row a surface vertex and one column a material.",
+            )
+    carry = partial(_carried, mesh, embedding, surface)
+    weights = _normalized(carry(painted))
+    empty = lay_over(mesh, weights, layers, surface, carry)
+    ranged = _ranged(materials)
+    return blend(weights, materials, np.clip(carry(maps[:, ranged]), 0.0, 1.0) if ranged else None, empty)
+
+
+def moduli(materials: Sequence[MaterialSettings]) -> np.ndarray:
+    """Young's moduli of the materials, Pa, (K,): of each where its stiffness map is 0, then of each that has one where
+    its map is 1.
+    """
+    ends = [material.youngs_modulus for material in materials]
+    return np.array(ends + [materials[k].painted_modulus for k in _ranged(materials)])
+
+
+def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
+    return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
 
 
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
@@ -123,34 +135,70 @@ def normalize_weights(weights: np.ndarray) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
+def _normalized(weights: np.ndarray) -> np.ndarray:
+    """Carried weights, with a sum of exactly 1 where that is not so; what paint never reached is the first material."""
+    uneven = weights.sum(axis=1) != 1.0
+    weights[uneven] = normalize_weights(weights[uneven])
+    return weights
+
+
 def blend(
-    weights: np.ndarray, materials: Sequence[MaterialSettings], empty_regions: tuple[int, ...] = ()
+    weights: np.ndarray,
+    materials: Sequence[MaterialSettings],
+    stiffening: np.ndarray | None = None,
+    empty_layers: tuple[int, ...] = (),
 ) -> MaterialFields:
-    """Parameters from weights (m, k) whose rows sum to 1."""
-    youngs, ratios, densities = (
-        np.array([getattr(material, name) for material in materials])
-        for name in ("youngs_modulus", "poissons_ratio", "density")
+    """Parameters from weights (m, k) whose rows sum to 1; ``stiffening`` (m, K - k) are the stiffness maps, 0 to 1, of
+    the materials that have two moduli.
+    """
+    ratios, densities = (
+        np.array([getattr(material, name) for material in materials]) for name in ("poissons_ratio", "density")
     )
     energies = tuple(dict.fromkeys(material.energy for material in materials))
     index = np.array([energies.index(material.energy) for material in materials], dtype=np.int32)
     dominant = weights.argmax(axis=1)
     pure = weights[np.arange(len(weights)), dominant] == 1.0
+    modulus_weights = _shared_between_moduli(weights, materials, stiffening)
     return MaterialFields(
-        youngs_modulus=np.where(pure, youngs[dominant], np.exp(weights @ np.log(youngs))),
+        youngs_modulus=_stiffness(modulus_weights, moduli(materials)),
         poissons_ratio=np.where(pure, ratios[dominant], weights @ ratios),
         density=np.where(pure, densities[dominant], weights @ densities),
         energies=energies,
         energy=index[dominant],
         weights=weights,
-        empty_regions=empty_regions,
+        modulus_weights=modulus_weights,
+        empty_layers=empty_layers,
     )
 
 
-def _tet_weights(mesh: TetMesh, embedding: Embedding, painted: np.ndarray, surface: SurfaceMesh | None) -> np.ndarray:
-    """Paint carried to the tets, (m, k)."""
-    m, k = len(mesh.tets), painted.shape[1]
+def _shared_between_moduli(
+    weights: np.ndarray, materials: Sequence[MaterialSettings], stiffening: np.ndarray | None
+) -> np.ndarray:
+    """Weights (m, K) of the :func:`moduli`."""
+    ranged = _ranged(materials)
+    if not ranged:
+        return weights
+    stiffening = np.zeros((len(weights), len(ranged))) if stiffening is None else stiffening
+    soft = weights.copy()
+    stiff = weights[:, ranged] * stiffening
+    soft[:, ranged] -= stiff
+    return np.hstack([soft, stiff])
+
+
+def _stiffness(modulus_weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Blended Young's modulus (m,), Pa; exact where a tet is of one modulus alone."""
+    dominant = modulus_weights.argmax(axis=1)
+    pure = modulus_weights[np.arange(len(modulus_weights)), dominant] == 1.0
+    return np.where(pure, values[dominant], np.exp(modulus_weights @ np.log(values)))
+
+
+def _carried(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray) -> np.ndarray:
+    """Values (n, c) at the surface's vertices carried to the tets, (m, c); 0 in parts that the surface does not
+    touch.
+    """
+    m = len(mesh.tets)
     if len(painted) == 0:
-        return np.tile(np.eye(1, k), (m, 1))
+        return np.zeros((m, painted.shape[1]))
     if (painted == painted[0]).all():
         return np.tile(painted[0], (m, 1))
     area = np.ones(len(painted))
@@ -161,12 +209,11 @@ def _tet_weights(mesh: TetMesh, embedding: Embedding, painted: np.ndarray, surfa
             embedding = embed(samples.interpolate(surface.positions, surface.triangles), mesh)
             painted, area = samples.interpolate(painted, surface.triangles), samples.area / samples.area.max()
     known, at_vertices = _vertex_means(mesh, embedding, painted, area)
-    values, reached = extend_harmonically(mesh, known, at_vertices)
-    values[~reached, 0] = 1.0
-    weights = values[mesh.tets].mean(axis=1)
+    values, _reached = extend_harmonically(mesh, known, at_vertices)
+    carried = values[mesh.tets].mean(axis=1)
     crossed, means = _tet_means(m, embedding, painted, area)
-    weights[crossed] = means[crossed]
-    return normalize_weights(np.clip(weights, 0.0, 1.0))
+    carried[crossed] = means[crossed]
+    return carried
 
 
 def _vertex_means(
@@ -194,22 +241,3 @@ def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarr
     return crossed, np.divide(
         np.stack(sums, axis=1), total[:, None], out=np.zeros((m, len(sums))), where=crossed[:, None]
     )
-
-
-def _apply_regions(mesh: TetMesh, weights: np.ndarray, regions: Sequence[MaterialRegion]) -> tuple[int, ...]:
-    """Overwrite the rows of the tets in each region; indices of the regions that hold none."""
-    origin = mesh.rest_positions.mean(axis=0)
-    centroids = mesh.rest_positions[mesh.tets].mean(axis=1) - origin
-    empty = []
-    for number, region in enumerate(regions):
-        if not 0 <= region.material < weights.shape[1]:
-            raise MaterialError(
-                f"Region {number} names material {region.material} of {weights.shape[1]}.", "Choose its material again."
-            )
-        region.surface.validate()
-        inside = WindingNumber(region.surface.positions - origin, region.surface.triangles).contains(centroids)
-        if not inside.any():
-            empty.append(number)
-        weights[inside] = 0.0
-        weights[inside, region.material] = 1.0
-    return tuple(empty)

@@ -18,7 +18,7 @@ EARTH = 9.81
 """Gravity, m/s²: what bodies are made for where nothing else is said."""
 
 
-def _number(default: float, low: float | None, high: float | None, unit: str, help: str) -> Any:
+def _number(default: float | None, low: float | None, high: float | None, unit: str, help: str) -> Any:
     return field(default=default, metadata={"range": (low, high), "unit": unit, "help": help})
 
 
@@ -53,7 +53,7 @@ def _check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
         if item.type in _KINDS:
             value = _typed(value, item.type, error, what)
             object.__setattr__(settings, item.name, value)
-        if "range" not in item.metadata:
+        if "range" not in item.metadata or value is None:
             continue
         low, high = item.metadata["range"]
         if isinstance(value, float) and not math.isfinite(value):
@@ -86,7 +86,8 @@ def _acceleration(value: Any) -> tuple[float, float, float]:
 class MaterialSettings:
     """One physical material.
 
-    ``energy`` is a name of the registry in ``core.energies``.
+    ``energy`` is a name of the registry in ``core.energies``. With a ``painted_modulus`` the stiffness goes, in its
+    logarithm, from ``youngs_modulus`` where the material's stiffness map is 0 to that where it is 1.
     """
 
     name: str = "Material"
@@ -94,9 +95,31 @@ class MaterialSettings:
     poissons_ratio: float = _number(0.45, 0.0, 0.499, "", "How much it keeps its volume: 0 cork, 0.3 bone, 0.45 flesh")
     density: float = _number(1000.0, 0.1, 1e5, "kg/m³", "Mass per volume: water and flesh 1000, bone 1900")
     energy: str = _choice("stable_neo_hookean", "How stress follows stretch")
+    painted_modulus: float | None = _number(None, 1.0, 1e15, "Pa", "Stiffness where the stiffness map is painted fully")
 
     def __post_init__(self) -> None:
+        if self.painted_modulus is not None:
+            painted = _typed(self.painted_modulus, "float", MaterialError, f"Material “{self.name}”: painted modulus")
+            object.__setattr__(self, "painted_modulus", painted)
         _check_ranges(self, MaterialError, f"Material “{self.name}”")
+
+
+@dataclass(frozen=True)
+class DepthSettings:
+    """A layer of a body by depth below its surface: ``shell`` from the surface down to ``depth``, ``core`` what is
+    deeper. Over ``fade`` below that depth the one goes over into the other.
+    """
+
+    kind: str = _choice("shell", "The skin of the body, or what lies deeper")
+    depth: float = _number(0.02, 0.0, 1e6, "m", "Distance below the surface down to which the skin reaches")
+    fade: float = _number(0.0, 0.0, 1e6, "m", "Distance below that over which skin goes over into core; 0 is sharp")
+
+    KINDS = ("shell", "core")
+
+    def __post_init__(self) -> None:
+        _check_ranges(self, MaterialError, "Depth")
+        if self.kind not in self.KINDS:
+            raise MaterialError(f"Depth: unknown kind “{self.kind}”.", f"Choose one of {', '.join(self.KINDS)}.")
 
 
 @dataclass(frozen=True)

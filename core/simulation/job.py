@@ -11,12 +11,14 @@ import json
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..errors import ColliderError, PinError, SettingsError, SpringError, StoreError
+from ..materials.layers import Layer
 from ..mesh.surface_mesh import SurfaceMesh
-from ..model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
+from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from .array_file import whole_file
 from .npz_file import read_npz, write_npz
 from .surroundings import Collider, Spring
@@ -24,18 +26,7 @@ from .surroundings import Collider, Spring
 SLOWEST = 1e-6
 """Frames a second at least; its inverse at most."""
 
-JOB_FORMAT = 2
-
-
-@dataclass(frozen=True)
-class Region:
-    """A closed surface inside the body whose tetrahedra are made of one material (a bone in flesh).
-
-    ``surface`` in the same space as the job's surface; ``material`` indexes the job's materials.
-    """
-
-    surface: SurfaceMesh
-    material: int
+JOB_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,10 @@ class Job:
         At least one.
     material_weights : (n, len(materials)) float64
         Painted weights, not normalised; a vertex without any weight gets the first material.
-    regions : tuple of Region
+    layers : tuple of Layer
+        Materials laid over what is painted, later ones over earlier ones; in the space of ``surface``.
+    stiffness_maps : (n, len(materials)) float64
+        How stiff each material with a ``painted_modulus`` is, 0 to 1; zero by default.
     pinned_vertices : (p,) int32
         Surface vertices that are held.
     pin_positions : (frames, p, 3) float64
@@ -79,7 +73,7 @@ class Job:
     frame_start: int
     frame_end: int
     frame_rate: float
-    regions: tuple[Region, ...] = ()
+    layers: tuple[Layer, ...] = ()
     object_to_world: np.ndarray | None = None
     resolution: ResolutionSettings = field(default_factory=ResolutionSettings)
     solver: SolverSettings = field(default_factory=SolverSettings)
@@ -88,12 +82,16 @@ class Job:
     ground: Ground | None = None
     pin_held: np.ndarray | None = None
     accelerations: np.ndarray | None = None
+    stiffness_maps: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         store = object.__setattr__
         store(self, "material_weights", np.ascontiguousarray(self.material_weights, dtype=np.float64))
         store(self, "pinned_vertices", np.ascontiguousarray(self.pinned_vertices, dtype=np.int32))
         store(self, "pin_positions", np.ascontiguousarray(self.pin_positions, dtype=np.float64))
+        if self.stiffness_maps is None:
+            store(self, "stiffness_maps", np.zeros((len(self.surface.positions), len(self.materials))))
+        store(self, "stiffness_maps", np.ascontiguousarray(self.stiffness_maps, dtype=np.float64))
         if self.object_to_world is None:
             store(self, "object_to_world", np.tile(np.eye(4), (max(self.frame_count, 0), 1, 1)))
         store(self, "object_to_world", np.ascontiguousarray(self.object_to_world, dtype=np.float64))
@@ -128,26 +126,31 @@ class Job:
             raise SettingsError(f"The frame rate is {rate}.", "Set a positive frame rate, such as 24.")
         if not self.materials:
             raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
-        if self.material_weights.shape != (n, len(self.materials)):
-            raise SettingsError(
-                f"The material weights have shape {self.material_weights.shape}, not {(n, len(self.materials))}.",
-                "Give one column a material and one row a vertex.",
-            )
-        bad = np.argwhere(~np.isfinite(self.material_weights))
-        if len(bad):
-            name = self.materials[bad[0][1]].name
-            raise SettingsError(
-                f"The weight of the material “{name}” at vertex {bad[0][0]} is not a number.",
-                "Paint its map there again.",
-            )
+        for what, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
+            if values.shape != (n, len(self.materials)):
+                raise SettingsError(
+                    f"The {what}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
+                    "Give one column a material and one row a vertex.",
+                )
+            bad = np.argwhere(~np.isfinite(values))
+            if len(bad):
+                name = self.materials[bad[0][1]].name
+                raise SettingsError(
+                    f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
+                    "Paint its map there again.",
+                )
         if self.object_to_world.shape != (self.frame_count, 4, 4):
             raise SettingsError(
                 "There must be one object matrix a frame.", "Sample the object's matrix at every frame."
             )
-        for region in self.regions:
-            if not 0 <= region.material < len(self.materials):
+        for layer in self.layers:
+            if not 0 <= layer.material < len(self.materials):
                 raise SettingsError(
-                    "A region names a material that does not exist.", "Choose the region's material again."
+                    "A layer names a material that does not exist.", "Choose the layer's material again."
+                )
+            if layer.map is not None and len(layer.map) != n:
+                raise SettingsError(
+                    f"The map of a layer has {len(layer.map)} values, not {n}.", "Give one value a vertex."
                 )
 
     def _validate_pins(self) -> None:
@@ -204,8 +207,9 @@ class Job:
     def check(self) -> None:
         """What can be told at once of whether the job can be simulated; MeshError or PinError where it cannot."""
         self.surface.validate()
-        for region in self.regions:
-            region.surface.validate()
+        for layer in self.layers:
+            for surface in layer.surfaces:
+                surface.validate()
         if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
 
@@ -219,7 +223,9 @@ class Job:
             "materials": digest(
                 json.dumps([asdict(m) for m in self.materials], sort_keys=True),
                 self.material_weights,
-                *(a for r in self.regions for a in (r.surface.positions, r.surface.triangles, np.array(r.material))),
+                self.stiffness_maps,
+                json.dumps([_layer_numbers(layer) for layer in self.layers]),
+                *(array for layer in self.layers for array in layer.arrays().values()),
             ),
             "pins": digest(self.pinned_vertices, self.pin_held),
             "springs": digest(*(a for s in self.springs for a in (s.name, *s.arrays().values()))),
@@ -279,7 +285,7 @@ class Job:
             "solver": asdict(self.solver),
             "frames": [self.frame_start, self.frame_end],
             "frame_rate": self.frame_rate,
-            "region_materials": [r.material for r in self.regions],
+            "layers": [_layer_numbers(layer) for layer in self.layers],
             "springs": [s.name for s in self.springs],
             "colliders": [c.numbers() for c in self.colliders],
             "ground": None if self.ground is None else asdict(self.ground),
@@ -288,6 +294,7 @@ class Job:
             "positions": self.surface.positions,
             "triangles": self.surface.triangles,
             "material_weights": self.material_weights,
+            "stiffness_maps": self.stiffness_maps,
             "pinned_vertices": self.pinned_vertices,
             "pin_positions": self.pin_positions,
             "object_to_world": self.object_to_world,
@@ -295,10 +302,7 @@ class Job:
         }
         if self.accelerations is not None:
             arrays["accelerations"] = self.accelerations
-        for k, region in enumerate(self.regions):
-            arrays[f"region_{k}_positions"] = region.surface.positions
-            arrays[f"region_{k}_triangles"] = region.surface.triangles
-        for kind, parts in (("spring", self.springs), ("collider", self.colliders)):
+        for kind, parts in (("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)):
             for k, part in enumerate(parts):
                 arrays.update({f"{kind}_{k}_{name}": array for name, array in part.arrays().items()})
         with whole_file(Path(path)) as file:
@@ -330,9 +334,8 @@ class Job:
                 frame_start=settings["frames"][0],
                 frame_end=settings["frames"][1],
                 frame_rate=settings["frame_rate"],
-                regions=tuple(
-                    Region(SurfaceMesh(arrays[f"region_{k}_positions"], arrays[f"region_{k}_triangles"]), m)
-                    for k, m in enumerate(settings["region_materials"])
+                layers=tuple(
+                    _layer(numbers, _part(arrays, f"layer_{k}_")) for k, numbers in enumerate(settings["layers"])
                 ),
                 object_to_world=arrays["object_to_world"],
                 resolution=ResolutionSettings(**settings["resolution"]),
@@ -347,6 +350,7 @@ class Job:
                 ground=None if settings["ground"] is None else Ground(**settings["ground"]),
                 pin_held=arrays["pin_held"],
                 accelerations=arrays.get("accelerations"),
+                stiffness_maps=arrays["stiffness_maps"],
             )
         except _UNREADABLE as error:
             raise StoreError(
@@ -367,8 +371,20 @@ _UNREADABLE = (
 )
 
 
+def _layer_numbers(layer: Layer) -> dict[str, Any]:
+    """What of a layer is no array, for a file."""
+    depth = None if layer.depth is None else asdict(layer.depth)
+    return {"material": layer.material, "surfaces": len(layer.surfaces), "depth": depth}
+
+
+def _layer(numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> Layer:
+    surfaces = [SurfaceMesh(arrays[f"positions_{k}"], arrays[f"triangles_{k}"]) for k in range(numbers["surfaces"])]
+    depth = None if numbers["depth"] is None else DepthSettings(**numbers["depth"])
+    return Layer(numbers["material"], tuple(surfaces), depth, arrays.get("map"))
+
+
 def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays of one spring or collider."""
+    """The arrays of one layer, spring or collider."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import SettingsError, SpringError
 from ..forces.springs import Springs
+from ..materials.fields import moduli
 from .job import Job
 from .loads import between
 from .prepare import Prepared
@@ -70,16 +71,17 @@ class LiveBody:
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float]) -> bool:
-        """Give each material another Young's modulus, Pa; whether the modes were found for another distribution.
+        """Give each of the materials' moduli (``materials.fields.moduli``) another value, Pa; whether the modes were
+        found for another distribution.
 
         Cubature points follow at once. Contact stays as stiff as it was.
         """
-        old = np.array([material.youngs_modulus for material in self._job.materials])
+        old = moduli(self._job.materials)
         new = np.array(youngs_moduli, dtype=np.float64)
         if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
             raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")
         prepared = self._prepared
-        scale = np.exp(prepared.material_weights[prepared.subspace.parts.tets] @ np.log(new / old))
+        scale = np.exp(prepared.modulus_weights[prepared.subspace.parts.tets] @ np.log(new / old))
         space = prepared.space.scaled(scale)
         self._stepper = Stepper(self._job, replace(prepared, space=space))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())

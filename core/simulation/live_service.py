@@ -6,7 +6,7 @@ Commands, one JSON object a line:
     {"do":"reset"}                                      back to the first frame, at rest
     {"do":"record","handles":false}                     reset, and keep every frame until the last; as handles, too
     {"do":"stop_recording"}
-    {"do":"stiffness","youngs_modulus":[...]}           of every material, Pa
+    {"do":"stiffness","youngs_modulus":[...]}           all moduli of the materials, Pa
 
 Every ``advance`` and ``reset`` is answered by a ``live`` event, the others by one of their own; ``contract.md`` lists
 them.
@@ -67,9 +67,9 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
     """What a body in a subspace is drawn with: n vertices of the render surface, h handles, c cubature points.
 
     ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,), ``size`` (1,) as in :mod:`subspaces.skinning`;
-    ``log_stiffness`` (n,) of the tet around each vertex, to the base 10, Pa; ``materials`` (n,k) the parts of the k
-    materials there; ``clusters`` (n,) its cluster; ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume``
-    (c,) m³; ``eigenvalues`` (m,) 1/s².
+    ``log_stiffness`` (n,) of the tet around each vertex, to the base 10, Pa; ``materials`` (n,K) the parts of the K
+    moduli of the materials there; ``clusters`` (n,) its cluster; ``points_rest`` (c,3), ``points_weights`` (c,h),
+    ``points_volume`` (c,) m³; ``eigenvalues`` (m,) 1/s².
     """
     subspace, embedding, mesh = prepared.subspace, prepared.embedding, prepared.model.mesh
     skinning, parts = subspace.model.skinning, subspace.parts
@@ -81,7 +81,7 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
         "centre": skinning.coordinates.centre,
         "size": np.array([skinning.coordinates.size]),
         "log_stiffness": np.log10(E[embedding.tet_indices]),
-        "materials": prepared.material_weights[embedding.tet_indices].astype(np.float32),
+        "materials": prepared.modulus_weights[embedding.tet_indices].astype(np.float32),
         "clusters": parts.clusters[embedding.tet_indices].astype(np.int32),
         "points_rest": mesh.rest_positions[corners].mean(axis=1),
         "points_weights": skinning.weights[corners].mean(axis=1).astype(np.float32),

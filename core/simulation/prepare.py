@@ -31,6 +31,7 @@ from .job import Job
 from .kept_materials import keep_materials
 from .kept_mesh import mesh_key, pack, unpack
 from .kept_subspace import Kept, kept_subspace
+from .layer_warnings import layer_warnings
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
 from .overlaps import overlap_warnings
@@ -52,15 +53,15 @@ class Prepared:
     """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame.
 
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
-    the vertices of the surface, tied to the mesh by ``embedding``. ``material_weights`` (m, materials) are the parts of
-    the materials in the tets.
+    the vertices of the surface, tied to the mesh by ``embedding``. ``modulus_weights`` (m, K) are the parts of the
+    materials' moduli (``materials.fields.moduli``) in the tets.
     """
 
     model: Model
     space: Space
     subspace: Subspace | None
     embedding: Embedding
-    material_weights: np.ndarray
+    modulus_weights: np.ndarray
     points: EmbeddedPoints | CarriedPoints
     pins: PinSchedule
     loads: Loads
@@ -93,7 +94,9 @@ def materials(
     that tells what body they make.
     """
     on_event({"event": "phase", "phase": "materials", "done": 0, "total": 1})
-    fields = material_fields(mesh, embedding, job.material_weights, job.materials, job.regions, job.surface)
+    fields = material_fields(
+        mesh, embedding, job.material_weights, job.materials, job.layers, job.surface, job.stiffness_maps
+    )
     if store is not None:
         keep_materials(store, job, fields)
     return fields, mesh_event(job, mesh, embedding, fields)
@@ -102,11 +105,7 @@ def materials(
 def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFields) -> dict[str, Any]:
     """The figures of the tetrahedra and of the body they make (SI), and what a user should know of them."""
     figures = quality(mesh)
-    warnings = [
-        f"The region of “{job.materials[job.regions[k].material].name}” holds no tetrahedron: raise the resolution."
-        for k in fields.empty_regions
-    ]
-    warnings += [*scale_warnings(job), *overlap_warnings(job, mesh)]
+    warnings = [*layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
     far = int(np.count_nonzero(embedding.far_outside))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
@@ -181,7 +180,7 @@ def prepare(
     pins = _pins_of_unknowns(pins, model, subspace)
     loads = Loads(job, model, space, embedding, linear_solver.solver)
     points = space.points(embedding)
-    return Prepared(model, space, subspace, embedding, fields.weights, points, pins, loads, linear_solver)
+    return Prepared(model, space, subspace, embedding, fields.modulus_weights, points, pins, loads, linear_solver)
 
 
 def _go_on(should_stop: Callable[[], bool]) -> None:

@@ -19,7 +19,10 @@
     youngs_modulus = 1e9
     box = [[-1, -1, 0], [1, 1, 2]]    # the surface vertices in a box, or
     # vertices = [0, 1, 2]            # these surface vertices, or
-    # region = "bone.obj"             # the inside of a closed surface
+    # region = "bone.obj"             # the inside of a closed surface, over what is painted
+    # depth = { kind = "shell", depth = 0.01 }    # or by depth below the surface: fields of DepthSettings
+    # painted_modulus = 1e10          # its stiffness where its map is 1, and
+    # stiffness_map = [0, 0.5, 1]     # that map: a number for each vertex of the surface
 
     [[pins]]
     box = [[-1, -1, -1], [1, 1, 0]]   # or: vertices = [0, 1, 2]
@@ -58,11 +61,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import SettingsError
+from ..materials.layers import Layer
 from ..mesh.surface_mesh import SurfaceMesh
-from ..model.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from .job import Job, Region
+from ..model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from .job import Job
 from .scene_surroundings import LISTS, read_colliders, read_fields, read_ground, read_springs
-from .scene_values import WHERE, check_file_name, check_keys, chosen, keyed, settings_of
+from .scene_values import WHERE, check_file_name, check_keys, chosen, keyed, numbers, settings_of
 from .surface_file import read_surface
 
 LAST_FRAME = 1048574  # Blender's
@@ -75,7 +79,7 @@ def read_scene(path: Path | str) -> Job:
     scene = _read_tables(path)
     surface = read_surface(path.parent / scene["mesh"])
     start, end = _frames(scene.get("frames", [1, 60]))
-    materials, weights, regions = _materials(scene.get("material", [{}]), surface, path.parent)
+    materials, weights, maps, layers = _materials(scene.get("material", [{}]), surface, path.parent)
     frames = np.arange(start, end + 1)
     pinned, positions, held = _pins(scene.get("pins", []), surface, frames)
     return Job(
@@ -87,7 +91,7 @@ def read_scene(path: Path | str) -> Job:
         frame_start=start,
         frame_end=end,
         frame_rate=_frame_rate(scene.get("frame_rate", 24.0)),
-        regions=regions,
+        layers=layers,
         resolution=settings_of(ResolutionSettings, scene.get("resolution", {}), "resolution"),
         solver=settings_of(SolverSettings, scene.get("solver", {}), "solver"),
         springs=read_springs(scene.get("spring", []), surface, frames),
@@ -95,6 +99,7 @@ def read_scene(path: Path | str) -> Job:
         ground=read_ground(scene.get("ground")),
         pin_held=held,
         accelerations=read_fields(scene.get("field", []), surface, frames),
+        stiffness_maps=maps,
     )
 
 
@@ -129,6 +134,8 @@ def _read_tables(path: Path) -> dict[str, Any]:
     for k, table in enumerate(scene.get("material", [])):
         if "region" in table:
             check_file_name(table["region"], f"The region of material {k + 1}")
+        if not isinstance(table.get("depth", {}), dict):
+            raise SettingsError(f"The depth of material {k + 1} is no table.", 'Write depth = { kind = "shell" }.')
     for k, table in enumerate(scene.get("collider", [])):
         check_file_name(table.get("mesh"), f"The mesh of collider {k + 1}")
     return scene
@@ -152,20 +159,35 @@ def _frame_rate(value: Any) -> float:
 
 def _materials(
     tables: list[dict[str, Any]], surface: SurfaceMesh, folder: Path
-) -> tuple[tuple[MaterialSettings, ...], np.ndarray, tuple[Region, ...]]:
-    weights = np.zeros((len(surface.positions), len(tables)))
+) -> tuple[tuple[MaterialSettings, ...], np.ndarray, np.ndarray, tuple[Layer, ...]]:
+    """Materials, their weights and stiffness maps (n,k), and those that are laid over the others."""
+    weights, maps = np.zeros((2, len(surface.positions), len(tables)))
     own = {f.name for f in fields(MaterialSettings)}
-    materials, regions = [], []
+    materials, layers = [], []
     for k, table in enumerate(tables):
-        check_keys(table, own | WHERE | {"region"}, f"material {k + 1}")
+        where = f"material {k + 1}"
+        check_keys(table, own | WHERE | {"region", "depth", "stiffness_map"}, where)
         materials.append(MaterialSettings(**{name: value for name, value in table.items() if name in own}))
         if WHERE & set(table):
-            there = chosen(table, surface, f"material {k + 1}")
+            there = chosen(table, surface, where)
             weights[there] = 0.0
             weights[there, k] = 1.0
-        if "region" in table:
-            regions.append(Region(read_surface(folder / table["region"]), k))
-    return tuple(materials), weights, tuple(regions)
+        if "stiffness_map" in table:
+            maps[:, k] = _map(table["stiffness_map"], surface, f"The stiffness map of {where}")
+        if "region" in table or "depth" in table:
+            surfaces = (read_surface(folder / table["region"]),) if "region" in table else ()
+            depth = settings_of(DepthSettings, table["depth"], f"the depth of {where}") if "depth" in table else None
+            layers.append(Layer(k, surfaces, depth))
+    return tuple(materials), weights, maps, tuple(layers)
+
+
+def _map(value: Any, surface: SurfaceMesh, what: str) -> np.ndarray:
+    count = len(surface.positions)
+    remedy = f"Give {count} numbers between 0 and 1, one for each vertex."
+    values = numbers(value, what, remedy)
+    if values.shape != (count,) or not ((values >= 0.0) & (values <= 1.0)).all():
+        raise SettingsError(f"{what} does not fit the mesh.", remedy)
+    return values
 
 
 def _pins(

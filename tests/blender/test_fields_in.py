@@ -70,6 +70,7 @@ def test_regions_become_surfaces_in_world_space(painted, add_mesh):
     bone.hide_viewport = bone.hide_render = True  # as bones inside a body usually are
     painted.sinew.materials[1].region = bone
     job = make_job(painted, bpy.context)
-    assert [region.material for region in job.regions] == [1]
-    assert job.regions[0].surface.positions[:, 2].min() == pytest.approx(5.0)
-    assert len(job.regions[0].surface.positions) == 12 and bone.hide_viewport
+    assert [layer.material for layer in job.layers] == [1]
+    (surface,) = job.layers[0].surfaces
+    assert surface.positions[:, 2].min() == pytest.approx(5.0)
+    assert len(surface.positions) == 12 and bone.hide_viewport

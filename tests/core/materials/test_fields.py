@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from sinew.core.errors import MaterialError
 from sinew.core.materials.fields import blend, material_fields, normalize_weights
 from sinew.core.materials.harmonic import extend_harmonically
+from sinew.core.materials.layers import Layer
 from sinew.core.mesh.embedding import embed
 from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.surface_mesh import SurfaceMesh
@@ -18,12 +17,6 @@ from sinew.core.model.settings import MaterialSettings
 SOFT = MaterialSettings("soft", youngs_modulus=1e4, poissons_ratio=0.45, density=1000.0, energy="stable_neo_hookean")
 STIFF = MaterialSettings("stiff", youngs_modulus=1e8, poissons_ratio=0.25, density=2000.0, energy="fixed_corotated")
 MATERIALS = (SOFT, STIFF)
-
-
-@dataclass(frozen=True)
-class Bone:
-    surface: SurfaceMesh
-    material: int
 
 
 @pytest.fixture(scope="module")
@@ -101,27 +94,27 @@ def test_paint_is_linear_over_coarse_triangles(make_box):
 
 
 def test_regions_override_and_the_later_one_wins(bar, mesh, embedding, make_box):
-    bone = Bone(make_box((3.0, 0.5, 0.5), (0.5, 0.25, 0.25)), 1)
-    marrow = Bone(make_box((1.0, 0.5, 0.5), (1.5, 0.25, 0.25)), 0)
-    inside_out = Bone(SurfaceMesh(bone.surface.positions, bone.surface.triangles[:, ::-1]), 1)
+    outer, inner = make_box((3.0, 0.5, 0.5), (0.5, 0.25, 0.25)), make_box((1.0, 0.5, 0.5), (1.5, 0.25, 0.25))
+    bone, marrow = Layer(1, (outer,)), Layer(0, (inner,))
+    inside_out = Layer(1, (SurfaceMesh(outer.positions, outer.triangles[:, ::-1]),))
     paint = np.tile((1.0, 0.0), (len(bar.positions), 1))
     centroid = mesh.rest_positions[mesh.tets].mean(axis=1)
     in_bone, in_marrow = (
-        ((centroid > r.surface.positions.min(axis=0)) & (centroid < r.surface.positions.max(axis=0))).all(axis=1)
-        for r in (bone, marrow)
+        ((centroid > box.positions.min(axis=0)) & (centroid < box.positions.max(axis=0))).all(axis=1)
+        for box in (outer, inner)
     )
     fields = material_fields(mesh, embedding, paint, MATERIALS, (bone, marrow))
     assert in_marrow.any()
     assert np.array_equal(fields.youngs_modulus == 1e8, in_bone & ~in_marrow)
     turned = material_fields(mesh, embedding, paint, MATERIALS, (inside_out, marrow))
     assert np.array_equal(turned.weights, fields.weights)
-    assert fields.empty_regions == ()
+    assert fields.empty_layers == ()
 
 
 def test_a_region_that_holds_no_tet_is_told(bar, mesh, embedding, make_box):
-    away = Bone(make_box((1.0, 1.0, 1.0), (9.0, 0.0, 0.0)), 1)
+    away = Layer(1, (make_box((1.0, 1.0, 1.0), (9.0, 0.0, 0.0)),))
     fields = material_fields(mesh, embedding, halves(bar), MATERIALS, (away,))
-    assert fields.empty_regions == (0,)
+    assert fields.empty_layers == (0,)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1e4])
@@ -169,4 +162,4 @@ def test_paint_that_does_not_fit_is_refused(bar, mesh, embedding, paint):
 
 def test_a_region_of_no_material_is_refused(bar, mesh, embedding):
     with pytest.raises(MaterialError, match="names material 2"):
-        material_fields(mesh, embedding, halves(bar), MATERIALS, (Bone(bar, 2),))
+        material_fields(mesh, embedding, halves(bar), MATERIALS, (Layer(2, (bar,)),))

@@ -11,15 +11,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.errors import MaterialError, PinError, SettingsError, SinewError, StoreError
+from sinew.core.materials.layers import Layer
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from sinew.core.simulation.job import Job, Region
+from sinew.core.model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.simulation.job import Job
 
 from .jobs import box_surface, shaken_bar, surrounded_bar
 
 
 def test_a_saved_job_comes_back_equal(tmp_path):
-    job = replace(surrounded_bar(), regions=(Region(box_surface(), 1),))
+    job = surrounded_bar()
+    map_ = np.linspace(0.0, 1.0, len(job.surface.positions))
+    layers = (Layer(1, (box_surface(), box_surface())), Layer(0, (), DepthSettings("core", 0.2, 0.1), map_))
+    ranged = (job.materials[0], replace(job.materials[1], painted_modulus=1e7))
+    job = replace(job, layers=layers, materials=ranged, stiffness_maps=np.column_stack([map_, map_]))
     job.save(tmp_path / "job.npz")
     again = Job.load(tmp_path / "job.npz")
     assert again.fingerprints() == job.fingerprints()
@@ -28,7 +33,9 @@ def test_a_saved_job_comes_back_equal(tmp_path):
     assert again.frame_rate == job.frame_rate
     assert again.ground == job.ground and again.colliders[0].numbers() == job.colliders[0].numbers()
     assert again.springs[0].name == "Hook" and np.array_equal(again.accelerations, job.accelerations)
-    assert np.array_equal(again.regions[0].surface.triangles, job.regions[0].surface.triangles)
+    assert np.array_equal(again.layers[0].surfaces[1].triangles, layers[0].surfaces[1].triangles)
+    assert again.layers[1].depth == layers[1].depth and np.array_equal(again.layers[1].map, map_)
+    assert np.array_equal(again.stiffness_maps, job.stiffness_maps)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +43,11 @@ def test_a_saved_job_comes_back_equal(tmp_path):
     [
         ("mesh", lambda j: {"surface": SurfaceMesh(j.surface.positions + 0.01, j.surface.triangles)}),
         ("materials", lambda j: {"material_weights": j.material_weights * 0.5}),
+        ("materials", lambda j: {"stiffness_maps": j.stiffness_maps + 0.5}),
+        ("materials", lambda j: {"materials": (replace(j.materials[0], painted_modulus=1e9), *j.materials[1:])}),
+        ("materials", lambda j: {"layers": (Layer(1, (), DepthSettings("shell", 0.1)),)}),
+        ("materials", lambda j: {"layers": (Layer(1, (j.surface,)),)}),
+        ("materials", lambda j: {"layers": (Layer(1, (), None, np.ones(len(j.surface.positions))),)}),
         ("resolution", lambda j: {"resolution": ResolutionSettings(cells_across=9)}),
         ("solver", lambda j: {"solver": SolverSettings(substeps=2)}),
         ("animation", lambda j: {"pin_positions": j.pin_positions + 1.0}),
@@ -120,7 +132,7 @@ def write_npz(path, change=None, settings=None, compression=zipfile.ZIP_STORED):
         {"settings": {"materials": [3]}},
         {"settings": {"solver": None}},
         {"settings": {"frame_rate": "fast"}},
-        {"settings": {"region_materials": [0]}},
+        {"settings": {"layers": [{"material": 0, "surfaces": 1, "depth": None}]}},
         {"settings": {"frame_rate": True}},
         {"settings": {"springs": [1]}},
         {"settings": {"springs": 3}},

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sinew.core import cli
 from sinew.core.errors import MeshError, SettingsError, SinewError
+from sinew.core.model.settings import DepthSettings
 from sinew.core.simulation.scene_file import read_scene
 from sinew.core.simulation.surface_file import read_surface
 
@@ -49,6 +50,18 @@ def test_a_scene_is_read(scene):
     assert np.array_equal(job.material_weights[:, 1] == 1.0, X[:, 0] >= 0.2)
     assert job.solver.gravity == (0, 0, -5)
     assert np.allclose(job.pin_positions[:, 0, 2] - X[job.pinned_vertices[0], 2], [0.0, 0.01, 0.02, 0.02])
+
+
+def test_layers_and_stiffness_maps_are_read(scene):
+    count = len(read_scene(scene).surface.positions)
+    lines = ['depth = { kind = "core", depth = 0.02, fade = 0.01 }', "painted_modulus = 1e10"]
+    lines += ['region = "bar.npz"', f"stiffness_map = {[0.5] * count}"]
+    scene.write_text(scene.read_text().replace(BONE_BOX, "\n".join(lines)))
+    job = read_scene(scene)
+    (layer,) = job.layers
+    assert layer.material == 1 and layer.depth == DepthSettings("core", 0.02, 0.01) and len(layer.surfaces) == 1
+    assert job.materials[1].painted_modulus == 1e10
+    assert (job.stiffness_maps == (0.0, 0.5)).all()
 
 
 SURROUNDINGS = """
@@ -181,6 +194,10 @@ PIN_BOX, MOTION = "box = [[-1, -1, -1], [0.01, 1, 1]]", "motion = [[1, 0, 0, 0],
         ("[resolution]", "[[resolution]]", "Write [resolution]"),
         ("[[pins]]", "[pins]", "Write [[pins]]"),
         (BONE_BOX, "region = 3", "region of material 2 is 3"),
+        (BONE_BOX, "depth = 3", "depth of material 2 is no table"),
+        (BONE_BOX, 'depth = { kind = "skin" }', "unknown kind “skin”"),
+        (BONE_BOX, "depth = { deep = 3 }", "“deep” in the depth of material 2"),
+        (BONE_BOX, "stiffness_map = [0.5, 2]", "stiffness map of material 2 does not fit"),
         (BONE_BOX, 'region = "none.npz"', "no file none.npz"),
         (BONE_BOX, "box = [[0.2, -1, -1], [1, 1]]", "box of material 2"),
         (BONE_BOX, 'box = [["0.2", "-1", "-1"], ["1", "1", "1"]]', "box of material 2"),
