@@ -166,10 +166,10 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
 
 
 def nowhere_words(job: Job) -> str:
-    """What to say of later materials that have neither a painted vertex nor a region; "" when there are none."""
-    regions = {region.material for region in job.regions}
-    empty = [k for k in range(1, len(job.materials)) if k not in regions and not job.material_weights[:, k].any()]
-    return " ".join(f"“{job.materials[k].name}” is nowhere: paint its map, or choose a region." for k in empty)
+    """What to say of later materials that are neither painted nor laid over others; "" when there are none."""
+    layers = {layer.material for layer in job.layers}
+    empty = [k for k in range(1, len(job.materials)) if k not in layers and not job.material_weights[:, k].any()]
+    return " ".join(f"“{job.materials[k].name}” is nowhere: paint its map, or choose a region or depth." for k in empty)
 
 
 def report_of(obj: Any) -> BakeReport:

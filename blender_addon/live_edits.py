@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .bridge.settings_in import ground_settings, material_settings, resolution_settings, solver_settings
+from ..core.model.settings import moduli
+from .bridge.settings_in import depth_settings, ground_settings, material_settings, resolution_settings, solver_settings
 
 WORDS = ("materials", "resolution", "solver", "collisions", "pins", "springs", "frame range")
 
@@ -40,15 +41,12 @@ class Edits:
 
 
 def _moduli(obj: Any) -> list[float]:
-    return [material_settings(material).youngs_modulus for material in obj.sinew.materials]
+    return moduli([material_settings(material) for material in obj.sinew.materials])
 
 
 def _others(obj: Any, scene: Any) -> tuple[Any, ...]:
     settings = obj.sinew
-    materials = [
-        (replace(material_settings(m), youngs_modulus=1.0, name=""), m.vertex_group, m.region and m.region.session_uid)
-        for m in settings.materials
-    ]
+    materials = [(*_without_stiffness(m), *_place_of(m, scene)) for m in settings.materials]
     collisions = settings.collisions
     obstacles = collisions.collection and collisions.collection.session_uid
     springs = [(s.vertex_group, s.end, s.target and s.target.session_uid) for s in settings.springs if not s.take]
@@ -63,3 +61,14 @@ def _others(obj: Any, scene: Any) -> tuple[Any, ...]:
         springs,
         (whole, own),
     )
+
+
+def _without_stiffness(material: Any) -> tuple[Any, ...]:
+    settings = material_settings(material)
+    return replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
+
+
+def _place_of(material: Any, scene: Any) -> tuple[Any, ...]:
+    regions = material.region, material.region_collection
+    maps = material.vertex_group, material.use_range and material.stiffness_map
+    return (*maps, *(part and part.session_uid for part in regions), depth_settings(material, scene))

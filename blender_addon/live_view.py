@@ -12,6 +12,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
 from ..core.errors import PreviewError, StoreError
+from ..core.model.settings import moduli
 from ..core.subspaces.skinning import Coordinates, skinned
 from . import live_sight
 from .bridge import preview_colours, stand_in
@@ -85,9 +86,8 @@ class View:
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
-        """Show the stiffness that the materials have now, Pa; stiffness blends in the logarithm."""
-        before = [material.youngs_modulus for material in self._session.job.materials]
-        change = np.log10(youngs_moduli) - np.log10(before)
+        """Show the moduli that the materials have now, Pa; stiffness blends in the logarithm."""
+        change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.materials))
         self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
         self._shown = None
 

@@ -7,7 +7,6 @@ since 5e4 and 1e9 Pa have to be read, set and interpolated alike.
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
 
-import math
 from typing import Any
 
 import bpy
@@ -21,13 +20,12 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from . import choices, live_properties, outside_properties
+from ..core.model.settings import ResolutionSettings, SolverSettings
+from . import choices, live_properties, material_properties, outside_properties
 from .live_properties import SinewLive
-from .mirror import choice, field_of, numeric, stiffness_of
+from .material_properties import SinewMaterial
+from .mirror import choice, field_of, numeric
 from .outside_properties import SinewCollisions, SinewSpring
-
-STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
 
 METHOD_LABELS = {
     "lattice": ("Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
@@ -72,69 +70,6 @@ STATUSES = (
     ("FAILED", "Failed", "The bake ended with an error"),
     ("DONE", "Baked", "All frames are baked"),
 )
-
-
-def _unit_size(material: Any) -> float:
-    return next(size for name, _, size in choices.STIFFNESS_UNITS if name == material.stiffness_unit)
-
-
-def _get_stiffness(self: Any) -> float:
-    return stiffness_of(self.log_stiffness) / _unit_size(self)
-
-
-def _set_stiffness(self: Any, value: float) -> None:
-    low, high = STIFFNESS_RANGE
-    self.log_stiffness = math.log10(min(max(value * _unit_size(self), low), high))
-
-
-def _is_mesh(self: Any, candidate: Any) -> bool:
-    return candidate.type == "MESH" and candidate != self.id_data
-
-
-class SinewMaterial(bpy.types.PropertyGroup):
-    """One physical material of an object, and where it is."""
-
-    log_stiffness: FloatProperty(
-        name="Log Stiffness",
-        description="Logarithm of Young's modulus in Pa",
-        default=math.log10(field_of(MaterialSettings, "youngs_modulus").default),
-        min=math.log10(STIFFNESS_RANGE[0]),
-        max=math.log10(STIFFNESS_RANGE[1]),
-        options=set(),
-    )
-    stiffness_value: FloatProperty(
-        name="Stiffness",
-        description="Young's modulus, in the unit beside it. Flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
-        get=_get_stiffness,
-        set=_set_stiffness,
-        min=0.0,
-        precision=3,
-        step=100,
-        options=set(),
-    )
-    stiffness_unit: EnumProperty(
-        name="Unit",
-        description="Unit in which the stiffness is shown; changing it changes no material",
-        items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
-        default="KPA",
-        options=set(),
-    )
-    poissons_ratio: numeric(FloatProperty, MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
-    density: numeric(FloatProperty, MaterialSettings, "density", "Density", precision=1)
-    energy: EnumProperty(
-        name="Energy",
-        description=field_of(MaterialSettings, "energy").metadata["help"],
-        items=choices.energy_items,
-        default=choices.number_of(field_of(MaterialSettings, "energy").default),
-        options=set(),
-    )
-    vertex_group: StringProperty(name="Map", description="Vertex group that says where this material is", options=set())
-    region: PointerProperty(
-        name="Region",
-        description="Closed mesh, such as a bone inside the body: all that lies in it is of this material",
-        type=bpy.types.Object,
-        poll=_is_mesh,
-    )
 
 
 class SinewBake(bpy.types.PropertyGroup):
@@ -303,7 +238,7 @@ class SinewObject(bpy.types.PropertyGroup):
     is_stand_in: BoolProperty(name="Stands In", description="Drawn for a body that is played with", options=set())
 
 
-CLASSES = (SinewMaterial, *outside_properties.CLASSES, *live_properties.CLASSES, SinewBake, SinewObject)
+CLASSES = (*material_properties.CLASSES, *outside_properties.CLASSES, *live_properties.CLASSES, SinewBake, SinewObject)
 
 
 def register() -> None:

@@ -1,15 +1,20 @@
-"""Move the active physical material in the list: the first is where nothing is painted, later regions win."""
+"""Move the active physical material in the list, its animation with it: the first is where nothing is painted, later
+regions and depths win.
+"""
 
 import bpy
 from bpy.props import EnumProperty
 
+from ..blender_addon.bridge.list_animation import follow_items
 from . import polls
 
 
 class SINEW_OT_move_material(bpy.types.Operator):
     bl_idname = "sinew.move_material"
     bl_label = "Move Physical Material"
-    bl_description = "Move the active physical material. The first is where nothing is painted; later regions win"
+    bl_description = (
+        "Move the active physical material. The first is where nothing is painted; of regions and depths the later wins"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     direction: EnumProperty(name="Direction", items=[("UP", "Up", ""), ("DOWN", "Down", "")])
@@ -20,10 +25,14 @@ class SINEW_OT_move_material(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.object.sinew
-        target = settings.active_material + (-1 if self.direction == "UP" else 1)
-        if not 0 <= target < len(settings.materials):
+        order = list(range(len(settings.materials)))
+        index = min(settings.active_material, order[-1])
+        target = index + (-1 if self.direction == "UP" else 1)
+        if not 0 <= target < len(order):
             return {"CANCELLED"}
-        settings.materials.move(settings.active_material, target)
+        settings.materials.move(index, target)
+        order.insert(target, order.pop(index))
+        follow_items(context.object, "sinew.materials", order)
         settings.active_material = target
         return {"FINISHED"}
 

@@ -1,6 +1,7 @@
 """Paint where the active physical material is."""
 
 import bpy
+from bpy.props import EnumProperty
 
 from . import polls
 
@@ -8,10 +9,19 @@ from . import polls
 class SINEW_OT_paint_material(bpy.types.Operator):
     bl_idname = "sinew.paint_material"
     bl_label = "Paint"
-    bl_description = (
-        "Paint where this material is, in Weight Paint mode. Each stroke keeps the sum of all materials at one"
-    )
     bl_options = {"REGISTER", "UNDO"}
+
+    map: EnumProperty(
+        name="Map",
+        items=[("PLACE", "Map", "Where the material is"), ("STIFFNESS", "Stiffness Map", "How stiff it is")],
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        if properties.map == "STIFFNESS":
+            return "Paint how stiff this material is, in Weight Paint mode: 0 is the first stiffness, 1 the second"
+        return "Paint where this material is, in Weight Paint mode. Each stroke keeps the sum of all materials at one"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -20,10 +30,16 @@ class SINEW_OT_paint_material(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         material = polls.active_material(obj)
-        group = obj.vertex_groups.get(material.vertex_group) if material.vertex_group else None
+        owner, name = ("stiffness_map", f"{material.name} Stiffness")
+        if self.map == "PLACE":
+            owner, name = "vertex_group", material.name
+        group = obj.vertex_groups.get(getattr(material, owner)) if getattr(material, owner) else None
         if group is None:
-            group = obj.vertex_groups.new(name=material.name)
-            material.vertex_group = group.name
+            group = obj.vertex_groups.new(name=name)
+            setattr(material, owner, group.name)
+            if self.map == "PLACE" and material.is_layer and obj.mode != "EDIT":
+                # Until now it covered all of its region or depth: painting takes away from that.
+                group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
         obj.vertex_groups.active_index = group.index
         if obj.mode != "WEIGHT_PAINT":
             bpy.ops.object.mode_set(mode="WEIGHT_PAINT")

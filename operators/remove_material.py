@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..blender_addon.bridge.list_animation import follow_items
 from . import polls
 
 
@@ -17,9 +18,12 @@ class SINEW_OT_remove_material(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.object.sinew
-        index = min(settings.active_material, len(settings.materials) - 1)
+        order = list(range(len(settings.materials)))
+        index = min(settings.active_material, order[-1])
         settings.materials.remove(index)
-        settings.active_material = max(0, min(index, len(settings.materials) - 1))
+        del order[index]
+        follow_items(context.object, "sinew.materials", order)
+        settings.active_material = max(0, min(index, len(order) - 1))
         return {"FINISHED"}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ..blender_addon import choices
-from .places import ItemList, Subject, draw_list, panels, properties_layout
+from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -37,11 +37,11 @@ class Materials(Subject):
         else:
             index = min(settings.active_material, len(settings.materials) - 1)
             layout = properties_layout(self)
-            _draw_numbers(layout, settings.materials[index])
-            _draw_where(layout, context.object, settings.materials[index], is_first=index == 0)
+            _draw_numbers(layout, context.object, settings.materials[index])
+            _draw_where(layout, context, context.object, settings.materials[index], is_first=index == 0)
 
 
-def _draw_numbers(layout, material):
+def _draw_numbers(layout, obj, material):
     column = layout.column()
     row = column.row(align=True)
     row.prop(material, "stiffness_value")
@@ -49,25 +49,45 @@ def _draw_numbers(layout, material):
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
     row.operator("sinew.show_stiffness", text="", icon="INFO")
+    column.prop(material, "use_range")
+    if material.use_range:
+        column.prop(material, "painted_value")
+        row = column.row(align=True)
+        row.prop_search(material, "stiffness_map", obj, "vertex_groups")
+        row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"
     column.prop(material, "poissons_ratio")
     column.prop(material, "density")
     column.prop(material, "energy")
 
 
-def _draw_where(layout, obj, material, is_first):
+def _draw_where(layout, context, obj, material, is_first):
     column = layout.column()
-    row = column.row(align=True)
-    row.prop_search(material, "vertex_group", obj, "vertex_groups")
+    column.prop_search(material, "vertex_group", obj, "vertex_groups")
     column.prop(material, "region")
-    if not material.vertex_group and material.region is None:
-        words = "Wherever nothing is painted" if is_first else "Nowhere yet: paint it"
-        layout.label(text=words, icon="INFO")
+    column.prop(material, "region_collection")
+    column.prop(material, "depth_kind")
+    if material.depth_kind != "NONE":
+        column.prop(material, "depth", text="Down To" if material.depth_kind == "SHELL" else "Below")
+        column.prop(material, "fade")
+    wrapped(layout, place_words(material, is_first), context, "INFO")
     if obj.mode == "WEIGHT_PAINT":
         row = layout.row(align=True)
-        row.operator("sinew.paint_material", icon="BRUSH_DATA")
+        row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
         row.operator("sinew.stop_painting", icon="LOOP_BACK")
     else:
-        layout.operator("sinew.paint_material", icon="BRUSH_DATA")
+        layout.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
+
+
+def place_words(material: Any, is_first: bool) -> str:
+    """Where the material is, and what wins where others are, too."""
+    if material.is_layer:
+        conditions = ["in its regions"] if material.region or material.region_collection else []
+        conditions += ["by depth"] if material.depth_kind != "NONE" else []
+        conditions += ["as its map is painted"] if material.vertex_group else []
+        return f"Over what is painted, {', '.join(conditions)}. Of such materials the later in the list wins"
+    if material.vertex_group:
+        return "Where painted; maps blend"
+    return "Wherever nothing is painted" if is_first else "Nowhere yet: paint it, or choose a region or depth"
 
 
 CLASSES = (SINEW_UL_materials, SINEW_MT_presets, *panels(Materials, "materials"))

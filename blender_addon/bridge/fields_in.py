@@ -44,8 +44,9 @@ def normalized(weights: np.ndarray) -> np.ndarray:
 
 
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """(n, materials) float64, rows with a sum of one."""
-    return normalized(group_weights(obj, mesh, [m.vertex_group for m in obj.sinew.materials]))
+    """What is painted, (n, materials) float64, rows with a sum of one; materials that lie over it have no part."""
+    names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
+    return normalized(group_weights(obj, mesh, names))
 
 
 def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

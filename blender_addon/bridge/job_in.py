@@ -13,12 +13,13 @@ import numpy as np
 
 from ...core.errors import MeshError, PinError, SettingsError, SinewError, StoreError
 from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.simulation.job import Job, Region
+from ...core.simulation.job import Job
 from .acceleration_in import AccelerationSampler
 from .animation_in import MatrixSampler, PinSampler, at_frame, hold_threshold, sample_animation
 from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
-from .mesh_in import mesh_at_place, object_to_world, region_surface, surface_of
+from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
+from .mesh_in import mesh_at_place, object_to_world, surface_of
 from .settings_in import frame_range, ground_settings, material_settings, resolution_settings, solver_settings
 from .springs_in import spring_samplers, spring_targets
 from .stack import check_place, cut_after, place_of, shown
@@ -45,22 +46,18 @@ def make_job(
     materials = tuple(material_settings(m) for m in settings.materials)
     if not materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
-    _check_maps(obj)
+    check_maps(obj)
     place = place_of(obj)
     outside = collider_samplers(obj, context)
     with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
             surface = surface_of(mesh, object_to_world(evaluated, scene))
-            weights = material_weights(obj, mesh)
+            weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             pin_weights = group_weights(obj, mesh, [settings.pin_group])[:, 0]
             pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
             springs = spring_samplers(obj, mesh, context, without_springs)
         _check_pins(obj, pinned, surface)
-        regions = tuple(
-            Region(region_surface(m.region, scene, context), k)
-            for k, m in enumerate(settings.materials)
-            if m.region is not None
-        )
+        layers = material_layers(obj, covers, scene, context)
         matrices, field = MatrixSampler(obj.name), AccelerationSampler(obj)
         pins = PinSampler(obj, pinned, pin_weights[pinned])
         samplers = [matrices, pins, field, *springs, *colliders]
@@ -74,7 +71,7 @@ def make_job(
         frame_start=first,
         frame_end=last,
         frame_rate=float(f"{scene.render.fps / scene.render.fps_base:.9g}"),
-        regions=regions,
+        layers=layers,
         object_to_world=matrices.matrices(),
         resolution=resolution_settings(settings),
         solver=solver_settings(settings, scene, solver),
@@ -83,6 +80,7 @@ def make_job(
         ground=ground_settings(settings, scene),
         pin_held=pins.held(),
         accelerations=field.accelerations(),
+        stiffness_maps=stiffening,
     )
 
 
@@ -102,15 +100,6 @@ def check_object(obj: Any, context: Any) -> None:
     if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
         raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")
     check_place(obj)
-
-
-def _check_maps(obj: Any) -> None:
-    for material in obj.sinew.materials:
-        name = material.vertex_group
-        if name and name not in obj.vertex_groups:
-            raise SettingsError(
-                f"The map “{name}” of “{material.name}” is not there any more.", "Choose a vertex group, or clear Map."
-            )
 
 
 def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:

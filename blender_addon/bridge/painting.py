@@ -12,8 +12,12 @@ TOLERANCE = 1e-5
 
 
 def map_names(obj: Any) -> list[str]:
-    """Vertex groups of the object's materials, each once, in the order of the materials."""
-    names = (m.vertex_group for m in obj.sinew.materials if m.vertex_group in obj.vertex_groups)
+    """Vertex groups of the object's painted materials, each once, in the order of the materials.
+
+    Those of materials that lie over the painted ones are no shares, and need no sum.
+    """
+    painted = (m for m in obj.sinew.materials if not m.is_layer)
+    names = (m.vertex_group for m in painted if m.vertex_group in obj.vertex_groups)
     return list(dict.fromkeys(names))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.errors import SettingsError
-from ...core.model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from ..choices import solver_items
 from ..mirror import clean, stiffness_of
 from .mesh_in import unit_scale
@@ -19,6 +19,17 @@ def material_settings(material: Any) -> MaterialSettings:
         poissons_ratio=clean(material.poissons_ratio),
         density=clean(material.density),
         energy=material.energy,
+        painted_modulus=stiffness_of(material.log_painted_stiffness) if material.use_range else None,
+    )
+
+
+def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
+    """How deep one physical material lies, or None where that does not matter."""
+    if material.depth_kind == "NONE":
+        return None
+    scale = unit_scale(scene)
+    return DepthSettings(
+        kind=material.depth_kind.lower(), depth=clean(material.depth) * scale, fade=clean(material.fade) * scale
     )
 
 

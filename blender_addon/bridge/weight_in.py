@@ -19,7 +19,7 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
     """Weight of the object's mesh in N, and its longest side in m, world space; the weight is 0 where the surface
     encloses no volume.
 
-    Painted densities are averaged over the vertices, regions count as what lies around them.
+    Painted densities are averaged over the vertices, regions and depths count as what lies below them.
     """
     mesh = obj.data
     positions = transform(object_to_world(obj, scene), vertex_positions(mesh))

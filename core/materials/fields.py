@@ -26,9 +26,10 @@ from ..mesh.embedding import Embedding, embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
-from ..model.settings import MaterialSettings
+from ..model.settings import MaterialSettings, moduli
 from .harmonic import extend_harmonically
-from .layers import Layer, lay_over
+from .layer import Layer
+from .layers import lay_over
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class MaterialFields:
     weights : (m, k) float64
         Part of each of the k materials; rows sum to 1.
     modulus_weights : (m, K) float64
-        Part of each of the :func:`moduli` of the materials: ``E = exp(modulus_weights @ log(moduli))``.
+        Part of each of the materials' moduli (``model.settings.moduli``): ``E = exp(modulus_weights @ log(moduli))``.
     empty_layers : tuple of int
         Layers that cover nothing: too thin for the resolution, too deep, or beside the body.
     """
@@ -109,18 +110,6 @@ def material_fields(
     return blend(weights, materials, np.clip(carry(maps[:, ranged]), 0.0, 1.0) if ranged else None, empty)
 
 
-def moduli(materials: Sequence[MaterialSettings]) -> np.ndarray:
-    """Young's moduli of the materials, Pa, (K,): of each where its stiffness map is 0, then of each that has one where
-    its map is 1.
-    """
-    ends = [material.youngs_modulus for material in materials]
-    return np.array(ends + [materials[k].painted_modulus for k in _ranged(materials)])
-
-
-def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
-    return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
-
-
 def normalize_weights(weights: np.ndarray) -> np.ndarray:
     """Rows that sum to 1, negative weights cut, (n, k); a row without any weight becomes (1, 0, 0 ...)."""
     weights = np.asarray(weights, dtype=np.float64)
@@ -160,7 +149,7 @@ def blend(
     pure = weights[np.arange(len(weights)), dominant] == 1.0
     modulus_weights = _shared_between_moduli(weights, materials, stiffening)
     return MaterialFields(
-        youngs_modulus=_stiffness(modulus_weights, moduli(materials)),
+        youngs_modulus=_stiffness(modulus_weights, np.array(moduli(materials))),
         poissons_ratio=np.where(pure, ratios[dominant], weights @ ratios),
         density=np.where(pure, densities[dominant], weights @ densities),
         energies=energies,
@@ -171,10 +160,15 @@ def blend(
     )
 
 
+def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
+    """The materials that have two moduli."""
+    return [k for k, material in enumerate(materials) if material.painted_modulus is not None]
+
+
 def _shared_between_moduli(
     weights: np.ndarray, materials: Sequence[MaterialSettings], stiffening: np.ndarray | None
 ) -> np.ndarray:
-    """Weights (m, K) of the :func:`moduli`."""
+    """Weights (m, K) of the moduli."""
     ranged = _ranged(materials)
     if not ranged:
         return weights

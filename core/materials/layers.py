@@ -14,7 +14,6 @@ A layer that names several of them is where all of them are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,47 +23,12 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.winding_number import WindingNumber
 from ..model.settings import DepthSettings
+from .layer import Layer
 
 # Centroids of the 20 upright tets of a tet whose edges are cut in four, as barycentric coordinates.
 _PROBES = (
     np.array([(i, j, k, 3 - i - j - k) for i in range(4) for j in range(4 - i) for k in range(4 - i - j)]) + 0.25
 ) / 4.0
-
-
-@dataclass(frozen=True)
-class Layer:
-    """Where one material covers what is painted and what was laid before.
-
-    Attributes
-    ----------
-    material : int
-        Index into the materials.
-    surfaces : tuple of SurfaceMesh
-        Closed surfaces in the body's space; the layer is inside any of them. None: everywhere.
-    depth : DepthSettings or None
-    map : (n,) float64 or None
-        How much it covers at each vertex of the body's surface, 0 to 1; None: wholly.
-    """
-
-    material: int
-    surfaces: tuple[SurfaceMesh, ...] = ()
-    depth: DepthSettings | None = None
-    map: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "surfaces", tuple(self.surfaces))
-        if self.map is not None:
-            values = np.ascontiguousarray(self.map, dtype=np.float64)
-            if values.ndim != 1 or not np.isfinite(values).all():
-                raise MaterialError("The map of a layer is no list of numbers.", "Paint the map again.")
-            object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """By name, for a file."""
-        arrays = {} if self.map is None else {"map": self.map}
-        for k, surface in enumerate(self.surfaces):
-            arrays |= {f"positions_{k}": surface.positions, f"triangles_{k}": surface.triangles}
-        return arrays
 
 
 def lay_over(

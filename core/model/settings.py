@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -102,6 +103,14 @@ class MaterialSettings:
             painted = _typed(self.painted_modulus, "float", MaterialError, f"Material “{self.name}”: painted modulus")
             object.__setattr__(self, "painted_modulus", painted)
         _check_ranges(self, MaterialError, f"Material “{self.name}”")
+
+
+def moduli(materials: Sequence[MaterialSettings]) -> list[float]:
+    """Young's moduli of materials, Pa: of each where its stiffness map is 0, then of each that has one where that map
+    is 1.
+    """
+    painted = [material.painted_modulus for material in materials]
+    return [m.youngs_modulus for m in materials] + [modulus for modulus in painted if modulus is not None]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ColliderError, PinError, SettingsError, SpringError, StoreError
-from ..materials.layers import Layer
+from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
 from .array_file import whole_file

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import SettingsError, SpringError
 from ..forces.springs import Springs
-from ..materials.fields import moduli
+from ..model.settings import moduli
 from .job import Job
 from .loads import between
 from .prepare import Prepared
@@ -71,12 +71,12 @@ class LiveBody:
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float]) -> bool:
-        """Give each of the materials' moduli (``materials.fields.moduli``) another value, Pa; whether the modes were
+        """Give each of the materials' moduli (``model.settings.moduli``) another value, Pa; whether the modes were
         found for another distribution.
 
         Cubature points follow at once. Contact stays as stiff as it was.
         """
-        old = moduli(self._job.materials)
+        old = np.array(moduli(self._job.materials))
         new = np.array(youngs_moduli, dtype=np.float64)
         if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
             raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")

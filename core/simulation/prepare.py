@@ -54,7 +54,7 @@ class Prepared:
 
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
     the vertices of the surface, tied to the mesh by ``embedding``. ``modulus_weights`` (m, K) are the parts of the
-    materials' moduli (``materials.fields.moduli``) in the tets.
+    materials' moduli (``model.settings.moduli``) in the tets.
     """
 
     model: Model

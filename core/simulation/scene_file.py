@@ -61,7 +61,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SettingsError
-from ..materials.layers import Layer
+from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from .job import Job

@@ -16,31 +16,40 @@ from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.linear_solvers import registry
 from sinew.core.linear_solvers.registry import LINEAR_SOLVERS
 from sinew.core.materials.presets import PRESETS
-from sinew.core.model.settings import ContactSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.model.settings import (
+    ContactSettings,
+    DepthSettings,
+    Ground,
+    MaterialSettings,
+    ResolutionSettings,
+    SolverSettings,
+)
 from sinew.core.solvers.registry import SOLVERS
 from sinew.ui.solver import integration_words
 
 GROUPS = {
     MaterialSettings: SinewMaterial,
+    DepthSettings: SinewMaterial,
     ResolutionSettings: SinewObject,
     SolverSettings: SinewObject,
     Ground: SinewCollisions,
 }
+LOGARITHMS = {"youngs_modulus": "log_stiffness", "painted_modulus": "log_painted_stiffness"}
 MIRRORED = [
     (settings, field, group)
     for settings, group in GROUPS.items()
     for field in dataclasses.fields(settings)
-    if field.name not in ("name", "gravity")
+    if field.name not in ("name", "gravity", "kind")
 ]
 
 
 @pytest.mark.parametrize("settings, field, group", MIRRORED, ids=lambda x: getattr(x, "name", ""))
 def test_each_setting_has_its_property(settings, field, group):
-    name = "log_stiffness" if field.name == "youngs_modulus" else field.name
+    name = LOGARITHMS.get(field.name, field.name)
     prop = group.bl_rna.properties[name]
-    if field.name == "youngs_modulus":
+    if name in LOGARITHMS.values():
         assert (prop.hard_min, prop.hard_max) == tuple(math.log10(bound) for bound in field.metadata["range"])
-        assert prop.default == pytest.approx(math.log10(field.default), rel=1e-6)
+        assert field.default is None or prop.default == pytest.approx(math.log10(field.default), rel=1e-6)
     elif "range" in field.metadata:
         low, high = field.metadata["range"]
         assert prop.hard_min == pytest.approx(low, rel=1e-6) if low is not None else prop.hard_min < -1e38

@@ -7,7 +7,7 @@ import pytest
 from sinew.core.errors import MaterialError
 from sinew.core.materials.fields import blend, material_fields, normalize_weights
 from sinew.core.materials.harmonic import extend_harmonically
-from sinew.core.materials.layers import Layer
+from sinew.core.materials.layer import Layer
 from sinew.core.mesh.embedding import embed
 from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.surface_mesh import SurfaceMesh

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.errors import MaterialError, PinError, SettingsError, SinewError, StoreError
-from sinew.core.materials.layers import Layer
+from sinew.core.materials.layer import Layer
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.simulation.job import Job
