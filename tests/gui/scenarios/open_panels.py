@@ -12,7 +12,7 @@ PANELS = ("Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "
 # Pixels from the left and upper edge of the sidebar's region, at that scale: the headers that are open at first, from
 # below, and where the first header stands and how far they are apart when all are closed.
 LEFT = 60
-OPEN_AT_FIRST = (613, 424, 180, 59)
+OPEN_AT_FIRST = (664, 475, 180, 59)
 FIRST, PITCH = 59, 20
 REPORT = (LEFT, 242)
 USED = {
