@@ -5,6 +5,9 @@ Tets of several energies are handled in groups; a mesh with one energy is one gr
 
 from __future__ import annotations
 
+import copy
+from typing import Self
+
 import numpy as np
 
 from ..assembly.deformation_gradient import NodalGather, deformation_gradients, shape_gradients
@@ -33,6 +36,12 @@ class ElasticDensity:
         self.groups = [
             (energy(energies[k]), slice(None) if len(used) == 1 else np.flatnonzero(energy_of_tet == k)) for k in used
         ]
+
+    def scaled(self, scale: np.ndarray) -> Self:
+        """The same with the stiffness of each point scaled by (m,)."""
+        other = copy.copy(self)
+        other.parameters = self.parameters * scale[:, None]
+        return other
 
     # -- of deformation gradients -----------------------------------------------------------------------------------
 

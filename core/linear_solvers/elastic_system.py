@@ -50,6 +50,11 @@ class ElasticSystem:
         return self._solver.free
 
     @property
+    def is_direct(self) -> bool:
+        """Whether nothing but its assembled entries depends on the stiffness."""
+        return self._choice.name != ITERATIVE
+
+    @property
     def choice(self) -> str:
         """The linear solver and why it was taken, for reports."""
         solver = self._solver

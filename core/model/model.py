@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -121,6 +121,10 @@ class Model:
     def touching(self) -> int | None:
         """How many points of the surface suffice for contact: none that could be left out."""
         return None
+
+    def scaled(self, scale: np.ndarray) -> Model:
+        """The same body with the stiffness of each tet scaled by (m,)."""
+        return replace(self, elastic=self.elastic.scaled(scale))
 
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""

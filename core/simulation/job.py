@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ColliderError, PinError, SettingsError, SpringError, StoreError
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
-from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
+from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from .array_file import whole_file
 from .npz_file import read_npz, write_npz
 from .surroundings import Collider, Spring
@@ -59,6 +59,9 @@ class Job:
     ground : Ground or None
     accelerations : (frames, n, 3) float64 or None
         An acceleration that acts beside gravity, at each surface vertex and frame, world space, m/s².
+    moduli : (frames, K) float64 or None
+        The moduli of the materials (``model.settings.moduli``) at each frame, Pa; None keeps those of the materials,
+        which are those of the first frame. Their logarithms go straight from frame to frame.
     frame_start, frame_end : int
         Both included. The body is at rest, at its rest shape, at ``frame_start``.
     frame_rate : float
@@ -83,6 +86,7 @@ class Job:
     pin_held: np.ndarray | None = None
     accelerations: np.ndarray | None = None
     stiffness_maps: np.ndarray | None = None
+    moduli: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -98,6 +102,8 @@ class Job:
         if self.pin_held is None:
             store(self, "pin_held", np.ones((max(self.frame_count, 0), len(self.pinned_vertices)), dtype=bool))
         store(self, "pin_held", np.logical_and.accumulate(np.atleast_1d(self.pin_held), axis=0))
+        if self.moduli is not None:
+            store(self, "moduli", np.ascontiguousarray(self.moduli, dtype=np.float64))
         if self.accelerations is not None:
             store(self, "accelerations", np.ascontiguousarray(self.accelerations, dtype=np.float64))
         self._validate()
@@ -138,6 +144,13 @@ class Job:
                 raise SettingsError(
                     f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
                     "Paint its map there again.",
+                )
+        if self.moduli is not None:
+            expected = self.frame_count, len(moduli(self.materials))
+            if self.moduli.shape != expected or not (np.isfinite(self.moduli) & (self.moduli > 0.0)).all():
+                raise SettingsError(
+                    "The stiffness of a material is not a positive number at every frame.",
+                    "Check the animation of its stiffness.",
                 )
         if self.object_to_world.shape != (self.frame_count, 4, 4):
             raise SettingsError(
@@ -224,6 +237,7 @@ class Job:
                 json.dumps([asdict(m) for m in self.materials], sort_keys=True),
                 self.material_weights,
                 self.stiffness_maps,
+                *(() if self.moduli is None else (self.moduli,)),
                 json.dumps([_layer_numbers(layer) for layer in self.layers]),
                 *(array for layer in self.layers for array in layer.arrays().values()),
             ),
@@ -253,6 +267,7 @@ class Job:
             colliders=tuple(collider.until(count) for collider in self.colliders),
             pin_held=self.pin_held[:count],
             accelerations=None if self.accelerations is None else self.accelerations[:count],
+            moduli=None if self.moduli is None else self.moduli[:count],
         )
 
     def prolonged(self) -> Job:
@@ -272,6 +287,7 @@ class Job:
             ),
             pin_held=again(self.pin_held),
             accelerations=None if self.accelerations is None else again(self.accelerations),
+            moduli=None if self.moduli is None else again(self.moduli),
         )
 
     # -- to and from a file ---------------------------------------------------------------------------------------
@@ -302,6 +318,8 @@ class Job:
         }
         if self.accelerations is not None:
             arrays["accelerations"] = self.accelerations
+        if self.moduli is not None:
+            arrays["moduli"] = self.moduli
         for kind, parts in (("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)):
             for k, part in enumerate(parts):
                 arrays.update({f"{kind}_{k}_{name}": array for name, array in part.arrays().items()})
@@ -351,6 +369,7 @@ class Job:
                 pin_held=arrays["pin_held"],
                 accelerations=arrays.get("accelerations"),
                 stiffness_maps=arrays["stiffness_maps"],
+                moduli=arrays.get("moduli"),
             )
         except _UNREADABLE as error:
             raise StoreError(

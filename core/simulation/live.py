@@ -81,9 +81,9 @@ class LiveBody:
         if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
             raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")
         prepared = self._prepared
-        scale = np.exp(prepared.modulus_weights[prepared.subspace.parts.tets] @ np.log(new / old))
-        space = prepared.space.scaled(scale)
-        self._stepper = Stepper(self._job, replace(prepared, space=space))
+        change = np.log(new / old)
+        scale = np.exp(prepared.modulus_weights[prepared.subspace.parts.tets] @ change)
+        self._stepper = Stepper(self._job, replace(prepared, space=prepared.stiffened(change)))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
 
     def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:

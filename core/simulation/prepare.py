@@ -67,6 +67,11 @@ class Prepared:
     loads: Loads
     linear_solver: Choice
 
+    def stiffened(self, change: np.ndarray) -> Space:
+        """The space with each of the materials' moduli times exp of ``change`` (K,)."""
+        weights = self.modulus_weights if self.subspace is None else self.modulus_weights[self.subspace.parts.tets]
+        return self.space.scaled(np.exp(weights @ change))
+
     def surface(self, positions: np.ndarray) -> np.ndarray:
         """Positions of the render surface for a state's positions, (s,3)."""
         return self.points.positions(positions)

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..forces.step_potential import Load
+from ..model.settings import moduli
 from ..model.state import State
 from ..optimization.report import StepReport
 from ..solvers import make_solver
 from .job import Job
+from .loads import between
 from .prepare import Prepared, Stopped
 
 
@@ -29,7 +31,9 @@ class Stepper:
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._prepared = job, prepared
-        self._pinned = prepared.space.pinned
+        self._space = prepared.space
+        self._moduli = None if job.moduli is None else np.log(job.moduli / moduli(job.materials))
+        self._change = np.zeros(0 if self._moduli is None else self._moduli.shape[1])
         self._solver = make_solver(prepared.space, job.solver, prepared.linear_solver)
 
     def advance(
@@ -50,6 +54,7 @@ class Stepper:
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped
+            self._follow_stiffness(at, k / substeps)
             targets, loads = prepared.pins.targets_at(at, k / substeps), prepared.loads.at(at, k)
             state, report = self._solver.step(state, targets, job.time_step, (*loads, *further(k / substeps)))
             reports.append(report)
@@ -57,12 +62,22 @@ class Stepper:
 
     def _hold(self, pinned: np.ndarray) -> None:
         """Pins that are released make other unknowns, so another system; the old one's factor goes first."""
-        if np.array_equal(pinned, self._pinned):
+        if np.array_equal(pinned, self._space.pinned):
             return
-        self._pinned = pinned
         del self._solver
-        space = replace(self._prepared.space, pinned=pinned)
-        self._solver = make_solver(space, self._job.solver, self._prepared.linear_solver)
+        self._space = replace(self._space, pinned=pinned)
+        self._solver = make_solver(self._space, self._job.solver, self._prepared.linear_solver)
+
+    def _follow_stiffness(self, at: int, part: float) -> None:
+        """Stiffness that is animated, at a part of the way to a frame."""
+        if self._moduli is None:
+            return
+        change = between(self._moduli[at - 1], self._moduli[at], part)
+        if np.array_equal(change, self._change):
+            return
+        self._change = change
+        self._space = replace(self._prepared.stiffened(change), pinned=self._space.pinned)
+        self._solver.follow_stiffness(self._space)
 
 
 def simulate(

@@ -28,6 +28,9 @@ class Solver(Protocol):
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         """Analyse the model once; ``linear_solver`` is a choice that was made already."""
 
+    def follow_stiffness(self, model: Space) -> None:
+        """Go on with the same body when its stiffness has changed."""
+
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
     ) -> tuple[State, StepReport]:

@@ -56,11 +56,20 @@ class StepSolver:
         self.inertia = InertiaPotential(model.mass)
         self.gravity = GravityPotential(model.nodal_masses, np.asarray(settings.gravity))
         self.integrator = integrator(settings.integrator)
-        self.damping: tuple[Load, ...] = ()
-        if settings.mass_damping > 0.0 or settings.stiffness_damping > 0.0:
-            factors = settings.mass_damping, settings.stiffness_damping
-            self.damping = (RayleighDamping(model.elastic, model.mass, model.stiffness, *factors),)
+        self.damping = self._damping()
+        self._linear_solver = linear_solver
         self.system = model.linear_system(settings, linear_solver)
+
+    def _damping(self) -> tuple[Load, ...]:
+        model, factors = self.model, (self.settings.mass_damping, self.settings.stiffness_damping)
+        return (RayleighDamping(model.elastic, model.mass, model.stiffness, *factors),) if any(factors) else ()
+
+    def follow_stiffness(self, model: Space) -> None:
+        """Go on with the same body when its stiffness has changed: direct solvers keep what they know of its matrix."""
+        self.model, self.elastic = model, model.elastic
+        self.damping = self._damping()
+        if not self.system.is_direct:
+            self.system = model.linear_system(self.settings, self._linear_solver)
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
 

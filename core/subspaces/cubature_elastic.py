@@ -11,8 +11,6 @@ gradients e_1, e_2, e_3 has them as its blocks.
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 from scipy.linalg.blas import dgemm
 
@@ -46,12 +44,6 @@ class CubatureElastic(ElasticDensity):
         self.G = np.ascontiguousarray(np.einsum("caj,car->cjr", elastic.N[tets], corners)).reshape(3 * len(tets), -1)
         self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros(len(tets))
         self._products = np.empty((3 * min(CHUNK, len(tets)), 6, self.G.shape[1]))
-
-    def scaled(self, scale: np.ndarray) -> CubatureElastic:
-        """The same with the stiffness of each point scaled by (c,)."""
-        other = copy.copy(self)
-        other.parameters = self.parameters * scale[:, None]
-        return other
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
         """Deformation gradients of unknowns (r,3), (c,3,3)."""

@@ -24,6 +24,7 @@ class DenseSystem:
     """
 
     residual_work = 0.0
+    is_direct = True
     choice = "dense Cholesky of the subspace"
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
