@@ -342,7 +342,8 @@ def _follow_edits(session: Session, obj: Any, now: float) -> None:
     if now - session.edits_at < PANEL_BEAT:
         return
     session.edits_at = now
-    if state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
+    by_hand = session.job.moduli is None  # what is keyed plays as it is keyed
+    if by_hand and state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
         state.set_stiffness(moduli)
         session.view.follow_stiffness(moduli)
     session.pending = session.edits.others(obj, session.stage.scene)

@@ -1,6 +1,7 @@
 """One physical material as the artist sets it: its numbers, and where it is. A part of ``Object.sinew``.
 
-Stiffness is kept as its logarithm, since 5e4 and 1e9 Pa have to be read, set and keyed alike.
+Stiffness is kept as its logarithm, since 5e4 and 1e9 Pa have to be read, set and keyed alike: between keys of the
+stiffness itself the soft range would pass in a frame.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -59,9 +60,8 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
     log_stiffness: FloatProperty(
         name="Log Stiffness",
-        description="Logarithm of Young's modulus in Pa",
+        description="Logarithm of Young's modulus in Pa. What is keyed: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa",
         default=math.log10(field_of(MaterialSettings, "youngs_modulus").default),
-        options=set(),
         **LOG_BOUNDS,
     )
     stiffness_value: FloatProperty(
@@ -88,9 +88,9 @@ class SinewMaterial(bpy.types.PropertyGroup):
     )
     log_painted_stiffness: FloatProperty(
         name="Log Full Stiffness",
-        description="Logarithm of Young's modulus in Pa where the stiffness map is painted fully",
+        description="Logarithm of Young's modulus in Pa where the stiffness map is painted fully. What is keyed: 4 is "
+        "10 kPa, 6 is 1 MPa, 9 is 1 GPa",
         default=6.0,
-        options=set(),
         **LOG_BOUNDS,
     )
     painted_value: FloatProperty(

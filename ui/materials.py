@@ -49,9 +49,12 @@ def _draw_numbers(layout, obj, material):
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
     row.operator("sinew.show_stiffness", text="", icon="INFO")
+    row.prop_decorator(material, "log_stiffness")
     column.prop(material, "use_range")
     if material.use_range:
-        column.prop(material, "painted_value")
+        row = column.row(align=True)
+        row.prop(material, "painted_value")
+        row.prop_decorator(material, "log_painted_stiffness")
         row = column.row(align=True)
         row.prop_search(material, "stiffness_map", obj, "vertex_groups")
         row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"

@@ -23,6 +23,7 @@ from .mesh_in import mesh_at_place, object_to_world, surface_of
 from .settings_in import frame_range, ground_settings, material_settings, resolution_settings, solver_settings
 from .springs_in import spring_samplers, spring_targets
 from .stack import check_place, cut_after, place_of, shown
+from .stiffness_in import StiffnessSampler
 
 
 def make_job(
@@ -43,13 +44,13 @@ def make_job(
     first, last = frame_range(settings, scene, frames)
     if last < first:
         raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
-    materials = tuple(material_settings(m) for m in settings.materials)
-    if not materials:
+    if not settings.materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
     check_maps(obj)
     place = place_of(obj)
     outside = collider_samplers(obj, context)
     with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
+        materials = tuple(material_settings(m) for m in settings.materials)
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
             surface = surface_of(mesh, object_to_world(evaluated, scene))
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
@@ -58,9 +59,9 @@ def make_job(
             springs = spring_samplers(obj, mesh, context, without_springs)
         _check_pins(obj, pinned, surface)
         layers = material_layers(obj, covers, scene, context)
-        matrices, field = MatrixSampler(obj.name), AccelerationSampler(obj)
+        matrices, field, stiffness = MatrixSampler(obj.name), AccelerationSampler(obj), StiffnessSampler(obj)
         pins = PinSampler(obj, pinned, pin_weights[pinned])
-        samplers = [matrices, pins, field, *springs, *colliders]
+        samplers = [matrices, pins, field, stiffness, *springs, *colliders]
         sample_animation(obj, place, context, (first, last), len(surface.positions), samplers, on_frame)
     return Job(
         surface=surface,
@@ -81,6 +82,7 @@ def make_job(
         pin_held=pins.held(),
         accelerations=field.accelerations(),
         stiffness_maps=stiffening,
+        moduli=stiffness.moduli(),
     )
 
 

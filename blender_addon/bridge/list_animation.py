@@ -6,14 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import bpy
+
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
-    """Let the animation of ``obj``'s items follow them; call it after the list has changed.
+    """Let the animation of ``obj``'s items follow them, and what is driven by them; call it after the list has changed.
 
     Parameters
     ----------
     path : data path of the list, such as ``sinew.springs``
-    before : index that each item had before, in their present order; animation of items that are gone goes, too
+    before : index that each item had before, in their present order; animation of items that are gone goes, too, and
+        drivers that read them are left without a path, which Blender marks as an error
     """
     now = {old: new for new, old in enumerate(before) if old is not None}
     pattern = re.compile(re.escape(path) + r"\[(\d+)\]")
@@ -27,6 +30,11 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
                 curves.remove(curve)
             else:
                 curve.data_path = f"{path}[{index}]{curve.data_path[match.end() :]}"
+    for target in _targets(obj):
+        match = pattern.match(target.data_path)
+        if match is not None:
+            index = now.get(int(match[1]))
+            target.data_path = "" if index is None else f"{path}[{index}]{target.data_path[match.end() :]}"
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:
@@ -34,6 +42,26 @@ def _curve_lists(obj: Any) -> Iterator[Any]:
     if obj.animation_data is not None:
         yield obj.animation_data.drivers
         yield from curves_of(obj)
+
+
+def _targets(obj: Any) -> Iterator[Any]:
+    """What drivers anywhere in the file read of an object."""
+    for owner in _data_blocks():
+        animation = getattr(owner, "animation_data", None)
+        for curve in animation.drivers if animation is not None else ():
+            for variable in curve.driver.variables:
+                yield from (target for target in variable.targets if target.id == obj)
+
+
+def _data_blocks() -> Iterator[Any]:
+    """Every data-block of the file, and the node trees that belong to one."""
+    for name, kind in bpy.data.bl_rna.properties.items():
+        if kind.type == "COLLECTION":
+            for block in getattr(bpy.data, name):
+                yield block
+                tree = getattr(block, "node_tree", None)
+                if tree is not None:
+                    yield tree
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
