@@ -27,7 +27,7 @@ def shelled(body):
 def fields_of(body):
     job = make_job(body, bpy.context)
     mesh, embedding = tetrahedra(job, None, ignore)
-    return mesh, *materials(job, mesh, embedding, ignore)
+    return mesh, *materials(job, mesh, embedding, None, ignore)
 
 
 def cube(add_mesh, name, low, high):
