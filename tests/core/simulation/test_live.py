@@ -10,6 +10,7 @@ from sinew.core.errors import SettingsError, SpringError, StoreError
 from sinew.core.simulation import prepare as preparation
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.kept_subspace import Kept
 from sinew.core.simulation.live import Grab, LiveBody, take_springs
 from sinew.core.simulation.live_service import serve
 from sinew.core.simulation.prepare import prepare
@@ -78,7 +79,7 @@ def test_stiffness_changes_while_it_runs(monkeypatch):
     assert not body.set_stiffness([2 * e for e in E])
     live = [prepared.surface(body.advance([]).state.positions) for _ in range(3)]
     parts = prepared.subspace.parts
-    monkeypatch.setattr(preparation, "kept_subspace", lambda model, *_others: (subspace_of(model, parts), 1.0))
+    monkeypatch.setattr(preparation, "kept_subspace", lambda model, *_others: Kept(subspace_of(model, parts), 1.0, 0))
     stiffer = replace(job, materials=tuple(replace(m, youngs_modulus=2 * m.youngs_modulus) for m in job.materials))
     other = played(stiffer, [[]] * 4)[1:]
     assert max(np.abs(a - b).max() for a, b in zip(live, other, strict=True)) <= 1e-9 * job.surface.size
