@@ -21,23 +21,23 @@ def local_trial(
     multiplier: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[Deformation, Stretch, np.ndarray, np.ndarray]:
-    """``F + alpha dF`` and ``s + alpha ds``, decomposed from the frames of F and s; the polar stretches there (m,6),
-    and ``w lambda . (s(F) - s)``, (m,).
+    """``F + alpha dF`` and ``s + alpha ds``, decomposed; the polar stretches (m,6); ``w lambda . (s(F) - s)``, (m,).
 
+    F's decomposition starts from its frames V, and that of s, which follows s(F), from F's new ones.
     dF (m,3,3); ds, multiplier (m,6); weights w (m,).
     """
     m = len(ds)
     moved = Deformation(np.empty((m, 3, 3)), np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((m, 3, 3)))
     other = Stretch(np.empty((m, 6)), np.empty((m, 3)), np.empty((m, 3, 3)))
     polar, work = np.empty((m, 6)), np.empty(m)
-    before = deformation.F, deformation.V, stretch.s, stretch.Q
+    before = deformation.F, deformation.V, stretch.s
     _local_trial(m, alpha, *before, dF, ds, multiplier, weights, *moved, *other, polar, work)
     return moved, other, polar, work
 
 
 @parallel_kernel
 def _local_trial(
-    begin, end, alpha, F, V, s, Q, dF, ds, multiplier, weights, F1, U1, sigma1, V1, s1, values1, Q1, polar, work
+    begin, end, alpha, F, V, s, dF, ds, multiplier, weights, F1, U1, sigma1, V1, s1, values1, Q1, polar, work
 ):
     W = np.empty(WORKSPACE)
     for first in range(begin, end, LANES):
@@ -49,7 +49,7 @@ def _local_trial(
             for k in range(6):
                 s1[e, k] = s[e, k] + alpha * ds[e, k]
         svd_group(W, first, end, F1, V, U1, sigma1, V1)
-        eigh_group(W, first, end, s1, Q, values1, Q1)
+        eigh_group(W, first, end, s1, V1, values1, Q1)
         for e in range(first, last):
             polar_stretch(sigma1[e], V1[e], polar[e])
             total = 0.0
