@@ -107,8 +107,32 @@ def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
 
 
 def preset_items(owner: Any = None, context: Any = None) -> Items:
-    """Items callback: the physical materials offered in menus."""
-    return _presets()
+    """Items callback: the physical materials offered in menus, the artist's own after ours; own ones of the same name
+    take the place of ours.
+    """
+    own = own_preset_items()
+    names = {item[0] for item in own}
+    return _kept((*(item for item in _presets() if item[0] not in names), *own))
+
+
+def own_preset_items() -> Items:
+    """The artist's own physical materials, as items."""
+    from .own_presets import own_presets
+
+    return tuple((p.name, p.name, _summary(p), number_of(p.name)) for p in own_presets().materials)
+
+
+def refused_presets() -> tuple[str, ...]:
+    """What to say of the artist's own presets that cannot be read."""
+    from .own_presets import own_presets
+
+    return own_presets().refused
+
+
+@functools.lru_cache(maxsize=8)
+def _kept(items: Items) -> Items:
+    """Equal items as the same objects: Blender keeps no copy of the words in a menu."""
+    return items
 
 
 # Identifier, shown unit, pascals in it.

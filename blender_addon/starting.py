@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.errors import MaterialError
 from ..core.materials.presets import PRESETS
 from ..core.model.settings import MaterialSettings
 from .bridge.weight_in import weight_and_size
-from .choices import fitting_unit
+from .choices import energy_items, fitting_unit
 from .outside_properties import SinewSpring
+from .own_presets import own_presets
 
 FIRST_PRESET = PRESETS[0].name
 """The material of a body that has none yet."""
@@ -25,8 +27,15 @@ def enable(obj: Any) -> None:
 
 
 def add_material(obj: Any, preset: str) -> Any:
-    """Append a physical material made from a preset; the new one is active and has a name of its own."""
-    settings = next(p for p in PRESETS if p.name == preset)
+    """Append a physical material made from a preset, one's own before ours; the new one is active and has a name of its
+    own. MaterialError where it cannot be made.
+    """
+    settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
+    if settings.energy not in [item[0] for item in energy_items()]:
+        raise MaterialError(
+            f"The preset “{preset}” has an energy “{settings.energy}”, which this version does not know.",
+            "Save the preset again, or install a newer version.",
+        )
     material = obj.sinew.materials.add()
     fill_material(material, settings)
     taken = {m.name for m in list(obj.sinew.materials)[:-1]}
@@ -69,3 +78,6 @@ def fill_material(material: Any, settings: MaterialSettings) -> None:
     material.poissons_ratio = settings.poissons_ratio
     material.density = settings.density
     material.energy = settings.energy
+    material.use_range = settings.painted_modulus is not None
+    if settings.painted_modulus is not None:
+        material.log_painted_stiffness = math.log10(settings.painted_modulus)

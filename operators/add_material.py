@@ -4,6 +4,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..blender_addon import choices, starting
+from ..core.errors import SinewError
 from . import polls
 
 
@@ -24,7 +25,11 @@ class SINEW_OT_add_material(bpy.types.Operator):
         return polls.body(cls, context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        starting.add_material(context.object, self.preset)
+        try:
+            starting.add_material(context.object, self.preset)
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         return {"FINISHED"}
 
 

@@ -22,8 +22,27 @@ class SINEW_MT_presets(bpy.types.Menu):
     bl_label = "Add Physical Material"
 
     def draw(self, context: Any) -> None:
-        for name, label, _, _ in choices.preset_items():
+        own = [item[0] for item in choices.own_preset_items()]
+        items = choices.preset_items()
+        for name, label, _, _ in items:
+            if own and name == own[0]:
+                self.layout.separator()
             self.layout.operator("sinew.add_material", text=label).preset = name
+        self.layout.separator()
+        self.layout.operator("sinew.save_preset", text="Save as Preset...", icon="ADD")
+        if own:
+            self.layout.menu("SINEW_MT_remove_preset", icon="REMOVE")
+        for sentence in choices.refused_presets():
+            self.layout.label(text=sentence, icon="ERROR")
+
+
+class SINEW_MT_remove_preset(bpy.types.Menu):
+    bl_idname = "SINEW_MT_remove_preset"
+    bl_label = "Remove Preset"
+
+    def draw(self, context: Any) -> None:
+        for name, label, _, _ in choices.own_preset_items():
+            self.layout.operator("sinew.remove_preset", text=label).name = name
 
 
 class Materials(Subject):
@@ -93,4 +112,4 @@ def place_words(material: Any, is_first: bool) -> str:
     return "Wherever nothing is painted" if is_first else "Nowhere yet: paint it, or choose a region or depth"
 
 
-CLASSES = (SINEW_UL_materials, SINEW_MT_presets, *panels(Materials, "materials"))
+CLASSES = (SINEW_UL_materials, SINEW_MT_presets, SINEW_MT_remove_preset, *panels(Materials, "materials"))
