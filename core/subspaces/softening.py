@@ -17,7 +17,7 @@ from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 ENOUGH = 0.25
 """Share of its energy that a low movement must have left under cubature."""
 
-DOUBLINGS = 4
+DOUBLINGS = 3
 """How often the number of points is doubled in search of one that suffices."""
 
 LOOKED_AT = 24
@@ -60,9 +60,12 @@ def points_that_suffice(model: Model, subspace: Subspace, told: Told = untold) -
     for k in range(DOUBLINGS):
         if points >= most:
             return 0
-        told(k / DOUBLINGS)
         points = min(2 * points, most)
-        cubature = find_cubature(model, subspace.parts, points)
+
+        def so_far(part: float, before: int = k) -> None:
+            told((before + part) / DOUBLINGS)
+
+        cubature = find_cubature(model, subspace.parts, points, so_far)
         finer = in_basis(model, space.basis, space.pinned, cubature, space.skinning)
         if felt_share(model, finer) >= ENOUGH:
             return points
