@@ -24,8 +24,8 @@ def main(arguments: list[str]) -> int:
     scripts, render, waiting = False, {}, list(arguments)
     while waiting:
         word = waiting.pop(0)
-        if word in ("--enable-autoexec", "--disable-autoexec"):
-            scripts = word == "--enable-autoexec"
+        if word in ("--enable-autoexec", "-y", "--disable-autoexec"):
+            scripts = word != "--disable-autoexec"
         elif word in ("--background", "-b", "--factory-startup"):
             continue
         elif word in ("--threads", "--python-exit-code"):
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
             scene.render.filepath = render["--render-output"]
             scene.render.image_settings.file_format = render["--render-format"]
             first, _, last = waiting.pop(0).partition("..")
-            scene.frame_start, scene.frame_end = int(first), int(last or first)
+            scene.frame_start, scene.frame_end, scene.frame_step = int(first), int(last or first), 1
             bpy.ops.render.render(animation=True)
         else:
             assert word.endswith(".blend"), f"the stand-in does not know {word}"
