@@ -17,10 +17,16 @@ def is_seen(obj: Any, stage: Stage, context: Any) -> bool:
         stage.is_shown_in(context)
         and context.region_data is not None
         and space.show_object_viewport_mesh
-        # Without a local view Blender raises instead of answering.
-        and (space.local_view is None or obj.local_view_get(space))
+        and (space.local_view is None or _is_in_local_view(obj, context))
         and _is_in_a_shown_collection(obj.name, context.view_layer.layer_collection)
     )
+
+
+def _is_in_local_view(obj: Any, context: Any) -> bool:
+    """Whether the object belongs to the local view of a context, which must have one: Blender raises otherwise. Only
+    the evaluated copy knows.
+    """
+    return obj.evaluated_get(context.view_layer.depsgraph).local_view_get(context.space_data)
 
 
 def _is_in_a_shown_collection(name: str, layer: Any) -> bool:

@@ -55,7 +55,8 @@ def test_viewports_differ(body):
     elsewhere.region_data = None
     assert not is_seen(body, elsewhere)
     asked = []
-    local = SimpleNamespace(name=body.name, local_view_get=lambda space: asked.append(space) or len(asked) > 1)
+    evaluated = SimpleNamespace(local_view_get=lambda space: asked.append(space) or len(asked) > 1)
+    local = SimpleNamespace(name=body.name, evaluated_get=lambda _depsgraph: evaluated)
     assert is_seen(local, context()) and not asked, "without a local view Blender raises"
     view = context(local_view=object())
     assert not is_seen(local, view) and is_seen(local, view) and asked == [view.space_data] * 2

@@ -49,6 +49,22 @@ def test_handles_and_overlays_are_seen(shown):
     assert len(hues) > 10
 
 
+def test_wires_and_xray(shown):
+    bent, wires, xray = (viewport(shown, name) for name in ("3-bent", "7-wires", "8-xray"))
+    inside = reddish(bent)
+    assert reddish(wires).mean() < 0.001 and wires[inside].mean() < 0.9 * wires[~inside].mean(), "dark lines, no faces"
+    behind = viewport(shown, "6-square")[0, 0]
+    mixed = [np.abs(xray[inside].mean(axis=0) - other).max() for other in (bent[inside].mean(axis=0), behind)]
+    assert min(mixed) > 0.02, "between the body and what is behind it"
+
+
+def test_it_is_drawn_where_the_object_would_be(shown):
+    said = shown.values
+    assert said["seen"] and said["seen out of it"] and said["seen at the end"]
+    assert said["seen in its own local view"] and said["still seen in it"]
+    assert not said["seen in a local view of another"] and not said["seen in a hidden collection"]
+
+
 def test_nothing_is_said_of_an_error(shown):
     assert "Traceback" not in shown.log
     assert "Error" not in shown.log

@@ -1,6 +1,7 @@
 """The preview in a real viewport: beside Solid mode and behind another object, bent, with overlays, in exact colour."""
 
 import importlib
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -60,6 +61,47 @@ def on_screen(gui, place):
     return [int(region.x + x), int(gui.window.height - 1 - region.y - y)]
 
 
+def other_manners(gui, monkey, options):
+    """As wires and seen through; whether a local view and a hidden collection hide the body, itself hidden."""
+    manner = importlib.import_module(f"{BRIDGE}.preview_manner").Manner
+    options["manner"] = manner(0.0, (0.0, 0.0, 0.0), behind=0.0)
+    yield from gui.photograph("7-wires")
+    options["manner"] = manner(0.5)
+    yield from gui.photograph("8-xray")
+    del options["manner"]
+    sight = importlib.import_module(f"{BRIDGE.rpartition('.')[0]}.live_sight")
+    anywhere = SimpleNamespace(is_shown_in=lambda _context: True)
+
+    def look(name, change):
+        with gui.context():
+            change()
+            bpy.context.view_layer.update()
+            gui.record(name, sight.is_seen(monkey, anywhere, bpy.context))
+
+    def local_view_of_the_cube():
+        bpy.data.objects["Cube"].select_set(True)
+        bpy.ops.view3d.localview(frame_selected=False)
+
+    def local_view_of_the_body():
+        monkey.hide_set(False)
+        bpy.ops.object.select_all(action="DESELECT")
+        monkey.select_set(True)
+        bpy.ops.view3d.localview(frame_selected=False)
+        monkey.hide_set(True)
+
+    collection = monkey.users_collection[0]
+    look("seen in its own local view", local_view_of_the_body)
+    bpy.context.view_layer.depsgraph.update()
+    look("still seen in it", lambda: None)
+    with gui.context():
+        bpy.ops.view3d.localview(frame_selected=False)
+    look("seen", lambda: None)
+    look("seen in a local view of another", local_view_of_the_cube)
+    look("seen out of it", lambda: bpy.ops.view3d.localview(frame_selected=False))
+    look("seen in a hidden collection", lambda: setattr(collection, "hide_viewport", True))
+    look("seen at the end", lambda: setattr(collection, "hide_viewport", False))
+
+
 def scenario(gui):
     monkey = make_bodies(gui)
     region = gui.region()
@@ -80,6 +122,7 @@ def scenario(gui):
     bent[3, 3] = [0.0, 0.2, 0.5]
     preview.set_handles(bent)
     yield from gui.photograph("3-bent")
+    yield from other_manners(gui, monkey, shown["options"])
     colours = importlib.import_module(f"{BRIDGE}.preview_colours")
     preview.show_colours(colours.weight_colours(skin.weights[:, 3]))
     some = np.random.default_rng(0).choice(len(skin.rest), 60)
