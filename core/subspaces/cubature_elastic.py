@@ -51,7 +51,9 @@ class CubatureElastic(ElasticDensity):
 
     def change(self, dU: np.ndarray) -> np.ndarray:
         """What changes (r,3) of the unknowns do to the deformation gradients, (c,3,3)."""
-        return np.ascontiguousarray((self.G @ dU).reshape(-1, 3, 3).transpose(0, 2, 1))
+        # SciPy's BLAS: the NumPy that comes with Blender may bring one that is older than the processor.
+        products = dgemm(1.0, dU.T, self.G.T)
+        return np.ascontiguousarray(products.T.reshape(-1, 3, 3).transpose(0, 2, 1))
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
         """Deformation gradients of unknowns (r,3), decomposed; quicker with a deformation that is ``near``."""
@@ -60,7 +62,7 @@ class CubatureElastic(ElasticDensity):
     def nodal(self, stress: np.ndarray) -> np.ndarray:
         """Gradient by the unknowns of stresses (c,3,3), (r,3), N times the unit of the basis."""
         weighted = (self.weights[:, None, None] * stress).transpose(0, 2, 1).reshape(-1, 3)
-        return self.G.T @ weighted
+        return dgemm(1.0, weighted.T, self.G.T, trans_b=True).T
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
         """The stiffness into the lower blocks of a matrix (3,r,3,r), from second derivatives by F in the blocks
@@ -73,7 +75,6 @@ class CubatureElastic(ElasticDensity):
             some, G = blocks[points], self.G[3 * begin : 3 * (begin + CHUNK)]
             products = self._products[: len(G)]
             _multiply(len(some), some, G, products)
-            # SciPy's BLAS: the NumPy that comes with Blender may bring one that is older than the processor.
             total = dgemm(1.0, products.reshape(-1, 6 * r).T, G.T, 1.0, total, trans_b=True, overwrite_c=True)
         K = total.T.reshape(r, 6, r)
         pair = 0
