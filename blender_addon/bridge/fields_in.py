@@ -35,11 +35,19 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
     return weights
 
 
+ROUND_OFF = 1e-5
+"""By which weights that were meant to have a sum of one may miss it."""
+
+
 def normalized(weights: np.ndarray) -> np.ndarray:
-    """Rows with a sum of one; a row without any weight becomes the first material."""
-    total = weights.sum(axis=1, keepdims=True)
-    result = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0.0)
-    result[total[:, 0] <= 0.0, 0] = 1.0
+    """Rows with a sum of one: more is scaled down, and what is missing is the first material, which is where nothing is
+    painted. So half a weight is half of it, whichever tool has left it.
+    """
+    total = weights.sum(axis=1)
+    result = weights.copy()
+    missing = total < 1.0 - ROUND_OFF
+    result[missing, 0] += 1.0 - total[missing]
+    result[~missing] /= total[~missing, None]
     return result
 
 

@@ -30,7 +30,7 @@ def paints_a_map(obj: Any) -> bool:
 
 
 def normalize_maps(obj: Any) -> None:
-    """Keep the active map and scale the others so that all sum to one; where no other is, the first material fills."""
+    """Keep the active map and bring the others to a sum of one with it: see :func:`balanced`."""
     names = map_names(obj)
     kept = names.index(obj.vertex_groups.active.name)
     weights = group_weights(obj, obj.data, names)
@@ -48,17 +48,18 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
 def balanced(weights: np.ndarray, kept: int, fill: int | None) -> np.ndarray:
     """(n,k) weights whose rows sum to one, column ``kept`` unchanged; untouched rows (no weight at all) stay so.
 
-    What is missing goes to the other columns in proportion, else to column ``fill``; without any, the row is left for
-    the reader to scale.
+    Too much is taken from the other columns in proportion. What is missing is the first material's: it goes to its
+    column ``fill``; without that it is left out, as the reader understands. When the first itself is painted away, the
+    others grow in proportion.
     """
     result = weights.copy()
     others = np.delete(np.arange(weights.shape[1]), kept)
     painted = weights.sum(axis=1) > 0.0
     rest = 1.0 - weights[:, kept]
     total = weights[:, others].sum(axis=1)
-    shared = painted & (total > 0.0)
-    result[np.ix_(shared, others)] *= (rest[shared] / total[shared])[:, None]
+    scaled = painted & (total > (0.0 if fill == kept else rest))
+    result[np.ix_(scaled, others)] *= (rest[scaled] / total[scaled])[:, None]
     if fill is not None and fill != kept:
-        alone = painted & (total <= 0.0)
-        result[alone, fill] = rest[alone]
+        short = painted & ~scaled
+        result[short, fill] += rest[short] - total[short]
     return result

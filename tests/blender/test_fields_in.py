@@ -24,7 +24,7 @@ def painted(body):
 def test_rows_sum_to_one_and_unpainted_vertices_are_the_first_material(painted):
     weights = make_job(painted, bpy.context).material_weights
     assert np.allclose(weights.sum(axis=1), 1.0)
-    assert weights[0] == pytest.approx([0, 1, 0]) and weights[3] == pytest.approx([0, 0, 1])
+    assert weights[0] == pytest.approx([0.25, 0.75, 0]) and weights[3] == pytest.approx([0.75, 0, 0.25])
     assert weights[2] == pytest.approx([0, 0.75, 0.25]) and weights[11] == pytest.approx([1, 0, 0])
 
 
@@ -57,10 +57,22 @@ def test_other_groups_are_not_our_maps(painted):
 
 
 def test_balance_touches_nothing_that_is_unpainted():
-    weights = np.array([[0.0, 0.0, 0.0], [0.2, 0.6, 0.9], [0.5, 0.0, 0.0]])
+    weights = np.array([[0.0, 0.0, 0.0], [0.2, 0.6, 0.9], [0.5, 0.0, 0.0], [0.5, 0.25, 0.0]])
     result = painting.balanced(weights, kept=0, fill=None)
-    assert np.array_equal(result[0], weights[0]) and np.array_equal(result[2], weights[2])
+    assert np.array_equal(result[0], weights[0]) and np.array_equal(result[2:], weights[2:])
     assert result[1] == pytest.approx([0.2, 0.32, 0.48])
+
+
+def test_what_a_stroke_takes_away_goes_to_the_first_material():
+    weights = np.array([[0.1, 0.25, 0.5]])
+    assert painting.balanced(weights, kept=1, fill=0)[0] == pytest.approx([0.25, 0.25, 0.5])
+    assert painting.balanced(weights, kept=0, fill=0)[0] == pytest.approx([0.1, 0.3, 0.6])
+    assert painting.balanced(weights, kept=2, fill=1)[0] == pytest.approx([0.1, 0.4, 0.5])
+
+
+def test_sums_that_rounding_misses_are_scaled():
+    rows = fields_in.normalized(np.array([[0.0, 1.0 - 1e-7, 0.0], [0.0, 0.0, 1.0 + 1e-7], [0.5, 2.0, 0.0]]))
+    assert np.array_equal(rows[:2], [[0, 1, 0], [0, 0, 1]]) and rows[2] == pytest.approx([0.2, 0.8, 0.0])
 
 
 def test_regions_become_surfaces_in_world_space(painted, add_mesh):

@@ -12,4 +12,7 @@ def test_a_stroke_keeps_the_sum_at_one_and_is_one_undo_step(windowed):
     assert said["sum after"] == pytest.approx([1.0, 1.0], abs=1e-4)
     assert said["after undo"] == [pytest.approx(1.0), pytest.approx(1.0), 0, "WEIGHT_PAINT"]
     assert said["other map"][:2] == pytest.approx([1.0, 1.0]) and said["other map"][2] > 0
+    correlation, values = said["gradient"]
+    assert abs(correlation) > 0.8 and values > 10, "the gradient tool draws a gradient, and that is what is read"
+    assert said["gradient sums"][0] == pytest.approx(1.0, abs=1e-4)
     assert "Traceback" not in result.log, result.log

@@ -1,6 +1,11 @@
 """A stroke with the mouse on a material's map: the maps sum to one after it, and one undo takes all of it back."""
 
+import importlib
+
 import bpy
+import numpy as np
+
+PACKAGE = "bl_ext.user_default.sinew"
 
 
 def weights(obj):
@@ -56,3 +61,23 @@ def scenario(gui):
     gui.record(
         "other map", [min(sums), max(sums), sum(1 for v in body().data.vertices for g in v.groups if g.group == 2)]
     )
+
+    with gui.context():
+        body().vertex_groups.active = body().vertex_groups["Bone"]
+        bpy.ops.wm.tool_set_by_id(name="builtin.gradient", space_type="VIEW_3D")
+        bpy.ops.ed.undo_push(message="Gradient tool")
+    yield from gui.settle()
+    yield from gui.drag([(x - 150 + 30 * k, y) for k in range(11)])
+    yield from gui.settle()
+    fields_in = importlib.import_module(f"{PACKAGE}.blender_addon.bridge.fields_in")
+    across = sorted((v.co.x, float(row[1])) for v, row in zip(body().data.vertices, read(fields_in), strict=True))
+    gui.record("gradient", [float(np.corrcoef(*np.transpose(across))[0, 1]), len({round(w, 2) for _, w in across})])
+    gui.record("gradient sums", [float(total) for total in (read(fields_in).sum(axis=1).min(), read(fields_in).max())])
+    yield from gui.photograph("gradient")
+    with gui.context():
+        bpy.ops.wm.tool_set_by_id(name="builtin_brush.Draw", space_type="VIEW_3D")
+
+
+def read(fields_in):
+    """What a bake would read of the maps, (n,2)."""
+    return fields_in.material_weights(body(), body().data)
