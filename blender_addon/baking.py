@@ -36,7 +36,8 @@ def prepare(
     job = job_in.make_job(obj, context, frames, solver, on_frame)
     store = FrameStore.create(job_in.writable_folder(obj), job)
     if not any(store.read_kept(kind) for kind in ("mesh", "subspace")):
-        store.take_kept(FrameStore(job_in.live_path(obj)))
+        for folder in (job_in.unsaved_live_path(obj), job_in.live_path(obj)):
+            store.take_kept(FrameStore(folder))
     _note_folder(obj, store)
     obj.sinew.bake.material_warning = nowhere_words(job)
     return job, store
@@ -140,8 +141,7 @@ def delete(obj: Any) -> None:
 
 def delete_live(obj: Any) -> None:
     """Remove what live mode keeps of the object on disk."""
-    if bpy.data.filepath:
-        folder = job_in.live_path(obj)
+    for folder in {job_in.live_path(obj), job_in.unsaved_live_path(obj)}:
         (folder / child.LOG_NAME).unlink(missing_ok=True)
         FrameStore(folder).delete()
 

@@ -22,6 +22,7 @@ from . import baking, live_edits, live_scene
 from . import job as child
 from .bridge import job_in
 from .bridge.mesh_in import unit_scale
+from .bridge.stack import is_own_cache, later_modifiers
 from .bridge.take_out import keyable_strength, keyable_target, names_of_take
 from .live_state import Event, Grab, LiveState
 from .starting import holding_strength
@@ -62,6 +63,15 @@ class Session:
         if obj is not None:
             self.object_name = obj.name
         return obj
+
+    @property
+    def words_of_edits(self) -> str:
+        """What was edited since the session began and does not count yet; "" when all does."""
+        if self.state.stale:
+            return "The modes were found for other stiffness. Reset finds them anew."
+        if self.pending:
+            return f"Edited: {', '.join(self.pending)}. That counts from the next Reset."
+        return ""
 
 
 _session: Session | None = None
@@ -127,10 +137,14 @@ def _job(obj: Any, context: Any) -> Job:
 
 
 def _store(obj: Any, job: Job) -> FrameStore:
-    """The store that live mode keeps beside the bake's."""
+    """The store that live mode keeps; modes are lent by the bake's, or by that of before the file was saved."""
     store = FrameStore.create(job_in.live_folder(obj), job)
-    if store.read_kept("subspace") is None and baking.has_store(obj):
-        store.take_kept(baking.open_store(obj))
+    lenders = [FrameStore(job_in.unsaved_live_path(obj))]
+    if baking.has_store(obj):
+        lenders.append(baking.open_store(obj))
+    for lender in lenders:
+        if store.read_kept("subspace") is None:
+            store.take_kept(lender)
     return store
 
 
@@ -181,7 +195,7 @@ def restart(context: Any, job: Job, record: bool = False) -> None:
 
 def is_outdated(session: Session) -> bool:
     """Whether the scene was edited since the session began, as far as it is looked at."""
-    return bool(session.pending) or session.state.stale or session.edits.stiffness_was_sent
+    return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
 
 
 def reset(context: Any) -> None:
@@ -201,7 +215,7 @@ def record(context: Any) -> None:
     session = _session
     session.message = ""
     job = _job_now(session, context)
-    if session.edits.stiffness_was_sent or job.fingerprints() != session.job.fingerprints():
+    if session.edits.stiffness_differs or job.fingerprints() != session.job.fingerprints():
         restart(context, job, record=True)
     else:
         session.state.record(baking.wanted_modes(session.object) > 0)
@@ -281,9 +295,6 @@ def _take_event(event: Event) -> None:
         return  # the next beat ends it
     if kind == "mesh":
         baking.note_mesh(obj, event)
-    elif kind == "ready" and not _reason_to_end(session, obj):
-        with _ending_on_errors():
-            _begin_to_show(session, obj)
     elif kind == "halted":
         session.message = f"Paused: {event['message']} {event['remedy']}"
 
@@ -307,11 +318,17 @@ def _beat() -> None:
     session = _session
     if session is None:
         return
+    if live_scene.is_rendering():
+        if live_scene.is_rendering_viewport():
+            session.stage.show()  # renders show the scene as it is without live mode
+        return  # frames are the render's now
     obj = session.object
     if reason := _reason_to_end(session, obj):
         _end(reason)
         return
     with _ending_on_errors():
+        if session.state.ready and session.view is None:
+            _begin_to_show(session, obj)
         _go_on(session, obj, time.monotonic())
 
 
@@ -354,11 +371,15 @@ def _frame_was_changed(session: Session) -> None:
     state = session.state
     if state.recording:
         return
-    if session.stage.scene.frame_current == state.first:
+    if live_scene.is_played_back():
+        state.pause()
+        session.message = "Paused while Blender plays the animation. Stop that (Space), then press Play"
+    elif session.stage.scene.frame_current == state.first:
         state.reset()
+        session.message = "Begun anew, since the scene was set to its first frame"
     else:
         state.pause()
-        session.message = f"Paused at frame {state.frame}: the scene's frame was changed"
+        session.message = "Paused, since the scene was set to another frame. Play goes on from the frame above"
 
 
 def _finish_take(session: Session, obj: Any) -> None:
@@ -377,8 +398,17 @@ def _child_ended(run: child.Run) -> bool:
     """The child has ended by itself; False to be asked again, while what was recorded waits."""
     if _session is None or _session.run is not run:
         return True
+    if live_scene.is_rendering():
+        return False
     _end(f"{run.message} {run.remedy}".strip() or "Live mode ended: the simulation process is gone.")
     return run.on_end == _child_ended or run.on_end(run)
+
+
+def not_drawn(obj: Any) -> list[str]:
+    """Names of the modifiers that show in the viewport, but not while the body is played with."""
+    nodes = obj.sinew.bake.nodes
+    later = [m for m in later_modifiers(obj) if m.show_viewport and not is_own_cache(m)]
+    return [m.name for m in later if m.type != "NODES" or nodes is None or m.node_group != nodes]
 
 
 def strength_of(obj: Any, scene: Any) -> float:

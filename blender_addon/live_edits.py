@@ -15,17 +15,21 @@ class Edits:
     """Compares an object with what it was when the session began; cheap, so it can be asked all the time."""
 
     def __init__(self, obj: Any, scene: Any) -> None:
-        self._stiffness = _moduli(obj)
+        self._stiffness = self._first_stiffness = _moduli(obj)
         self._others = _others(obj, scene)
         self._vertices = len(obj.data.vertices)
-        self.stiffness_was_sent = False
+
+    @property
+    def stiffness_differs(self) -> bool:
+        """Whether the child plays with other stiffness than it began with."""
+        return self._stiffness != self._first_stiffness
 
     def new_stiffness(self, obj: Any) -> list[float] | None:
         """Young's moduli, Pa, where they have changed since this was asked last."""
         now = _moduli(obj)
         if now == self._stiffness or len(now) != len(self._stiffness):
             return None
-        self._stiffness, self.stiffness_was_sent = now, True
+        self._stiffness = now
         return now
 
     def others(self, obj: Any, scene: Any) -> list[str]:

@@ -37,7 +37,8 @@ def before_save(*_: Any) -> None:
     session = live.current()
     if session is not None:
         session.stage.show()
-        session.stage.follow(session.stage.frame)
+        if not live_scene.is_rendering():
+            session.stage.follow(session.stage.frame)
         session.state.fresh = True  # the timer follows the simulation again
         if session.view is not None:
             session.view.put_away()
@@ -52,10 +53,11 @@ def after_return(*_: Any) -> None:
 
 
 @bpy.app.handlers.persistent
-def after_frame_change(scene: Any, *_: Any) -> None:
-    """By whomever."""
+def after_frame_change(scene: Any, depsgraph: Any = None, *_: Any) -> None:
+    """By whomever, but a render, which goes back by itself."""
     session = live.current()
-    if session is not None:
+    rendered = depsgraph is not None and depsgraph.mode == "RENDER"  # asked first: then it is another thread
+    if session is not None and not rendered and not live_scene.is_rendering_viewport():
         session.stage.note_frame_change(scene)
 
 

@@ -27,6 +27,7 @@ class Stage:
     subframe: float = 0.0
     hidden: bool = False
     was_selected: bool = False
+    _at: int | None = None
     _moving: bool = False
     _changed: bool = False
 
@@ -55,6 +56,7 @@ class Stage:
         """Hide the mesh, and note the frame to go back to."""
         scene = self.scene
         self.frame, self.subframe = scene.frame_current, scene.frame_subframe
+        self._at = self.frame
         self.hide(obj)
 
     def is_in_a_window(self) -> bool:
@@ -105,7 +107,7 @@ class Stage:
 
     def follow(self, frame: int) -> None:
         """Go to a frame, so that what is animated is seen where the simulation has it."""
-        scene = self.scene
+        scene, self._at = self.scene, frame
         if scene is None or scene.frame_current == frame:
             return
         with self.unnoticed():
@@ -121,8 +123,8 @@ class Stage:
             self._moving = False
 
     def note_frame_change(self, scene: Any) -> None:
-        """The scene has come to another frame."""
-        if not self._moving and scene.session_uid == self.scene_uid:
+        """The scene has come to a frame; a render comes back to that which was shown."""
+        if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
             self._changed = True
 
     def frame_was_changed(self) -> bool:
@@ -138,6 +140,22 @@ class Stage:
             return
         if (scene.frame_current, scene.frame_subframe) != (self.frame, self.subframe):
             scene.frame_set(self.frame, subframe=self.subframe)
+
+
+def is_rendering() -> bool:
+    """Whether Blender renders the scene, or an animation of the viewport: its frames are the render's meanwhile."""
+    return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
+
+
+def is_rendering_viewport() -> bool:
+    """Whether Blender renders an animation of the viewport, which shows what is hidden there as little as a window."""
+    windows = bpy.context.window_manager.windows
+    return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
+
+
+def is_played_back() -> bool:
+    """Whether Blender plays the animation in some window."""
+    return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
 
 
 def reason_to_end(obj: Any | None, stage: Stage) -> str:

@@ -190,10 +190,13 @@ def _display(session: Session) -> dict[str, np.ndarray]:
 def words(session: Session) -> list[str]:
     """What stands in the corner of the view."""
     state = session.state
-    frame = f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")
-    settled = "" if state.converged else ", not settled"
-    speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
-    return [frame, speed, *(said for said in (session.message, session.run.waits_for) if said)]
+    lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
+    if state.playing:
+        settled = "" if state.converged else ", not settled"
+        speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
+        lines.append(speed)
+    said = session.message, session.words_of_edits, session.run.waits_for
+    return [*lines, *(line for line in said if line)]
 
 
 def redraw_views() -> None:

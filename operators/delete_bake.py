@@ -9,7 +9,9 @@ from . import polls
 class SINEW_OT_delete_bake(bpy.types.Operator):
     bl_idname = "sinew.delete_bake"
     bl_label = "Delete Bake"
-    bl_description = "Remove the baked shapes and the frames on disk; a hidden original is shown again"
+    bl_description = (
+        "Remove the baked shapes and all that is kept on disk, for live mode too; a hidden original is shown again"
+    )
     bl_options = {"UNDO"}
 
     @classmethod
@@ -32,6 +34,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = baking.source_of(context.object) or context.object
         baking.delete(source)
+        baking.delete_live(source)
         context.view_layer.objects.active = source
         return {"FINISHED"}
 

@@ -20,7 +20,7 @@ class SINEW_OT_live_stop(bpy.types.Operator):
         if live.current() is None:
             cls.poll_message_set(polls.NOT_LIVE)
             return False
-        return True
+        return not polls.is_rendering(cls)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self.by_key and playback.takes_esc(context):

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import choices, job, live
+from ..blender_addon import choices, job, live, live_scene
 from ..core.errors import SinewError
 
 
@@ -108,6 +108,7 @@ def can_begin(operator: Any, context: Any, kept: str, baked: str) -> bool:
 
 
 NOT_LIVE = "Press Play in the panel Live first"
+RENDERING = "Blender renders: wait until it is done"
 
 
 def can_play(operator: Any, context: Any) -> bool:
@@ -122,8 +123,8 @@ def can_play(operator: Any, context: Any) -> bool:
         reason = "Go to Object Mode first"
     elif not choices.in_subspace(obj.sinew.solver):
         reason = "Choose a subspace solver first (Solver)"
-    elif not context.blend_data.filepath:
-        reason = "Save the .blend first: the modes are kept beside it"
+    elif live_scene.is_rendering():
+        reason = RENDERING
     elif obj.sinew.bake.hides_original:
         reason = "The object is hidden by its bake: press Delete Bake first"
     elif not obj.visible_get():
@@ -139,13 +140,24 @@ def is_live(operator: Any) -> bool:
     if session is None or not session.state.ready:
         operator.poll_message_set(NOT_LIVE if session is None else "The body is being prepared")
         return False
-    return True
+    return not is_rendering(operator)
+
+
+def is_rendering(operator: Any) -> bool:
+    """Whether live mode has to leave the scene to a render."""
+    if live_scene.is_rendering():
+        operator.poll_message_set(RENDERING)
+        return True
+    return False
 
 
 def can_record(operator: Any) -> bool:
-    """Whether what is played can become springs of the object's own vertices."""
+    """Whether what is played can become springs of the object's own vertices, and frames in a cache."""
     session = live.current()
     obj = session.object
+    if not bpy.data.filepath:
+        operator.poll_message_set("Save the .blend first: what is recorded is kept beside it")
+        return False
     if obj is None or len(session.job.surface.positions) != len(obj.data.vertices):
         operator.poll_message_set(
             "A modifier that is simulated changes the vertices, so grabs cannot become springs of the mesh: set "

@@ -5,5 +5,5 @@ Neither the library nor the bridge is imported here.
 
 from . import bake, body, collisions, fields, live, materials, overlays, pins, resolution, solver, springs
 
-MODULES = (body, resolution, materials, pins, springs, collisions, fields, solver, live, bake, overlays)
+MODULES = (body, live, resolution, materials, pins, springs, collisions, fields, solver, bake, overlays)
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

@@ -10,14 +10,14 @@ from .solver import draw_points
 class Live(Subject):
     bl_label = "Live"
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and _can_be_played_with(context.object)
+
     def draw(self, context: Any) -> None:
         obj = context.object
         settings = obj.sinew.live
         session = live.session_of(obj)
-        if session is None and not choices.in_subspace(obj.sinew.solver):
-            wrapped(self.layout, "Playing in the viewport needs a subspace solver.", context, "INFO")
-            self.layout.operator("sinew.live_choose_solver")
-            return
         if session is not None and not session.state.ready:
             _draw_preparing(self.layout, session, context)
         else:
@@ -30,11 +30,31 @@ class Live(Subject):
         column.prop(settings, "show")
         if settings.show == "WEIGHTS":
             column.prop(settings, "mode")
+        if names := live.not_drawn(obj):
+            wrapped(self.layout, f"Not drawn while live: {', '.join(names)}", context, "MODIFIER")
         if settings.message:
             wrapped(self.layout, settings.message, context, "INFO")
         draw_points(self.layout, obj.sinew.bake, context)
         if session is not None and session.state.ready:
             _draw_state(self.layout, session, context)
+
+
+class Unplayable(Subject):
+    """In the place of the other, with another solver; closed, since that is the usual case."""
+
+    bl_label = "Live"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return super().poll(context) and not _can_be_played_with(context.object)
+
+    def draw(self, context: Any) -> None:
+        wrapped(self.layout, "Playing in the viewport needs a subspace solver.", context, "INFO")
+        self.layout.operator("sinew.live_choose_solver")
+
+
+def _can_be_played_with(obj: Any) -> bool:
+    return choices.in_subspace(obj.sinew.solver) or live.session_of(obj) is not None
 
 
 def _draw_preparing(layout, session, context):
@@ -61,17 +81,15 @@ def _draw_state(layout, session, context):
     state = session.state
     box = layout.box().column(align=True)
     box.label(text=f"{state.doing}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
-    box.label(text=f"{state.rate:.0f} frames/s, {state.iterations} iterations, {1e3 * state.seconds:.1f} ms")
+    if state.playing:
+        box.label(text=f"{state.rate:.0f} frames/s, {state.iterations} iterations, {1e3 * state.seconds:.1f} ms")
     if session.message:
         wrapped(layout, session.message, context, "INFO")
     if session.run.waits_for:
         wrapped(layout, session.run.waits_for, context, "INFO")
-    if state.stale:
-        wrapped(layout, "The modes were found for other stiffness. Reset finds them anew.", context, "ERROR")
+    if session.words_of_edits:
+        wrapped(layout, session.words_of_edits, context, "ERROR" if state.stale else "INFO")
         layout.operator("sinew.live_reset", icon="REW")
-    elif session.pending:
-        words = f"Edited: {', '.join(session.pending)}. That counts from the next Reset."
-        wrapped(layout, words, context, "INFO")
 
 
 def status_hints(header: Any, context: Any) -> None:
@@ -85,4 +103,4 @@ def status_hints(header: Any, context: Any) -> None:
     layout.separator()
 
 
-CLASSES = panels(Live, "live", bl_options={"DEFAULT_CLOSED"})
+CLASSES = panels(Live, "live") + panels(Unplayable, "unplayable", bl_options={"DEFAULT_CLOSED"})

@@ -119,21 +119,31 @@ def default_folder(obj: Any) -> Path:
     blend = bpy.data.filepath
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
-    readable = re.sub(r"[^\w-]+", "_", obj.name).strip("_") or "object"
-    unique = hashlib.sha256(obj.name.encode()).hexdigest()[:8]
-    path = Path(bpy.path.abspath("//")) / "sinew_cache" / Path(blend).stem
-    folder, k = path / f"{readable}-{unique}", 2
+    path, name = Path(bpy.path.abspath("//")) / "sinew_cache" / Path(blend).stem, _folder_name(obj)
+    folder, k = path / name, 2
     # An object that was renamed keeps its folder: a new one of the old name gets another.
     taken = [recorded_folder(other) for other in bpy.data.objects if other.sinew.bake.folder and other != obj]
     while folder in taken:
-        folder, k = path / f"{readable}-{unique}-{k}", k + 1
+        folder, k = path / f"{name}-{k}", k + 1
     return folder
 
 
+def _folder_name(obj: Any) -> str:
+    readable = re.sub(r"[^\w-]+", "_", obj.name).strip("_") or "object"
+    return f"{readable}-{hashlib.sha256(obj.name.encode()).hexdigest()[:8]}"
+
+
 def live_path(obj: Any) -> Path:
-    """Folder beside that of the object's frames, for what live mode keeps; StoreError when the .blend is not saved."""
+    """Folder for what live mode keeps, beside that of the object's frames."""
+    if not bpy.data.filepath:
+        return unsaved_live_path(obj)
     folder = default_folder(obj)
     return folder.with_name(f"{folder.name}-live")
+
+
+def unsaved_live_path(obj: Any) -> Path:
+    """That folder while the .blend is not saved: Blender deletes it when it quits."""
+    return Path(bpy.app.tempdir) / "sinew_cache" / f"{_folder_name(obj)}-live"
 
 
 def live_folder(obj: Any) -> Path:

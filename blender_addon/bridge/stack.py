@@ -88,13 +88,18 @@ def has_own_keys(obj: Any) -> bool:
     return obj.data.shape_keys is not None and not (record.on_itself and record.kind == "KEYS")
 
 
+def later_modifiers(obj: Any, place: Place | None = None) -> list[Any]:
+    """The modifiers after the place that is simulated, or another."""
+    return list(obj.modifiers)[(place or place_of(obj)).below :]
+
+
 @contextmanager
 def cut_after(obj: Any, place: Place) -> Iterator[None]:
     """Within it, ``obj`` evaluates to its shape at the place: later modifiers and our own result are off, and the
     object is not hidden.
     """
-    modifiers = list(obj.modifiers)
-    later = [(m, m.show_viewport) for k, m in enumerate(modifiers) if k >= place.below or is_own_cache(m)]
+    own = [m for m in list(obj.modifiers)[: place.below] if is_own_cache(m)]
+    later = [(m, m.show_viewport) for m in [*own, *later_modifiers(obj, place)]]
     try:
         for modifier, _ in later:
             modifier.show_viewport = False

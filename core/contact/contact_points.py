@@ -11,7 +11,7 @@ import numpy as np
 from ..assembly.deformation_gradient import shape_gradients
 from ..forces.embedded_points import EmbeddedPoints
 from ..mesh.embedding import Embedding, embed
-from ..mesh.farthest_points import farthest_points
+from ..mesh.farthest_points import Chosen, farthest_points
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
@@ -56,17 +56,18 @@ class ContactPoints:
         carry: Callable[[Embedding], EmbeddedPoints] | None = None,
         combine: Callable[[Embedding], EmbeddedPoints] | None = None,
         most: int | None = None,
+        choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
         """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa; ``carry`` makes
         points of a mesh that other unknowns than its vertices move, ``combine`` what else combines corners.
 
         A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
-        touch nothing. Of more than ``most`` points, that many are kept, far from one another, and each stands for the
-        area of those nearest to it.
+        touch nothing. Of more than ``most`` points, that many are kept, far from one another as ``choose`` finds them,
+        and each stands for the area of those nearest to it.
         """
         at, normals, areas = _candidates(surface, mesh)
         if most is not None and most < len(at):
-            chosen = farthest_points(at, most)
+            chosen = choose(at, most)
             at, normals = at[chosen.points], normals[chosen.points]
             areas = np.bincount(chosen.nearest, areas, minlength=len(at))
         embedding = embed(at, mesh)

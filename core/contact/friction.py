@@ -35,7 +35,8 @@ def _resistance(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LaggedFriction:
-    """Friction at p points during one step.
+    """Friction at p points during one step. Only those that press are computed with: of a body that lies on the ground
+    most do not.
 
     Parameters
     ----------
@@ -58,15 +59,29 @@ class LaggedFriction:
         eps: float,
         before: LaggedFriction | None = None,
     ) -> None:
-        self._forces, self._normals, self._base, self._step, self._eps = forces, normals, base, step, eps
+        self._pressing, self._count = np.flatnonzero(forces), len(forces)
+        self._forces, self._normals, self._base = (array[self._pressing] for array in (forces, normals, base))
+        self._step, self._eps = step, eps
         # The slip and the full friction at the last stiffness (None before the first), and the friction force as an
         # unknown of its own.
         self._last: tuple[np.ndarray, np.ndarray] | None = None
-        self._dual = np.zeros_like(base)
+        self._dual = np.zeros_like(self._base)
         self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
         if before is not None and before._last is not None:
-            self._last = self._tangential(before._last[0]), before._last[1]
-            self._dual = self._possible(self._tangential(before._dual))
+            # What did not press before had neither a force nor, whatever its slip was, a part in the linearisation.
+            slip, full, dual = (self._of_mine(before, array) for array in (*before._last, before._dual))
+            self._last = self._tangential(slip), full
+            self._dual = self._possible(self._tangential(dual))
+
+    def _of_mine(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
+        """Values of the points that pressed before, at those that press now; 0 where there are none."""
+        return before._everywhere(values)[self._pressing]
+
+    def _everywhere(self, values: np.ndarray) -> np.ndarray:
+        """Values of the points that press, at all p points."""
+        full = np.zeros((self._count, *values.shape[1:]))
+        full[self._pressing] = values
+        return full
 
     def value(self, y: np.ndarray) -> float:
         """J."""
@@ -76,7 +91,8 @@ class LaggedFriction:
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """(p,3), N."""
         slip = self._slip(y)
-        return (self._forces / _resistance(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
+        force = (self._forces / _resistance(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
+        return self._everywhere(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
         """Derivatives of the force by the points, semi-definite, (p,3,3), N/m: those of ``q(|u|) z = mu lambda u`` for
@@ -87,7 +103,7 @@ class LaggedFriction:
         lies in its direction. At the solution it is the true derivative.
         """
         if self._answer is None or not np.array_equal(self._answer[0], y):
-            self._answer = y.copy(), self._stiffness_at(self._slip(y))
+            self._answer = y.copy(), self._everywhere(self._stiffness_at(self._slip(y)))
         return self._answer[1]
 
     def _stiffness_at(self, slip: np.ndarray) -> np.ndarray:
@@ -116,12 +132,13 @@ class LaggedFriction:
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""
-        change = self._forces[:, None] * self._normals - other._forces[:, None] * other._normals
+        normal_forces = (each._everywhere(each._forces[:, None] * each._normals) for each in (self, other))
+        change = np.subtract(*normal_forces)
         total = max(self._forces.sum(), other._forces.sum())
         return bool(np.linalg.norm(change, axis=1).sum() > NOTICEABLE * total)
 
     def _slip(self, y: np.ndarray) -> np.ndarray:
-        return self._tangential((y - self._base) / self._step)
+        return self._tangential((y[self._pressing] - self._base) / self._step)
 
     def _tangential(self, vectors: np.ndarray) -> np.ndarray:
         return vectors - np.sum(vectors * self._normals, axis=1, keepdims=True) * self._normals

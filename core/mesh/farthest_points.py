@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,8 @@ class Chosen(NamedTuple):
     nearest: np.ndarray
 
 
-def farthest_points(positions: np.ndarray, count: int) -> Chosen:
-    """Choose ``count`` of the points (p,3), all where there are no more.
+def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None] = lambda: None) -> Chosen:
+    """Choose ``count`` of the points (p,3), all where there are no more; ``go_on`` is called for each, and may raise.
 
     Corners and tips come first: what lies farthest out towards the faces, edges and corners of a cube. Then one after
     the other the point that is farthest from all before [Gonzalez 1985, Clustering to Minimize the Maximum Intercluster
@@ -28,6 +29,7 @@ def farthest_points(positions: np.ndarray, count: int) -> Chosen:
     chosen: list[int] = []
     nearest, away = np.zeros(len(positions), dtype=np.int64), np.full(len(positions), np.inf)
     while len(chosen) < count and away.max() > 0.0:
+        go_on()
         chosen.append(wanted.pop(0) if wanted else int(np.argmax(away)))
         closer = np.sum((positions - positions[chosen[-1]]) ** 2, axis=1)
         nearest[closer < away] = len(chosen) - 1

@@ -8,6 +8,7 @@ was reported.
     mesh.sinew         tetrahedra and embedding
     materials.sinew    what each tetrahedron is made of
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
+    touching.sinew     which points of its surface touch
     display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
     handles.sinew      the frames as handles under weights, where the result is kept so
     frame_000012.sinew positions of the render surface, world space, metres
@@ -36,8 +37,10 @@ from .process_memory import peak_memory
 STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-KEPT = ("mesh", "materials", "subspace", "display", "handles")
+KEPT = ("mesh", "materials", "subspace", "touching", "display", "handles")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
+LENT = ("mesh", "materials", "subspace", "touching")
+"""Those that are of use to another store."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 
 
@@ -242,14 +245,14 @@ class FrameStore:
         write_arrays(self._path(kind), arrays, about)
 
     def take_kept(self, other: FrameStore) -> None:
-        """Keep what another store keeps, beside what is made of its frames: keys tell whether it can be used."""
-        for kind in KEPT:
-            if kind != "handles" and (kept := other.read_kept(kind)):
+        """Keep what another store keeps of tetrahedra and modes: keys tell whether it can be used."""
+        for kind in LENT:
+            if kept := other.read_kept(kind):
                 self.keep(kind, *kept)
 
     def take_over(self, other: FrameStore) -> None:
-        """Take the frames, states and kept arrays of another store, whose job does the same to the same surface: as
-        when the grabs of a take have become this store's springs. The other stays as it is.
+        """Take the frames, states, tetrahedra, modes and handles of another store, whose job does the same to the same
+        surface: as when the grabs of a take have become this store's springs. The other stays as it is.
         """
         self.take_kept(other)
         for kind in ("state", "frame"):

@@ -23,6 +23,7 @@ from ..forces.step_potential import Load
 from ..linear_solvers.protocol import DirectSolver
 from ..materials.lame import youngs_modulus
 from ..mesh.embedding import Embedding
+from ..mesh.farthest_points import Chosen, farthest_points
 from ..model.model import Model
 from ..model.settings import Ground
 from ..subspaces.carried_points import CarriedPoints
@@ -43,6 +44,7 @@ class Loads:
     space : the model itself, or its subspace
     embedding : of the job's surface in the model's mesh
     solver : the direct solver that carries accelerations into the body
+    choose : which points of many touch, as :func:`farthest_points`
 
     Raises
     ------
@@ -50,14 +52,22 @@ class Loads:
         One of them cannot act.
     """
 
-    def __init__(self, job: Job, model: Model, space: Space, embedding: Embedding, solver: type[DirectSolver]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        model: Model,
+        space: Space,
+        embedding: Embedding,
+        solver: type[DirectSolver],
+        choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
+    ) -> None:
         self._substeps = job.solver.substeps
         self._movers: list[_Mover] = [_MovingSpring(spring, space, embedding) for spring in job.springs]
         if job.accelerations is not None:
             field = _ReducedField if isinstance(space, ReducedModel) else _MovingField
             self._movers.append(field(job.accelerations, space, embedding, solver))
         if job.ground is not None or job.colliders:
-            self._movers += _contacts(job, model, space)
+            self._movers += _contacts(job, model, space, choose)
 
     def at(self, frame: int, substep: int) -> tuple[Load, ...]:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""
@@ -146,10 +156,10 @@ class _MovingCollider:
         return self._last[1]
 
 
-def _contacts(job: Job, model: Model, space: Space) -> list[_Mover]:
+def _contacts(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> list[_Mover]:
     carriers = space.points, space.combinations
     moduli = youngs_modulus(*model.elastic.parameters.T)
-    points = ContactPoints.of(job.surface, model.mesh, moduli, *carriers, space.touching)
+    points = ContactPoints.of(job.surface, model.mesh, moduli, *carriers, space.touching, choose)
     density = float(model.masses.sum() / model.elastic.weights.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)

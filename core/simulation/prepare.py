@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from .job import Job
 from .kept_materials import keep_materials
 from .kept_mesh import mesh_key, pack, unpack
 from .kept_subspace import Kept, kept_subspace
+from .kept_touching import touching_choice
 from .layer_warnings import layer_warnings
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
@@ -183,7 +185,8 @@ def prepare(
     space = subspace.model if subspace else model
     on_event(_with_cubature(about, kept))
     pins = _pins_of_unknowns(pins, model, subspace)
-    loads = Loads(job, model, space, embedding, linear_solver.solver)
+    touching = touching_choice(store, partial(_go_on, should_stop))
+    loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     points = space.points(embedding)
     return Prepared(model, space, subspace, embedding, fields.modulus_weights, points, pins, loads, linear_solver)
 

@@ -8,14 +8,13 @@ the object, bakes to shape keys, renders.
 from __future__ import annotations
 
 import math
-import os
 import sys
 import time
 from pathlib import Path
 
 import bpy
 import numpy as np
-from stage import add_group, light_and_camera, render, vertex_positions
+from stage import add_group, begin, light_and_camera, render, vertex_positions
 
 FRAMES = 60
 SIZE = 0.5  # metres from the middle of the head to an ear are two thirds of it
@@ -24,13 +23,7 @@ FLESH, BONE = (0.80, 0.36, 0.28), (0.93, 0.88, 0.74)
 
 def main(folder: Path) -> None:
     """Make, bake, render and measure the scene."""
-    package = os.environ.get("SINEW_PACKAGE", "bl_ext.user_default.sinew")
-    if package not in bpy.context.preferences.addons:
-        bpy.ops.preferences.addon_enable(module=package)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = 1, FRAMES
-    scene.render.fps = 24
+    scene, _package = begin(FRAMES)
     head = add_head()
     paint(head)
     shake(head)

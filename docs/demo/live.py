@@ -10,11 +10,11 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import os
 import statistics
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import bpy
 import numpy as np
 from creature import GROUND, add_creature
 from mathutils import Vector
-from stage import light_and_camera, render
+from stage import begin, light_and_camera, render
 
 FRAMES = 96
 CAMERA, LOOK_AT = (0.35, -2.6, 0.9), (-0.12, 0.0, 0.34)
@@ -37,13 +37,7 @@ DRAGS = (
 
 def main(folder: Path) -> None:
     """Make, play, record, bake again, render."""
-    package = os.environ.get("SINEW_PACKAGE", "bl_ext.user_default.sinew")
-    if package not in bpy.context.preferences.addons:
-        bpy.ops.preferences.addon_enable(module=package)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
-    scene = bpy.context.scene
-    scene.frame_start, scene.frame_end = 1, FRAMES
-    scene.render.fps = 24
+    scene, package = begin(FRAMES)
     creature = add_creature()
     light_and_camera(scene, CAMERA, LOOK_AT)
     bpy.ops.mesh.primitive_plane_add(size=200.0, location=(0.0, 0.0, GROUND))
@@ -63,10 +57,12 @@ def main(folder: Path) -> None:
 
 def play(creature: bpy.types.Object, package: str) -> None:
     """Record a take with the scripted mouse, and bring it into the scene."""
-    job_in, service, store, take = (
+    job_in, mesh_in, take_out, service, store, take = (
         importlib.import_module(f"{package}.{name}")
         for name in (
             "blender_addon.bridge.job_in",
+            "blender_addon.bridge.mesh_in",
+            "blender_addon.bridge.take_out",
             "core.simulation.live_service",
             "core.simulation.frame_store",
             "blender_addon.live_take",
@@ -74,7 +70,9 @@ def play(creature: bpy.types.Object, package: str) -> None:
     )
     job = job_in.make_job(creature, bpy.context)
     frames = store.FrameStore.create(job_in.live_folder(creature), job)
-    grabs = [mouse(frame, job.surface.positions) for frame in range(1, FRAMES + 1)]
+    # As live mode does: what is kept can be keyed exactly.
+    keyable = partial(take_out.keyable_target, scale=mesh_in.unit_scale(bpy.context.scene))
+    grabs = [mouse(frame, job.surface.positions, keyable) for frame in range(1, FRAMES + 1)]
     told: list[dict[str, Any]] = []
     began = time.perf_counter()
     service.serve(job, frames, told.append, commands(grabs))
@@ -93,8 +91,12 @@ def commands(grabs: list[list[dict[str, Any]]]) -> Iterator[str]:
         yield json.dumps({"do": "advance", "grabs": each})
 
 
-def mouse(frame: int, rest: np.ndarray) -> list[dict[str, Any]]:
-    """What is grabbed at a frame: circles in the plane of the view, as of a hand that shakes the creature."""
+def mouse(
+    frame: int, rest: np.ndarray, keyable: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> list[dict[str, Any]]:
+    """What is grabbed at a frame: circles in the plane of the view, as of a hand that shakes the creature; targets as
+    ``keyable`` rounds them.
+    """
     forward = (Vector(LOOK_AT) - Vector(CAMERA)).normalized()
     right = np.array(forward.cross(Vector((0.0, 0.0, 1.0))).normalized())
     up = np.cross(right, np.array(forward))
@@ -106,8 +108,7 @@ def mouse(frame: int, rest: np.ndarray) -> list[dict[str, Any]]:
         part = (frame - first) / (last - first)
         angle, radius = 2.0 * math.pi * turns * part, 0.22 * min(1.0, 4.0 * part)
         target = rest[vertex] + radius * (math.sin(angle) * right + (1.2 - math.cos(angle)) * up)
-        target = rest[vertex] + (target - rest[vertex]).astype(np.float32).astype(float)
-        grabs.append({"vertex": vertex, "target": target.tolist(), "stiffness": STRENGTH})
+        grabs.append({"vertex": vertex, "target": keyable(target, rest[vertex]).tolist(), "stiffness": STRENGTH})
     return grabs
 
 

@@ -1,7 +1,10 @@
-"""What the demos share: reading a mesh, light and camera, rendering to a GIF and a contact sheet."""
+"""What the demos share: an empty scene with the extension, reading a mesh, light and camera, rendering to a GIF and a
+contact sheet.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import bpy
@@ -9,6 +12,18 @@ import numpy as np
 from mathutils import Vector
 
 WIDTH, HEIGHT = 640, 480
+
+
+def begin(frames: int) -> tuple[bpy.types.Scene, str]:
+    """An empty scene of so many frames, 24 a second, with the extension switched on; the extension's package too."""
+    package = os.environ.get("SINEW_PACKAGE", "bl_ext.user_default.sinew")
+    if package not in bpy.context.preferences.addons:
+        bpy.ops.preferences.addon_enable(module=package)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=False)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, frames
+    scene.render.fps = 24
+    return scene, package
 
 
 def vertex_positions(obj: bpy.types.Object) -> np.ndarray:

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon import job as child
-from sinew.blender_addon import live, live_view
+from sinew.blender_addon import live, live_scene, live_view
 
 from .live_driver import drain_until, playing
 
@@ -51,16 +51,27 @@ def test_the_frame_changed_by_hand(fake_child):
     session = playing(fake_child)
     bpy.context.scene.frame_set(3)
     drain_until(lambda: not session.state.playing)
-    assert "the scene's frame was changed" in session.message
+    assert "another frame" in session.message and live_view.words(session)[1] == session.message
     session.state.play()
     drain_until(lambda: session.state.frame >= 7)
     live.toggle()
     drain_until(lambda: session.state.out == 0)
     bpy.context.scene.frame_set(1)
     drain_until(lambda: session.state.frame == 1)
+    assert session.message.startswith("Begun anew")
     live.toggle()
     drain_until(lambda: session.state.frame >= 2)
-    assert session.message == "", "back at the first frame it begins anew"
+    assert session.message == ""
+
+
+def test_blenders_own_playback_pauses(fake_child, monkeypatch):
+    session = playing(fake_child)
+    monkeypatch.setattr(live_scene, "is_played_back", lambda: True)
+    for frame in (3, 1):
+        bpy.context.scene.frame_set(frame)
+        drain_until(lambda: not session.stage._changed)
+    assert not session.state.playing and session.state.frame > 1, "the playback's first frame begins nothing anew"
+    assert "Space" in session.message
 
 
 def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
@@ -68,6 +79,7 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     fake_child.sinew.materials[0].log_stiffness = 6.0
     drain_until(lambda: session.state.stale)
     assert live.is_outdated(session) and session.pending == []
+    assert live_view.words(session)[-1].startswith("The modes were found for other stiffness")
     fake_child.sinew.max_iterations += 1
     fake_child.sinew.pin_group = ""
     drain_until(lambda: session.pending == ["solver", "pins"])
@@ -79,6 +91,18 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     assert before.pending == [] and not live.is_outdated(before)
     live.reset(bpy.context)
     assert live.current() is not before, "what is not looked at all the time is found, too"
+
+
+def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
+    session, material = playing(soft_body), soft_body.sinew.materials[0]
+    before, material.log_stiffness = material.log_stiffness, 6.0
+    drain_until(lambda: session.edits.stiffness_differs)
+    assert live.is_outdated(session)
+    material.log_stiffness = before
+    drain_until(lambda: not session.edits.stiffness_differs and not session.state.asked)
+    live.reset(bpy.context)
+    drain_until(lambda: session.state.frame == 1)
+    assert live.current() is session
 
 
 def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):
@@ -106,3 +130,12 @@ def test_only_one_at_a_time(fake_child):
     assert not bpy.ops.sinew.stop_bake.poll(), "Esc is live mode's"
     bpy.ops.sinew.live_stop()
     assert live.current() is None and not bpy.ops.sinew.live_play.poll(), "nothing is played without a window"
+
+
+def test_modifiers_that_are_not_drawn_are_named(body):
+    for kind in ("LATTICE", "SUBSURF", "DISPLACE", "SMOOTH"):
+        body.modifiers.new(kind.title(), kind)
+    body.modifiers["Displace"].show_viewport = False
+    assert live.not_drawn(body) == ["Subsurf", "Smooth"]
+    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
+    assert live.not_drawn(body) == []

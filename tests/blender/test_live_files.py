@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bpy
 import numpy as np
+import pytest
 from sinew.blender_addon import baking, live, live_handlers
+from sinew.core.simulation.frame_store import FrameStore
 
 from .live_driver import drain_until, playing
 
@@ -47,3 +49,59 @@ def test_modes_are_lent_and_deleted(soft_body):
     assert session.store.folder.is_dir() and session.store.folder != store.folder
     bpy.ops.sinew.disable()
     assert not session.store.folder.is_dir()
+
+
+def test_deleting_the_bake_deletes_what_live_mode_keeps(soft_body):
+    session = live.start(soft_body, bpy.context)
+    drain_until(lambda: session.state.ready)
+    assert not bpy.ops.sinew.delete_bake.poll(), "not while it is played with"
+    live.stop()
+    bpy.ops.sinew.bake()
+    folders = session.store.folder, baking.open_store(soft_body).folder
+    assert all(folder.is_dir() for folder in folders)
+    bpy.ops.sinew.delete_bake()
+    assert not any(folder.exists() for folder in folders)
+
+
+@pytest.fixture
+def unsaved_body(soft_body):
+    """``soft_body`` in a file that has never been saved."""
+    bpy.ops.wm.save_mainfile()
+    path = bpy.data.filepath
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(path) as (_there, here):
+        here.objects = ["Body"]
+    body = bpy.data.objects["Body"]
+    bpy.context.scene.collection.objects.link(body)
+    bpy.context.view_layer.objects.active = body
+    assert not bpy.data.filepath
+    return body
+
+
+def test_a_file_that_was_never_saved(unsaved_body, tmp_path):
+    session = playing(unsaved_body)
+    session_folder = session.store.folder
+    assert session_folder.is_relative_to(bpy.app.tempdir) and unsaved_body.hide_get()
+    assert not bpy.ops.sinew.live_record.poll(), "a take would be lost"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved later.blend"))
+    frame = session.state.frame
+    drain_until(lambda: session.state.frame > frame)
+    assert live.current() is session and unsaved_body.hide_get() and bpy.ops.sinew.live_record.poll()
+    live.record(bpy.context)
+    drain_until(lambda: live.current() is None)
+    store = baking.open_store(unsaved_body)
+    assert unsaved_body.sinew.bake.status == "DONE" and store.frames() == [1, 2, 3, 4]
+    assert store.folder.is_relative_to(tmp_path) and not FrameStore(session_folder).frames()
+    bpy.ops.sinew.delete_bake()
+    assert not session_folder.exists() and list(tmp_path.rglob("*.sinew")) == []
+
+
+def test_modes_that_were_found_before_the_file_was_saved(unsaved_body, tmp_path):
+    before = playing(unsaved_body)
+    live.stop()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved later.blend"))
+    after = live.start(unsaved_body, bpy.context)
+    assert after.store.folder.is_relative_to(tmp_path) and before.store.folder.is_dir()
+    drain_until(lambda: after.state.ready)
+    modes = [session.store.read_kept("subspace")[0]["weights"] for session in (before, after)]
+    assert after.store.folder != before.store.folder and np.array_equal(*modes)

@@ -85,7 +85,8 @@ def test_every_panel_stands_in_both_places():
                 "Solver",
                 "Advanced",
                 "Solver Report",
-                "Live",
+                "Live",  # with a solver that it can play with, open at first
+                "Live",  # with another, closed
                 "Bake",
             ]
         )

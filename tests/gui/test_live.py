@@ -53,7 +53,7 @@ def positions(cache):
 
 
 def test_what_happens_meanwhile(windowed):
-    """Undo, redo, Tab, Alt H, saving, other scenes, windows and files, deletion, switching off."""
+    """Undo, redo, Tab, Alt H, saving, other scenes, windows and files, renders, deletion, switching off."""
     result = windowed.run("live_events", timeout=1200)
     said = result.values
     assert said["after undo"] == said["after redo"] == [True, True, ""], "hidden again, and going on"
@@ -67,6 +67,10 @@ def test_what_happens_meanwhile(windowed):
     assert said["another scene"] == [False, False, "Live mode ended: no window shows the scene any more.", False, 0]
     assert said["refused"][:2] == [True, True] and "moved instead" in said["refused"][2]
     assert said["objects after a refusal"] == ["Empty", "Suzanne"]
+    for what in ("render", "viewport"):
+        assert said[f"{what}: after"] == [True, "", True], "it goes on, hidden again, and no frame was changed"
+        assert said[f"{what}: frames played"] <= 3, "the render goes first"
+        assert len(said[f"{what}: covered"]) == 6 and min(said[f"{what}: covered"]) > 0.03, "the mesh is in the picture"
     assert said["another file"] == [False, False, "", False] and said["deleted"] == [False, None, "", False, 0]
     assert said["disabled"] == [False, False, False]
     assert "Traceback" not in result.log, result.log

@@ -7,8 +7,9 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 PACKAGE = "bl_ext.user_default.sinew"
 SCALE = 0.65
-HEADER = (1167, 428)
-"""Window coordinates of the header of the panel Live, which is closed at first, at that scale."""
+HEADER = (52, 51)
+"""Pixels from the left and upper edge of the sidebar to the header of the panel Live, at that scale; closed at first.
+"""
 
 
 def module(name):
@@ -178,7 +179,8 @@ def scenario(gui):
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = SCALE
     yield from gui.redraw()
-    yield from gui.click(*HEADER)
+    sidebar = gui.region("UI")
+    yield from gui.click(sidebar.x + HEADER[0], sidebar.y + sidebar.height - HEADER[1])
     gui.record("poll before saving", bpy.ops.sinew.live_play.poll())
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "live.blend"))

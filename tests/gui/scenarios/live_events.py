@@ -168,6 +168,9 @@ def scenario(gui):
     yield from prepared(gui, scene)
     yield from undo_and_redo(gui, scene)
     yield from in_the_same_file(gui, scene)
+    yield from play(gui, scene)
+    yield from load("live_render").renders(gui, scene)
+    scene.module("live").stop()
     yield from with_other_files(gui, scene)
     with gui.context():
         bpy.ops.preferences.addon_enable(module=PACKAGE)  # the next scenario finds it as it was

@@ -1,0 +1,51 @@
+"""Renders while a body is played with: of the scene and of the viewport; what they show, and how it goes on."""
+
+import bpy
+import numpy as np
+
+FRAMES = 6
+
+
+def covered(path):
+    """How much of a picture is not transparent."""
+    image = bpy.data.images.load(str(path))
+    alpha = np.array(image.pixels[:]).reshape(-1, 4)[:, 3]
+    bpy.data.images.remove(image)
+    return float((alpha > 0.5).mean())
+
+
+def rendered(gui, scene, name, render):
+    """Render an animation, and see how it was meanwhile and goes on."""
+    session = scene.module("live").current()
+    bpy.context.scene.render.filepath = str(gui.session / f"{name}-")
+    frame, pictures = session.state.frame, []
+    with gui.context():
+        render()
+    for _ in range(200):
+        yield from gui.move(*gui.centre())  # Blender's operators end with an event
+        pictures = sorted(gui.session.glob(f"{name}-*.png"))
+        if len(pictures) == FRAMES and not bpy.app.is_job_running("RENDER") and not len(gui.window.modal_operators):
+            break
+        if scene.module("live_scene").is_rendering():
+            gui.record(f"{name}: frames played", session.state.frame - frame)
+    frame = session.state.frame
+    yield from gui.wait_until(lambda: session.state.frame > frame + 3, 20, f"it goes on after the {name}")
+    gui.record(f"{name}: after", [session.state.playing, session.message, scene.body().hide_get()])
+    gui.record(f"{name}: covered", [covered(path) for path in pictures])
+
+
+def renders(gui, scene):
+    """Of the scene and of the viewport; a camera looks at the body, which is played with."""
+    with gui.context():
+        bpy.ops.object.camera_add(location=(0.0, -7.0, 0.0), rotation=(1.5708, 0.0, 0.0))
+    bpy.context.view_layer.objects.active = scene.body()
+    settings, preferences = bpy.context.scene.render, bpy.context.preferences.view
+    bpy.context.scene.camera = bpy.data.objects["Camera"]
+    settings.engine, settings.film_transparent = "BLENDER_WORKBENCH", True
+    settings.resolution_x = settings.resolution_y = 64
+    last, bpy.context.scene.frame_end = bpy.context.scene.frame_end, FRAMES
+    shown, preferences.render_display_type = preferences.render_display_type, "NONE"
+    yield from rendered(gui, scene, "render", lambda: bpy.ops.render.render("INVOKE_DEFAULT", animation=True))
+    yield from rendered(gui, scene, "viewport", lambda: bpy.ops.render.opengl("INVOKE_DEFAULT", animation=True))
+    bpy.data.objects.remove(bpy.data.objects["Camera"])
+    bpy.context.scene.frame_end, preferences.render_display_type = last, shown
