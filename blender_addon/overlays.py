@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 
 from ..core.errors import PreviewError
-from . import baking, overlay_legend
+from . import baking, overlay_legend, picking_view
 from .bridge import overlay_marks as marks
 from .bridge.overlay_out import Painter, View, marks_batch, tets_batch
 from .bridge.preview_colours import as_shown, stiffness_colours
@@ -167,82 +167,82 @@ class Overlays:
 
     def _draw_view(self) -> None:
         context = bpy.context
-        settings = asked_for(context)
-        found = shown_body(context) if settings is not None else None
+        asked = asked_for(context)
+        found = shown_body(context) if asked else None
         if found is None or context.region_data is None or self._refused:
             return
         obj, shown = found
         try:
-            self._draw_body(context, settings, obj, shown)
+            self._draw_body(context, asked, obj, shown)
         except PreviewError as error:
             self._refused = str(error)
 
-    def _draw_body(self, context: Any, settings: Any, obj: Any, shown: Any) -> None:
+    def _draw_body(self, context: Any, asked: frozenset[str], obj: Any, shown: Any) -> None:
         region, matrix = context.region_data, np.array(shown.matrix_world)
-        tets = self._tets_of(obj, settings)
-        view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and settings.show_tets)
-        if tets is not None and settings.show_tets:
-            self._painter.tets(tets.batch(settings), view, matrix)
-        self._draw_marks(context, settings, obj, shown, view)
-        if tets is not None and settings.show_outside and tets.outside() is not None:
+        tets = self._tets_of(obj, asked)
+        view = View(region.view_matrix, region.window_matrix, in_front=tets is not None and "tets" in asked)
+        if tets is not None and "tets" in asked:
+            self._painter.tets(tets.batch(context.workspace.sinew), view, matrix)
+        self._draw_marks(context, asked, obj, shown, view)
+        if tets is not None and "outside" in asked and tets.outside() is not None:
             self._painter.dots(tets.outside(), view, matrix, OUTSIDE, DOT * context.preferences.system.pixel_size)
 
-    def _draw_marks(self, context: Any, settings: Any, obj: Any, shown: Any, view: View) -> None:
-        kept = self._marks_of(obj, settings)
+    def _draw_marks(self, context: Any, asked: frozenset[str], obj: Any, shown: Any, view: View) -> None:
+        kept = self._marks_of(obj, asked)
         if kept is None:
             return
         own, still = kept.own(obj, shown, context), np.eye(4)
         size = DOT * context.preferences.system.pixel_size
-        if settings.show_colliders:
+        if "colliders" in asked:
             for collider in marks.colliders_of(obj):
                 if (edges := kept.edges(collider, context)) is not None:
                     self._painter.lines(edges, view, np.array(collider.matrix_world), COLLIDERS)
             if own["ground"][0] is not None:
                 self._painter.lines(own["ground"][0], view, still, COLLIDERS)
-        if settings.show_springs and own["springs"][0] is not None:
+        if "springs" in asked and own["springs"][0] is not None:
             if own["lines"][0] is not None:
                 self._painter.lines(own["lines"][0], view, still, SPRINGS)
             self._painter.dots(own["springs"][0], view, still, SPRINGS, size)
-        if settings.show_pins and own["pins"][0] is not None:
+        if "pins" in asked and own["pins"][0] is not None:
             self._painter.dots(own["pins"][0], view, still, PINS, size)
 
     def _draw_legend(self) -> None:
         context = bpy.context
-        settings = asked_for(context)
-        found = shown_body(context) if settings is not None else None
+        asked = asked_for(context)
+        found = shown_body(context) if asked else None
         if found is not None:
-            overlay_legend.draw(self.legend(found[0], settings), context)
+            overlay_legend.draw(self.legend(found[0], asked, context.workspace.sinew), context)
 
-    def legend(self, obj: Any, settings: Any) -> Legend:
-        """What is said of a body that was drawn with these switches."""
+    def legend(self, obj: Any, asked: frozenset[str], settings: Any) -> Legend:
+        """What is said of a body that was drawn with these switches, and what they ask for."""
         if self._refused:
             return Legend(words=[self._refused])
         drawn = self._tets.get(obj.session_uid)
         legend, tets = Legend(), None if drawn is None else drawn.tets
-        if (settings.show_tets or settings.show_outside) and tets is None:
+        if ("tets" in asked or "outside" in asked) and tets is None:
             legend.words.append(FIRST)
-        elif tets is not None and settings.show_tets:
+        elif tets is not None and "tets" in asked:
             explain_tets(legend, tets, settings)
-        if tets is not None and settings.show_outside:
+        if tets is not None and "outside" in asked:
             legend.rows.append((as_shown(np.array(OUTSIDE)), f"{len(tets.outside):,} badly embedded"))
         names = (("pins", PINS, "Pins"), ("springs", SPRINGS, "Springs"), ("colliders", COLLIDERS, "Colliders"))
         for name, colour, word in names:
-            if getattr(settings, f"show_{name}"):
+            if name in asked:
                 legend.rows.append((as_shown(np.array(colour)), word))
         return legend
 
     # -- what is kept ---------------------------------------------------------------------------------------------
 
-    def _tets_of(self, obj: Any, settings: Any) -> TetsOf | None:
+    def _tets_of(self, obj: Any, asked: frozenset[str]) -> TetsOf | None:
         """The tetrahedra of a body where they are asked for and there; else what is kept is let go."""
-        if not (settings.show_tets or settings.show_outside):
+        if not asked & {"tets", "outside"}:
             return None
         kept = latest(self._tets, obj.session_uid, TetsOf)
         kept.look(obj)
         return kept if kept.tets is not None else None
 
-    def _marks_of(self, obj: Any, settings: Any) -> MarksOf | None:
-        wanted = settings.show_pins or settings.show_springs or settings.show_colliders
+    def _marks_of(self, obj: Any, asked: frozenset[str]) -> MarksOf | None:
+        wanted = asked & {"pins", "springs", "colliders"}
         if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
@@ -256,12 +256,14 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
     return kept[uid]
 
 
-def asked_for(context: Any) -> Any | None:
-    """The workspace's switches, where the view shows overlays and something is switched on."""
-    space, settings = context.space_data, context.workspace.sinew
-    on = ("tets", "outside", "pins", "springs", "colliders")
-    shows = space is not None and space.overlay.show_overlays
-    return settings if shows and any(getattr(settings, f"show_{name}") for name in on) else None
+def asked_for(context: Any) -> frozenset[str]:
+    """What is to be shown: the workspace's switches that are on, and pins and springs while they are picked."""
+    space = context.space_data
+    if space is None or not space.overlay.show_overlays:
+        return frozenset()
+    settings = context.workspace.sinew
+    on = {name for name in ("tets", "outside", "pins", "springs", "colliders") if getattr(settings, f"show_{name}")}
+    return frozenset(on | ({"pins", "springs"} if picking_view.tool_is_chosen(context) else set()))
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
@@ -270,12 +272,8 @@ def shown_body(context: Any) -> tuple[Any, Any] | None:
     if active is None or active.type != "MESH":
         return None
     obj = active if active.sinew.enabled else baking.source_of(active)
-    if obj is None:
-        return None
-    for shown in (obj, obj.sinew.bake.result):
-        if shown is not None and shown.visible_in_viewport_get(context.space_data):
-            return obj, shown
-    return None
+    shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
+    return None if shown is None else (obj, shown)
 
 
 def explain_tets(legend: Legend, tets: ShownTets, settings: Any) -> None:

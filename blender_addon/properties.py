@@ -21,11 +21,12 @@ from bpy.props import (
 )
 
 from ..core.model.settings import ResolutionSettings, SolverSettings
-from . import choices, live_properties, material_properties, outside_properties
+from . import choices, live_properties, material_properties, outside_properties, pick_properties
 from .live_properties import SinewLive
 from .material_properties import SinewMaterial
 from .mirror import choice, field_of, numeric
 from .outside_properties import SinewCollisions, SinewSpring
+from .pick_properties import SinewPicks
 
 METHOD_LABELS = {
     "lattice": ("Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
@@ -157,6 +158,11 @@ class SinewObject(bpy.types.PropertyGroup):
         soft_max=1.01,
     )
 
+    picks: CollectionProperty(type=SinewPicks)
+    pick_warning: StringProperty(
+        name="Picks", description="What became of picked vertices after an edit of the mesh", options=set()
+    )
+
     springs: CollectionProperty(type=SinewSpring)
     active_spring: IntProperty(name="Active Spring", min=0, options=set())
     collisions: PointerProperty(type=SinewCollisions)
@@ -238,7 +244,14 @@ class SinewObject(bpy.types.PropertyGroup):
     is_stand_in: BoolProperty(name="Stands In", description="Drawn for a body that is played with", options=set())
 
 
-CLASSES = (*material_properties.CLASSES, *outside_properties.CLASSES, *live_properties.CLASSES, SinewBake, SinewObject)
+CLASSES = (
+    *material_properties.CLASSES,
+    *outside_properties.CLASSES,
+    *live_properties.CLASSES,
+    *pick_properties.CLASSES,
+    SinewBake,
+    SinewObject,
+)
 
 
 def register() -> None:

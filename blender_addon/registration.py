@@ -29,6 +29,7 @@ _commands: list[Any] = []
 def register() -> None:
     """Called once by Blender, or by a script that wants the properties."""
     from .. import operators, ui
+    from ..ui import pick_tool
     from ..ui.body import physics_button
     from ..ui.live import status_hints
 
@@ -41,6 +42,7 @@ def register() -> None:
     bpy.types.PHYSICS_PT_add.append(physics_button)
     live_handlers.register()
     overlays.register()
+    pick_tool.register()
     bpy.types.STATUSBAR_HT_header.prepend(status_hints)
     bpy.app.handlers.load_pre.append(stop_child_before_load)
     bpy.app.handlers.animation_playback_post.append(playback.note_end)
@@ -54,9 +56,11 @@ def unregister() -> None:
     if not is_registered():
         return
     from .. import operators, ui
+    from ..ui import pick_tool
     from ..ui.body import physics_button
     from ..ui.live import status_hints
 
+    pick_tool.unregister()
     overlays.unregister()
     live_handlers.unregister()
     job.abandon()

@@ -25,6 +25,7 @@ from . import (
     open_report,
     paint_material,
     paint_stroke,
+    pick,
     remove_material,
     remove_preset,
     remove_spring,
@@ -40,7 +41,7 @@ from . import (
 MODULES = (
     enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
     save_preset, remove_preset,
-    assign_pins, select_pins, add_spring, remove_spring, move_spring,
+    assign_pins, select_pins, pick, add_spring, remove_spring, move_spring,
     tetrahedralize, apply_bake, bake, stop_bake, resume_bake, delete_bake, convert_result, check_bake, open_report,
     copy_report, live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
     use_points,

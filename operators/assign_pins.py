@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
+from ..blender_addon.bridge import picks
 from . import polls
 
 
@@ -47,10 +48,7 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
             group = obj.vertex_groups.new(name="Pins")
             obj.sinew.pin_group = group.name
         bpy.ops.object.mode_set(mode="OBJECT")
-        if self.action == "ADD":
-            group.add(selected, 1.0, "REPLACE")
-        else:
-            group.remove(selected)
+        picks.change(obj, group, selected, add=self.action == "ADD")
         bpy.ops.object.mode_set(mode="EDIT")
         self.report({"INFO"}, f"{len(selected)} vertices {'pinned' if self.action == 'ADD' else 'unpinned'}")
         return {"FINISHED"}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .places import Subject, panels, properties_layout
+from .places import Subject, panels, properties_layout, wrapped
 
 
 class Pins(Subject):
@@ -20,6 +20,8 @@ class Pins(Subject):
         row.operator("sinew.assign_pins", text="Pin Selected", icon="PINNED").action = "ADD"
         row.operator("sinew.assign_pins", text="Unpin", icon="UNPINNED").action = "REMOVE"
         row.operator("sinew.select_pins", text="", icon="RESTRICT_SELECT_OFF")
+        if obj.sinew.pick_warning:
+            wrapped(layout, obj.sinew.pick_warning, context, "ERROR")
         if not obj.sinew.pin_group:
             layout.label(text="Nothing is held: the body falls", icon="INFO")
 

@@ -20,6 +20,7 @@ from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import mesh_at_place, object_to_world, surface_of
+from .picks import mend
 from .settings_in import frame_range, ground_settings, material_settings, resolution_settings, solver_settings
 from .springs_in import spring_samplers, spring_targets
 from .stack import check_place, cut_after, place_of, shown
@@ -34,12 +35,14 @@ def make_job(
     on_frame: Callable[[int], None] | None = None,
     without_springs: Collection[str] = (),
 ) -> Job:
-    """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was.
+    """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was, but for
+    picked vertices that an edit of the mesh has lost (``picks.mend``).
 
     ``frames`` and ``solver`` replace the object's own choices; ``on_frame(done)`` follows the sampling of frames;
-    springs of the names in ``without_springs`` are left out.
+    springs named in ``without_springs`` are left out.
     """
     check_object(obj, context)
+    mend(obj)
     settings, scene = obj.sinew, context.scene
     first, last = frame_range(settings, scene, frames)
     if last < first:

@@ -189,15 +189,14 @@ def test_the_legend_asks_for_tetrahedra_and_explains_them(hard_cored, saved_body
     settings = bpy.context.workspace.sinew
     drawn = overlays.Overlays()
     try:
-        settings.show_tets = True
-        assert drawn.legend(hard_cored, settings).words == [overlays.FIRST]
+        assert drawn.legend(hard_cored, {"tets"}, settings).words == [overlays.FIRST]
         kept = overlays.latest(drawn._tets, hard_cored.session_uid, overlays.TetsOf)
         kept.look(hard_cored)
-        legend = drawn.legend(hard_cored, settings)
+        legend = drawn.legend(hard_cored, {"tets"}, settings)
         assert legend.title == "Stiffness" and len(legend.bar) == 64
         assert [words for _, words in legend.ticks][::5] == ["10 kPa", "1 GPa"]
-        settings.colour, settings.show_pins, settings.show_outside = "MATERIALS", True, True
-        words = [words for _, words in drawn.legend(hard_cored, settings).rows]
+        settings.colour = "MATERIALS"
+        words = [words for _, words in drawn.legend(hard_cored, {"tets", "pins", "outside"}, settings).rows]
         assert words == [*(m.name for m in hard_cored.sinew.materials), "0 badly embedded", "Pins"]
     finally:
         drawn.remove()

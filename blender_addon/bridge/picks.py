@@ -1,0 +1,115 @@
+"""Vertices picked one by one into groups of pins and springs, and found again after an edit of the mesh.
+
+Of each group that holds nothing but full weights the rest positions are kept. Edits that change the number of vertices
+blur such a group (a subdivide gives the new neighbours parts of the weight) or lose it (a remesh): then only full
+weights count, and a picked place that none of them is nearest to takes the nearest vertex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import SpringError
+from .fields_in import group_weights
+from .mesh_in import vertex_positions
+
+FULL = 0.999
+"""A weight that counts as 1, for all that numbers of 32 bits and eight do to it."""
+
+
+def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
+    """The vertex group of the body's PINS, or of its active SPRING, made where there is none and that is asked for.
+    SpringError without a spring.
+    """
+    settings = obj.sinew
+    if target == "PINS":
+        owner, name, wanted = settings, "pin_group", "Pins"
+    elif settings.springs:
+        owner = settings.springs[min(settings.active_spring, len(settings.springs) - 1)]
+        name, wanted = "vertex_group", owner.name
+    else:
+        raise SpringError("There is no spring to pick vertices for.", "Add one under Springs.")
+    group = obj.vertex_groups.get(getattr(owner, name))
+    if group is None and make:
+        group = obj.vertex_groups.new(name=wanted)
+        setattr(owner, name, group.name)
+    return group
+
+
+def holds(obj: Any, group: Any | None, vertex: int) -> bool:
+    """Whether a vertex has a weight in a group."""
+    elements = obj.data.vertices[vertex].groups if group is not None else ()
+    return any(element.group == group.index and element.weight > 0.0 for element in elements)
+
+
+def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
+    """Put vertices into a group with full weight, or take them out, and note the picks."""
+    if add:
+        group.add(vertices, 1.0, "REPLACE")
+    else:
+        group.remove(vertices)
+    note(obj, group.name)
+    obj.sinew.pick_warning = ""
+
+
+def note(obj: Any, name: str) -> None:
+    """Remember the rest positions of a group's vertices; not of one with other than full weights, which is painted."""
+    weights = group_weights(obj, obj.data, [name])[:, 0]
+    picks = obj.sinew.picks
+    index = next((k for k, found in enumerate(picks) if found.group == name), -1)
+    if not ((weights == 0.0) | (weights >= FULL)).all() or not weights.any():
+        if index >= 0:
+            picks.remove(index)
+        return
+    record = picks[index] if index >= 0 else picks.add()
+    places = vertex_positions(obj.data)[weights > 0.0]
+    record.group, record.vertices = name, len(weights)
+    record.places.clear()
+    for _ in places:
+        record.places.add()
+    record.places.foreach_set("rest", places.astype(np.float32).ravel())
+
+
+def mend(obj: Any) -> str:
+    """Put picked groups right after an edit that changed the number of vertices. What was done, in words, or ""; it
+    is kept in ``pick_warning`` for the panel.
+    """
+    picks, said = obj.sinew.picks, []
+    for index in reversed(range(len(picks))):
+        record = picks[index]
+        group = obj.vertex_groups.get(record.group)
+        if group is None:
+            picks.remove(index)
+        elif record.vertices != len(obj.data.vertices) > 0:
+            said.append(_mended(obj, group, record))
+    words = " ".join(reversed(said)).strip()
+    if words:
+        obj.sinew.pick_warning = words
+    return words
+
+
+def _mended(obj: Any, group: Any, record: Any) -> str:
+    from scipy.spatial import cKDTree
+
+    flat = np.empty(3 * len(record.places), dtype=np.float32)
+    record.places.foreach_get("rest", flat)
+    places, positions = flat.reshape(-1, 3).astype(np.float64), vertex_positions(obj.data)
+    weights = group_weights(obj, obj.data, [group.name])[:, 0]
+    full, parts = np.flatnonzero(weights >= FULL), np.flatnonzero((weights > 0.0) & (weights < FULL))
+    claimed = cKDTree(places).query(positions[full])[1] if len(full) else np.empty(0, dtype=np.int64)
+    lost = np.setdiff1d(np.arange(len(places)), claimed)
+    if len(parts):
+        group.remove(parts.tolist())
+    if len(lost):
+        found = np.unique(cKDTree(positions).query(places[lost])[1])
+        group.add(found.tolist(), 1.0, "REPLACE")
+    name = group.name
+    note(obj, name)
+    words = []
+    if len(lost):
+        words.append(f"{len(lost)} of {len(places)} picked vertices were lost and taken again from the nearest ones")
+    if len(parts):
+        words.append(f"{len(parts)} new vertices that had a part of the weight are left out")
+    return f"“{name}” after the edit of the mesh: {', '.join(words)}." if words else ""

@@ -1,0 +1,87 @@
+"""Pick vertices for pins or a spring in the 3D View: a click, or a box. Modal only while the mouse button is down."""
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty
+
+from ..blender_addon import picking_view
+from ..blender_addon.bridge import picks
+from ..core.errors import SinewError
+from . import polls
+
+TARGETS = (
+    ("PINS", "Pins", "Vertices that are held", "PINNED", 0),
+    ("SPRING", "Active Spring", "Vertices that the active spring pulls", "FORCE_HARMONIC", 1),
+)
+
+
+class SINEW_OT_pick(bpy.types.Operator):
+    bl_idname = "sinew.pick"
+    bl_label = "Pick Vertices"
+    bl_description = (
+        "Click adds the vertex under the cursor, or takes it out; a box adds the vertices in it, with Ctrl it takes "
+        "them out. Through the body only in X-Ray"
+    )
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    target: EnumProperty(name="Pick For", description="What the vertices are picked for", items=TARGETS)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = polls.body(cls, context)
+        if obj is None:
+            return False
+        if context.mode != "OBJECT" or context.region_data is None:
+            cls.poll_message_set("Pick in a 3D View, in Object Mode")
+            return False
+        if not picking_view.can_be_picked(obj, context.space_data):
+            cls.poll_message_set("The object is hidden in this view, or linked from another file")
+            return False
+        return True
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        self._start = self._end = (event.mouse_region_x, event.mouse_region_y)
+        self._box = picking_view.Box(context.region, self._start)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type == "MOUSEMOVE":
+            self._end = (event.mouse_region_x, event.mouse_region_y)
+            self._box.move(self._end)
+        elif event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            self._box.remove()
+            return {"CANCELLED"}
+        elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
+            self._box.remove()
+            return self._pick(context, event.ctrl)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        self._box.remove()
+
+    def _pick(self, context, take_out):
+        obj = context.object
+        try:
+            surface = picking_view.Surface(obj, context)
+            if self._box.is_open:
+                found, add = surface.in_box(self._start, self._end), not take_out
+            else:
+                found = surface.at(self._end)
+                group = picks.group_of(obj, self.target)
+                add = not any(picks.holds(obj, group, int(vertex)) for vertex in found[:1])
+            if not len(found):
+                return {"CANCELLED"}
+            group = picks.group_of(obj, self.target, make=add)
+            if group is None:
+                return {"CANCELLED"}
+            picks.change(obj, group, np.unique(found).tolist(), add)
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        count = len(np.unique(found))
+        self.report({"INFO"}, f"{count} {'added to' if add else 'taken out of'} “{group.name}”")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_pick,)

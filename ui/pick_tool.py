@@ -1,0 +1,54 @@
+"""The tool of the 3D View's tool bar that picks vertices for pins and springs."""
+
+from typing import Any
+
+import bpy
+
+from ..blender_addon import picking_view
+from .places import Subject
+
+
+class PickTool(bpy.types.WorkSpaceTool):
+    bl_space_type = "VIEW_3D"
+    bl_context_mode = "OBJECT"
+    bl_idname = picking_view.TOOL
+    bl_label = "Pick Vertices"
+    bl_description = (
+        "Pick the vertices of the active body that are held, or pulled by a spring.\n"
+        "Click: add or take out. Drag a box: add; with Ctrl: take out"
+    )
+    bl_icon = "ops.generic.select_paint"
+    bl_cursor = "CROSSHAIR"
+    bl_keymap = (
+        ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS"}, None),
+        ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, None),
+    )
+
+    @staticmethod
+    def draw_settings(context: Any, layout: Any, tool: Any) -> None:
+        """What stands in the view's header while the tool is chosen."""
+        if not Subject.poll(context):
+            layout.label(text="Select a body (Physics tab, Sinew)", icon="INFO")
+            return
+        settings = context.object.sinew
+        layout.prop(tool.operator_properties("sinew.pick"), "target", text="")
+        if tool.operator_properties("sinew.pick").target == "SPRING":
+            names = [spring.name for spring in settings.springs]
+            shown = names[min(settings.active_spring, len(names) - 1)] if names else "Add a spring first"
+            layout.label(text=shown)
+        layout.prop(context.object.data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
+
+
+def register() -> None:
+    """Put it into the tool bar."""
+    bpy.utils.register_tool(PickTool, separator=True)
+
+
+def unregister() -> None:
+    """Take it out; a view that has it chosen gets Blender's own first tool."""
+    for window in bpy.context.window_manager.windows:
+        for area in (area for area in window.screen.areas if area.type == "VIEW_3D"):
+            with bpy.context.temp_override(window=window, area=area):
+                if picking_view.tool_is_chosen(bpy.context):
+                    bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
+    bpy.utils.unregister_tool(PickTool)
