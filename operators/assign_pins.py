@@ -1,9 +1,10 @@
-"""Pin what is selected."""
+"""Pin what is selected, or have the active spring pull it."""
 
 import bpy
 from bpy.props import EnumProperty
 
 from ..blender_addon.bridge import picks
+from ..core.errors import SinewError
 from . import polls
 
 
@@ -19,12 +20,14 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
             ("REMOVE", "Unpin", "Take the selected vertices out of the pin group"),
         ],
     )
+    target: EnumProperty(name="For", items=picks.TARGETS, options={"SKIP_SAVE"})
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        whose = "pin group" if properties.target == "PINS" else "active spring's vertex group"
         if properties.action == "ADD":
-            return "Add the selected vertices to the pin group, which is made if there is none"
-        return "Take the selected vertices out of the pin group"
+            return f"Add the selected vertices to the {whose}, which is made if there is none"
+        return f"Take the selected vertices out of the {whose}"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -40,17 +43,19 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
         if not selected:
             self.report({"ERROR"}, "No vertex is selected. Select the vertices that are to be held.")
             return {"CANCELLED"}
-        group = obj.vertex_groups.get(obj.sinew.pin_group) if obj.sinew.pin_group else None
+        try:
+            group = picks.group_of(obj, self.target, make=self.action == "ADD")
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         if group is None:
-            if self.action == "REMOVE":
-                self.report({"ERROR"}, "There is no pin group yet. Pin some vertices first.")
-                return {"CANCELLED"}
-            group = obj.vertex_groups.new(name="Pins")
-            obj.sinew.pin_group = group.name
+            self.report({"ERROR"}, "There is no vertex group yet. Add some vertices first.")
+            return {"CANCELLED"}
         bpy.ops.object.mode_set(mode="OBJECT")
         picks.change(obj, group, selected, add=self.action == "ADD")
         bpy.ops.object.mode_set(mode="EDIT")
-        self.report({"INFO"}, f"{len(selected)} vertices {'pinned' if self.action == 'ADD' else 'unpinned'}")
+        done = "added to" if self.action == "ADD" else "taken out of"
+        self.report({"INFO"}, f"{len(selected)} vertices {done} “{group.name}”")
         return {"FINISHED"}
 
 

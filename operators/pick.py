@@ -9,11 +9,6 @@ from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
 
-TARGETS = (
-    ("PINS", "Pins", "Vertices that are held", "PINNED", 0),
-    ("SPRING", "Active Spring", "Vertices that the active spring pulls", "FORCE_HARMONIC", 1),
-)
-
 
 class SINEW_OT_pick(bpy.types.Operator):
     bl_idname = "sinew.pick"
@@ -24,7 +19,7 @@ class SINEW_OT_pick(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    target: EnumProperty(name="Pick For", description="What the vertices are picked for", items=TARGETS)
+    target: EnumProperty(name="Pick For", description="What the vertices are picked for", items=picks.TARGETS)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

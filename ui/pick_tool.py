@@ -17,7 +17,7 @@ class PickTool(bpy.types.WorkSpaceTool):
         "Pick the vertices of the active body that are held, or pulled by a spring.\n"
         "Click: add or take out. Drag a box: add; with Ctrl: take out"
     )
-    bl_icon = "ops.generic.select_paint"
+    bl_icon = "ops.paint.eyedropper_add"
     bl_cursor = "CROSSHAIR"
     bl_keymap = (
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS"}, None),

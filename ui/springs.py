@@ -36,7 +36,11 @@ class Springs(Subject):
 
 def _draw_spring(layout, obj, spring):
     column = layout.column()
-    column.prop_search(spring, "vertex_group", obj, "vertex_groups")
+    row = column.row(align=True)
+    row.prop_search(spring, "vertex_group", obj, "vertex_groups")
+    for action, icon in (("ADD", "ADD"), ("REMOVE", "REMOVE")):
+        button = row.operator("sinew.assign_pins", text="", icon=icon)
+        button.action, button.target = action, "SPRING"
     column.prop(spring, "end")
     if spring.end == "OBJECT":
         column.prop(spring, "target")

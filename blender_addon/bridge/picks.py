@@ -15,6 +15,10 @@ from ...core.errors import SpringError
 from .fields_in import group_weights
 from .mesh_in import vertex_positions
 
+TARGETS = (
+    ("PINS", "Pins", "Vertices that are held", "PINNED", 0),
+    ("SPRING", "Active Spring", "Vertices that the active spring pulls", "FORCE_HARMONIC", 1),
+)
 FULL = 0.999
 """A weight that counts as 1, for all that numbers of 32 bits and eight do to it."""
 

@@ -19,7 +19,7 @@ def make_scene(gui):
         body = bpy.context.object
         bpy.ops.ed.undo_push(message="Begin")
     view = gui.area().spaces.active.region_3d
-    view.view_perspective, view.view_distance = "ORTHO", 6.0
+    view.view_perspective, view.view_distance = "PERSP", 6.0
     view.view_rotation = (0.7071, 0.7071, 0.0, 0.0)
     return body.name
 
