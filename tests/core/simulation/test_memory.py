@@ -102,7 +102,8 @@ def fine_box(frames: int, **options) -> Job:
     """A box whose surface has far more vertices than its lattice."""
     box = free_box(frames, **options)
     surface = box_surface((0.2, 0.2, 0.2), (40, 40, 40))
-    return replace(box, surface=surface, material_weights=np.ones((len(surface.positions), 1)))
+    weights = np.ones((len(surface.positions), 1))
+    return replace(box, surface=surface, material_weights=weights, stiffness_maps=None)
 
 
 def counted(job: Job) -> int:

@@ -68,7 +68,8 @@ def test_a_field_pulls_as_the_whole_body_would_be_pulled(prepared):
     extension = SurfaceToBody(ready.space.mesh, ready.embedding, ready.linear_solver.solver)
     field = ready.loads.at(3, 1)[1]
     pull = ready.space.pull(extension.extend(job.accelerations[3]))
-    np.testing.assert_allclose(field.gradient(None), -pull, rtol=0, atol=1e-10 * abs(pull).max())
+    # Round-off: the carrying system's condition number is 1.2e7 here, by its weight of smoothness, times 2.2e-16.
+    np.testing.assert_allclose(field.gradient(None), -pull, rtol=0, atol=2.7e-9 * abs(pull).max())
 
 
 def test_few_points_stand_for_the_whole_area(prepared):
