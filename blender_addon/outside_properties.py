@@ -67,4 +67,16 @@ class SinewCollisions(bpy.types.PropertyGroup):
     thickness: numeric(FloatProperty, Ground, "thickness", "Distance", unit="LENGTH", precision=4)
 
 
-CLASSES = (SinewSpring, SinewCollisions)
+class SinewCollider(bpy.types.PropertyGroup):
+    """How an object that bodies run into holds them, where it is not left to each of the bodies."""
+
+    use_own: BoolProperty(
+        name="Own Surface",
+        description="This collider has a friction and a distance of its own, for every body that runs into it",
+        options=set(),
+    )
+    friction: numeric(FloatProperty, Ground, "friction", "Friction", soft_max=1.0, precision=2)
+    thickness: numeric(FloatProperty, Ground, "thickness", "Distance", unit="LENGTH", precision=4)
+
+
+CLASSES = (SinewSpring, SinewCollisions, SinewCollider)

@@ -21,11 +21,12 @@ from bpy.props import (
 )
 
 from ..core.model.settings import ResolutionSettings, SolverSettings
-from . import choices, live_properties, material_properties, outside_properties, pick_properties
+from . import choices, field_weights, live_properties, material_properties, outside_properties, pick_properties
+from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
 from .material_properties import SinewMaterial
 from .mirror import choice, field_of, numeric
-from .outside_properties import SinewCollisions, SinewSpring
+from .outside_properties import SinewCollider, SinewCollisions, SinewSpring
 from .pick_properties import SinewPicks
 
 METHOD_LABELS = {
@@ -166,6 +167,8 @@ class SinewObject(bpy.types.PropertyGroup):
     springs: CollectionProperty(type=SinewSpring)
     active_spring: IntProperty(name="Active Spring", min=0, options=set())
     collisions: PointerProperty(type=SinewCollisions)
+    collider: PointerProperty(type=SinewCollider)
+    field_weights: PointerProperty(type=SinewFieldWeights)
     acceleration_attribute: StringProperty(
         name="Acceleration",
         description="Vector attribute of the points, in m/s² and world space, that acts beside gravity. Geometry Nodes "
@@ -247,6 +250,7 @@ class SinewObject(bpy.types.PropertyGroup):
 CLASSES = (
     *material_properties.CLASSES,
     *outside_properties.CLASSES,
+    *field_weights.CLASSES,
     *live_properties.CLASSES,
     *pick_properties.CLASSES,
     SinewBake,

@@ -52,6 +52,10 @@ class ColliderError(SinewError):
     """A collider has no faces, positions that are not numbers, or an impossible friction or thickness."""
 
 
+class FieldError(SinewError):
+    """A force field that cannot act: of an unknown kind, without a surface that its shape asks for, not a number."""
+
+
 class SettingsError(SinewError):
     """A setting is outside its range or names something unknown."""
 

@@ -128,10 +128,12 @@ class ColliderSampler:
     """One object of the collection: its evaluated mesh and its instances at each frame."""
 
     def __init__(self, collider: Any, body: Any, scene: Any) -> None:
-        collisions = body.sinew.collisions
+        collisions, surface = body.sinew.collisions, collider.sinew.collider
         self._collider, self._own = collider, _own(body)
-        self._friction = clean(collisions.collider_friction)
-        self._thickness = clean(collisions.thickness) * unit_scale(scene)
+        friction, thickness = collisions.collider_friction, collisions.thickness
+        if surface.use_own:
+            friction, thickness = surface.friction, surface.thickness
+        self._friction, self._thickness = clean(friction), clean(thickness) * unit_scale(scene)
         self._gathered: dict[str, _Gathered] | None = None
 
     def take(self, moment: Moment) -> None:

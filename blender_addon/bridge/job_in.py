@@ -18,6 +18,7 @@ from .acceleration_in import AccelerationSampler
 from .animation_in import MatrixSampler, PinSampler, at_frame, hold_threshold, sample_animation
 from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
+from .force_fields_in import force_field_samplers, force_fields
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import mesh_at_place, object_to_world, surface_of
 from .picks import mend
@@ -44,9 +45,7 @@ def make_job(
     check_object(obj, context)
     mend(obj)
     settings, scene = obj.sinew, context.scene
-    first, last = frame_range(settings, scene, frames)
-    if last < first:
-        raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
+    first, last = _frames(settings, scene, frames)
     if not settings.materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
     check_maps(obj)
@@ -64,7 +63,8 @@ def make_job(
         layers = material_layers(obj, covers, scene, context)
         matrices, field, stiffness = MatrixSampler(obj.name), AccelerationSampler(obj), StiffnessSampler(obj)
         pins = PinSampler(obj, pinned, pin_weights[pinned])
-        samplers = [matrices, pins, field, stiffness, *springs, *colliders]
+        fields = force_field_samplers(obj, context)
+        samplers = [matrices, pins, field, stiffness, *springs, *colliders, *fields]
         sample_animation(obj, place, context, (first, last), len(surface.positions), samplers, on_frame)
     return Job(
         surface=surface,
@@ -86,7 +86,15 @@ def make_job(
         accelerations=field.accelerations(),
         stiffness_maps=stiffening,
         moduli=stiffness.moduli(),
+        force_fields=force_fields(fields, surface.positions, matrices.matrices(), context, first),
     )
+
+
+def _frames(settings: Any, scene: Any, frames: tuple[int, int] | None) -> tuple[int, int]:
+    first, last = frame_range(settings, scene, frames)
+    if last < first:
+        raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
+    return first, last
 
 
 def check_object(obj: Any, context: Any) -> None:

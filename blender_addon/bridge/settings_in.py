@@ -39,11 +39,13 @@ def resolution_settings(settings: Any) -> ResolutionSettings:
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> SolverSettings:
-    """How time is stepped; ``solver`` replaces the object's choice. Gravity is the scene's, as its panel shows it."""
+    """How time is stepped; ``solver`` replaces the object's choice. Gravity is the scene's, as its panel shows it,
+    times the body's field weight.
+    """
     known = [item[0] for item in solver_items()]
     if solver is not None and solver not in known:
         raise SettingsError(f"There is no solver “{solver}”.", f"Choose one of {', '.join(known)}.")
-    scale = unit_scale(scene)
+    scale = unit_scale(scene) * clean(settings.field_weights.gravity)
     gravity = tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
     return SolverSettings(
         solver=solver or settings.solver,

@@ -15,13 +15,15 @@ import numpy as np
 
 class Motion(NamedTuple):
     """How a step moves: positions ``start`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
-    step``, with ``base`` (n,3) m and ``step`` in s. No force moves the vertices ``pinned`` (q,).
+    step``, with ``base`` (n,3) m and ``step`` in s. No force moves the vertices ``pinned`` (q,). It begins with
+    ``velocities`` (n,3) m/s, at rest by default.
     """
 
     start: np.ndarray
     base: np.ndarray
     step: float
     pinned: Sequence[int] | np.ndarray = ()
+    velocities: np.ndarray | None = None
 
 
 class StepPotential(Protocol):

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ColliderError, PinError, SettingsError, SpringError, StoreError
+from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringError, StoreError
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from .array_file import whole_file
+from .force_field import ForceField
 from .npz_file import read_npz, write_npz
 from .surroundings import Collider, Spring
 
@@ -62,6 +63,7 @@ class Job:
     moduli : (frames, K) float64 or None
         The moduli of the materials (``model.settings.moduli``) at each frame, Pa; None keeps those of the materials,
         which are those of the first frame. Their logarithms go straight from frame to frame.
+    force_fields : tuple of ForceField
     frame_start, frame_end : int
         Both included. The body is at rest, at its rest shape, at ``frame_start``.
     frame_rate : float
@@ -87,6 +89,7 @@ class Job:
     accelerations: np.ndarray | None = None
     stiffness_maps: np.ndarray | None = None
     moduli: np.ndarray | None = None
+    force_fields: tuple[ForceField, ...] = ()
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -203,6 +206,12 @@ class Job:
                     f"The collider “{collider.name}” has {len(collider.positions)} frames, not {self.frame_count}.",
                     "Sample it at every frame, or once if it stands still.",
                 )
+        for each in self.force_fields:
+            if not each.fits(self.frame_count):
+                raise FieldError(
+                    f"The force field “{each.name}” has {each.frames} frames, not {self.frame_count}.",
+                    "Sample it at every frame, or once if it never changes.",
+                )
         if self.accelerations is None:
             return
         if self.accelerations.shape != (self.frame_count, n, 3):
@@ -249,7 +258,10 @@ class Job:
                 ),
                 *(a for c in self.colliders for a in c.arrays().values()),
             ),
-            "fields": digest() if self.accelerations is None else digest(self.accelerations),
+            "fields": digest(
+                *(() if self.accelerations is None else (self.accelerations,)),
+                *(part for f in self.force_fields for part in (json.dumps(f.settings()), *f.arrays().values())),
+            ),
             "solver": digest(json.dumps(asdict(self.solver), sort_keys=True)),
             "frame range": digest(np.array([self.frame_start, self.frame_end]), np.array(self.frame_rate)),
             "animation": digest(self.pin_positions, self.object_to_world),
@@ -268,6 +280,7 @@ class Job:
             pin_held=self.pin_held[:count],
             accelerations=None if self.accelerations is None else self.accelerations[:count],
             moduli=None if self.moduli is None else self.moduli[:count],
+            force_fields=tuple(each.until(count) for each in self.force_fields),
         )
 
     def prolonged(self) -> Job:
@@ -288,6 +301,7 @@ class Job:
             pin_held=again(self.pin_held),
             accelerations=None if self.accelerations is None else again(self.accelerations),
             moduli=None if self.moduli is None else again(self.moduli),
+            force_fields=tuple(each.prolonged() for each in self.force_fields),
         )
 
     # -- to and from a file ---------------------------------------------------------------------------------------
@@ -305,6 +319,7 @@ class Job:
             "springs": [s.name for s in self.springs],
             "colliders": [c.numbers() for c in self.colliders],
             "ground": None if self.ground is None else asdict(self.ground),
+            "force_fields": [each.settings() for each in self.force_fields],
         }
         arrays = {
             "positions": self.surface.positions,
@@ -320,7 +335,8 @@ class Job:
             arrays["accelerations"] = self.accelerations
         if self.moduli is not None:
             arrays["moduli"] = self.moduli
-        for kind, parts in (("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)):
+        kinds = ("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)
+        for kind, parts in (*kinds, ("force_field", self.force_fields)):
             for k, part in enumerate(parts):
                 arrays.update({f"{kind}_{k}_{name}": array for name, array in part.arrays().items()})
         with whole_file(Path(path)) as file:
@@ -338,9 +354,9 @@ class Job:
                 raise ValueError(f"frames {settings['frames']}")
             if type(settings["frame_rate"]) not in (int, float):
                 raise ValueError(f"frame rate {settings['frame_rate']}")
-            names = [*settings["springs"], *(numbers["name"] for numbers in settings["colliders"])]
-            if not all(isinstance(name, str) for name in names):
-                raise ValueError("the name of a spring or collider is no text")
+            parts = (*settings["colliders"], *settings["force_fields"])
+            if not all(isinstance(name, str) for name in (*settings["springs"], *(part["name"] for part in parts))):
+                raise ValueError("the name of a spring, collider or force field is no text")
             solver = settings["solver"]
             solver["gravity"] = tuple(solver["gravity"])
             return cls(
@@ -370,6 +386,10 @@ class Job:
                 accelerations=arrays.get("accelerations"),
                 stiffness_maps=arrays["stiffness_maps"],
                 moduli=arrays.get("moduli"),
+                force_fields=tuple(
+                    ForceField(**about, **_part(arrays, f"force_field_{k}_"))
+                    for k, about in enumerate(settings["force_fields"])
+                ),
             )
         except _UNREADABLE as error:
             raise StoreError(
@@ -403,7 +423,7 @@ def _layer(numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> Layer:
 
 
 def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays of one layer, spring or collider."""
+    """The arrays of one layer, spring, collider or force field."""
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 

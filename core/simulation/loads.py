@@ -1,4 +1,4 @@
-"""What acts on a job's body in each substep: its springs, ground, colliders and accelerations as loads of a step.
+"""What acts on a job's body in each substep: its springs, ground, colliders and fields as loads of a step.
 
 Targets, strengths, positions of colliders and accelerations go linearly from frame to frame. What acts is a function of
 frame and substep alone, so a bake that is resumed goes on with the same bits.
@@ -18,6 +18,7 @@ from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane, Obstacle
 from ..contact.penalty import Contact, ContactNumbers
 from ..forces.acceleration_field import AccelerationField
+from ..forces.force_fields import ForceFields, MassPoints
 from ..forces.springs import Springs, shared_stiffness
 from ..forces.step_potential import Load
 from ..linear_solvers.protocol import DirectSolver
@@ -29,7 +30,10 @@ from ..model.settings import Ground
 from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.space import Space
+from .field_moments import moment_of
+from .force_field import ForceField
 from .job import Job
+from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 from .surroundings import Collider, Spring
 
@@ -48,7 +52,7 @@ class Loads:
 
     Raises
     ------
-    ColliderError, SpringError
+    ColliderError, FieldError, SpringError
         One of them cannot act.
     """
 
@@ -68,6 +72,8 @@ class Loads:
             self._movers.append(field(job.accelerations, space, embedding, solver))
         if job.ground is not None or job.colliders:
             self._movers += _contacts(job, model, space, choose)
+        if job.force_fields:
+            self._movers.append(_MovingForceFields(job.force_fields, mass_points(model, space)))
 
     def at(self, frame: int, substep: int) -> tuple[Load, ...]:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""
@@ -123,6 +129,14 @@ class _ReducedField:
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
         return AccelerationField(_on_the_way(self._forces, frame, end))
+
+
+class _MovingForceFields:
+    def __init__(self, fields: tuple[ForceField, ...], body: MassPoints) -> None:
+        self._fields, self._body = fields, body
+
+    def at(self, frame: int, _begin: float, end: float) -> ForceFields:
+        return ForceFields(self._body, [moment_of(field, frame, end) for field in self._fields])
 
 
 class _StandingGround:

@@ -166,7 +166,8 @@ def _axis_factors(job: Job) -> int:
     the tets' stiffness.
     """
     damped = job.solver.mass_damping > 0.0 or job.solver.stiffness_damping > 0.0
-    return 3 if job.ground is not None or job.colliders or job.springs or damped else 0
+    outside = job.ground is not None or job.colliders or job.springs or job.force_fields
+    return 3 if outside or damped else 0
 
 
 def _refuse(needed: Callable[[int], float], cells_across: int, available: int, other: str) -> None:

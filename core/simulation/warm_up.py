@@ -20,6 +20,7 @@ from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_search import SurfaceSearch
 from ..mesh.tetrahedralize import tetrahedralize
 from ..model.model import Model, build_model
 from ..model.settings import EARTH, ResolutionSettings, SolverSettings
@@ -58,6 +59,7 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield label, lambda settings=settings: _step(model, settings, _no_loads)
 
     yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
+    yield "fields", lambda: _search(surface)
 
 
 def load_kernels(job: Job) -> None:
@@ -79,6 +81,12 @@ def load_kernels(job: Job) -> None:
     )
     loads = partial(_contact_loads, surface) if job.ground is not None or job.colliders else _no_loads
     _step(model, settings, loads)
+    if any(each.form.shape == "SURFACE" for each in job.force_fields):
+        _search(surface)
+
+
+def _search(surface: SurfaceMesh) -> None:
+    SurfaceSearch(surface.positions, surface.triangles).nearest(surface.positions)
 
 
 def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple[Load, ...]]) -> None:
@@ -109,7 +117,7 @@ def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
     """
     if jit.is_compiled():
         return
-    total = 3 + len(ENERGIES) + len(SOLVERS)
+    total = 4 + len(ENERGIES) + len(SOLVERS)
     on_event({"event": "phase", "phase": "compile", "done": 0, "total": total})
     for done, (_name, stage) in enumerate(_stages(), start=1):
         stage()

@@ -76,7 +76,7 @@ class StepSolver:
     def begin(self, state: State, time_step: float, loads: Sequence[Load]) -> IncrementalPotential:
         """What a step of ``time_step`` seconds from a state minimises."""
         time = self.integrator.begin(state.positions, state.velocities, state.history, time_step)
-        motion = Motion(state.positions, time.base, time.step, self.model.pinned)
+        motion = Motion(state.positions, time.base, time.step, self.model.pinned, state.velocities)
         potentials = tuple(load.begin(motion) for load in (*self.damping, *loads))
         return IncrementalPotential(self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned)
 

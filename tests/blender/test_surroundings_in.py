@@ -225,6 +225,22 @@ def test_a_still_collider_is_kept_once(body, obstacle):
     assert (collider.friction, collider.thickness) == (0.2, pytest.approx(0.002))
 
 
+def test_a_collider_may_have_a_surface_of_its_own(body, obstacle, collection, add_mesh):
+    ice = add_mesh(*CUBE, "Ice")
+    collection.objects.link(ice)
+    bpy.context.view_layer.objects.active = body
+    own = ice.sinew.collider
+    own.friction, own.thickness = 0.05, 0.02
+    before = job_of(body)
+    assert {c.friction for c in before.colliders} == {0.5}
+    own.use_own = True
+    block, slippery = job_of(body).colliders
+    assert (slippery.name, slippery.friction, slippery.thickness) == ("Ice", 0.05, 0.02)
+    assert (block.friction, block.thickness) == (0.5, before.colliders[0].thickness)
+    changed = job_of(body).fingerprints()
+    assert [part for part, digest in before.fingerprints().items() if digest != changed[part]] == ["collisions"]
+
+
 def test_an_animated_collider_is_sampled(body, obstacle):
     keyed(obstacle, "location", (1, (0.0, 0.0, -3.0)), (4, (0.0, 0.0, 0.0)))
     (collider,) = job_of(body).colliders

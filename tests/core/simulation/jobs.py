@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sinew.core.forces.field_place import FieldForm, FieldNumbers
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings
+from sinew.core.simulation.force_field import ForceField
 from sinew.core.simulation.job import Job
 from sinew.core.simulation.prepare import prepare
 from sinew.core.simulation.run import simulate
@@ -75,8 +77,18 @@ def pulled_end(frames=12) -> Spring:
     return Spring("Hook", far, np.ones(len(far)), targets, np.where(np.arange(frames) < 6, 50.0, 0.0))
 
 
+def wavering_sheet(frames=12) -> ForceField:
+    """A triangle beside the bar that sinks and pushes it away, now more, now less."""
+    corners = np.array([[0.0, 0.5, 0.0], [0.4, 0.5, 0.0], [0.2, 0.5, 0.4]])
+    sinking = np.arange(frames)[:, None, None] * np.array([0.0, 0.0, -0.01])
+    numbers = np.array([FieldNumbers(2.0, power=1.0, noise=0.5, flow=0.3)])
+    form, up = FieldForm("FORCE", "SURFACE"), np.array([[0.0, 0.0, 1.0]])
+    faces = np.array([[0, 1, 2]])
+    return ForceField("Sheet", form, numbers, np.zeros((1, 3)), up, 7, vertices=corners + sinking, triangles=faces)
+
+
 def surrounded_bar(frames=12) -> Job:
-    """The shaken bar with everything that may act on it: ground, collider, spring, released pins, a field."""
+    """The shaken bar with everything that may act on it: ground, collider, spring, released pins, fields."""
     job = shaken_bar(frames)
     n, p = len(job.surface.positions), len(job.pinned_vertices)
     held = np.ones((frames, p), dtype=bool)
@@ -88,6 +100,7 @@ def surrounded_bar(frames=12) -> Job:
         springs=(pulled_end(frames),),
         pin_held=held,
         accelerations=np.arange(frames)[:, None, None] * np.ones((1, n, 3)),
+        force_fields=(wavering_sheet(frames),),
     )
 
 

@@ -1,0 +1,171 @@
+"""Force fields of the scene -> :class:`ForceField`, sampled frame by frame in world space.
+
+Those with a formula of our own come by their numbers (``core/forces/field_formulas.py``). Textures and turbulence are
+Blender's: they are asked at the knots of a grid around the body (``field_probe``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import FieldError
+from ...core.forces.field_formulas import SAMPLED
+from ...core.forces.field_place import FieldForm, FieldNumbers
+from ...core.simulation.force_field import ForceField
+from ..field_weights import fields_for, is_enabled, weight_of
+from ..mirror import clean
+from .animation_in import Moment
+from .field_probe import FieldProbe, FieldState
+from .mesh_in import scaled, transform, triangles_of, unit_scale, vertex_positions
+
+AROUND = 1.0
+"""How far beyond where its animation takes the body textures and turbulence are known, in its sizes."""
+
+
+def force_field_samplers(obj: Any, context: Any) -> list[ForceFieldSampler]:
+    """One for each field that acts on ``obj``."""
+    fields = fields_for(obj, context.view_layer)
+    return [ForceFieldSampler(o, obj, context) for o in fields if weight_of(obj, o.field.type) > 0.0]
+
+
+class ForceFieldSampler:
+    """One force field: its numbers and its place at each frame, and its mesh where its shape asks for that."""
+
+    def __init__(self, field: Any, body: Any, context: Any) -> None:
+        self._object, self._body = field, body
+        settings = field.field
+        unit = unit_scale(context.scene)
+        self._form = FieldForm(
+            settings.type,
+            settings.shape,
+            settings.falloff_type,
+            settings.z_direction,
+            settings.type == "FORCE" and settings.use_gravity_falloff,
+            unit,
+        )
+        self._numbers: list[FieldNumbers] = []
+        self._states: list[FieldState] = []
+        self._centres: list[np.ndarray] = []
+        self._axes: list[np.ndarray] = []
+        self._vertices: list[np.ndarray] = []
+        self._normals: list[np.ndarray] = []
+        self._triangles = np.empty((0, 3), dtype=np.int32)
+
+    def take(self, moment: Moment) -> None:
+        """One frame; FieldError where its mesh changes, or has no size."""
+        evaluated = self._object.evaluated_get(moment.context.evaluated_depsgraph_get())
+        matrix = scaled(evaluated.matrix_world, moment.context.scene)
+        length = np.linalg.norm(matrix[:3, 2])
+        if not 0.0 < length < np.inf:
+            raise FieldError(
+                f"The force field “{self._object.name}” has no size at frame {moment.frame}.",
+                "Give it a scale other than zero.",
+            )
+        if self._form.kind in SAMPLED:
+            self._states.append(FieldState.of(self._object, evaluated))
+        self._numbers.append(self._numbers_now(moment))
+        self._centres.append(matrix[:3, 3])
+        self._axes.append(matrix[:3, 2] / length)
+        if self._form.shape in ("SURFACE", "POINTS"):
+            self._take_mesh(evaluated, matrix, moment.frame)
+
+    def _numbers_now(self, moment: Moment) -> FieldNumbers:
+        field, body = self._object.field, self._body
+        acts = field.apply_to_location and is_enabled(self._object, moment.context.view_layer)
+        strength, damping = {
+            "DRAG": (field.linear_drag, field.quadratic_drag),
+            "HARMONIC": (field.strength, field.harmonic_damping),
+            "CHARGE": (field.strength * body.sinew.field_weights.own_charge, 0.0),
+        }.get(field.type, (field.strength, 0.0))
+        return FieldNumbers(
+            strength=clean(strength),
+            damping=clean(damping),
+            flow=clean(field.flow),
+            power=clean(field.falloff_power),
+            distance_min=clean(field.distance_min) if field.use_min_distance else 0.0,
+            distance_max=clean(field.distance_max) if field.use_max_distance else np.inf,
+            radial_power=clean(field.radial_falloff),
+            radial_min=clean(field.radial_min) if field.use_radial_min else 0.0,
+            radial_max=clean(field.radial_max) if field.use_radial_max else np.inf,
+            rest_length=clean(field.rest_length),
+            noise=clean(field.noise) if field.type not in SAMPLED else 0.0,
+            weight=clean(weight_of(body, field.type)) if acts else 0.0,
+        )
+
+    def _take_mesh(self, evaluated: Any, matrix: np.ndarray, frame: int) -> None:
+        mesh = evaluated.to_mesh()
+        try:
+            if mesh is None or len(mesh.vertices) == 0:
+                raise FieldError(
+                    f"The force field “{self._object.name}” has the shape {self._shape_label} and no mesh.",
+                    "Give it vertices, or choose another Shape.",
+                )
+            vertices = transform(matrix, vertex_positions(mesh))
+            if self._vertices and len(vertices) != len(self._vertices[0]):
+                raise FieldError(
+                    f"The force field “{self._object.name}” changes its mesh: {len(self._vertices[0])} vertices at "
+                    f"first, and {len(vertices)} at frame {frame}.",
+                    "Remove the modifier that does so from it, or apply that.",
+                )
+            self._vertices.append(vertices)
+            if self._form.shape == "SURFACE":
+                self._triangles = triangles_of(mesh, mirrored=False)
+                return
+            flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+            mesh.vertex_normals.foreach_get("vector", flat)
+            normals = flat.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T
+            length = np.linalg.norm(normals, axis=1, keepdims=True)
+            self._normals.append(normals / np.where(length > 0.0, length, 1.0))
+        finally:
+            evaluated.to_mesh_clear()
+
+    @property
+    def _shape_label(self) -> str:
+        return self._object.field.bl_rna.properties["shape"].enum_items[self._form.shape].name
+
+    def acts(self) -> bool:
+        """Whether it acted at any frame."""
+        return any(numbers.weight > 0.0 for numbers in self._numbers)
+
+    def force_field(self, low: np.ndarray, high: np.ndarray, context: Any, first: int) -> ForceField:
+        """What was gathered from the frame ``first`` on; one that has no formula is asked in a box."""
+        meshed, samples = self._form.shape in ("SURFACE", "POINTS"), None
+        if self._states:
+            with FieldProbe(self._object, low, high, context.scene) as probe:
+                samples = np.array([probe.at(first + k, state) for k, state in enumerate(self._states)])
+        return ForceField(
+            self._object.name,
+            self._form,
+            np.array(self._numbers),
+            np.array(self._centres),
+            np.array(self._axes),
+            self._object.field.seed,
+            vertices=np.array(self._vertices) if meshed else None,
+            normals=np.array(self._normals) if self._form.shape == "POINTS" else None,
+            triangles=self._triangles if self._form.shape == "SURFACE" else None,
+            low=None if samples is None else low,
+            high=None if samples is None else high,
+            samples=samples,
+        )
+
+
+def force_fields(
+    samplers: list[ForceFieldSampler], rest: np.ndarray, matrices: np.ndarray, context: Any, first: int
+) -> tuple[ForceField, ...]:
+    """The fields that samplers gathered, for a body of ``rest`` (n,3) m that its animation takes along (f,4,4) from the
+    frame ``first`` on.
+    """
+    low, high = _box(rest, matrices)
+    return tuple(sampler.force_field(low, high, context, first) for sampler in samplers if sampler.acts())
+
+
+def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A box around where the object's own animation takes the body, with room for it to move."""
+    sides = rest.min(axis=0), rest.max(axis=0)
+    corners = np.array([[sides[i][0], sides[j][1], sides[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
+    moves = matrices @ np.linalg.inv(matrices[0])
+    taken = np.concatenate([transform(move, corners) for move in moves])
+    room = AROUND * float((sides[1] - sides[0]).max())
+    return taken.min(axis=0) - room, taken.max(axis=0) + room

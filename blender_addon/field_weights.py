@@ -1,0 +1,120 @@
+"""How much of the scene's gravity and of its force fields a body feels, as the artist sets it; words on fields that do
+nothing to a body.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.props import FloatProperty, PointerProperty
+
+STRONGEST = 200.0
+"""Blender's own end of field weights."""
+
+
+class Kind(NamedTuple):
+    """A kind of force field: the name of its weight, or why it does nothing to a body."""
+
+    weight: str = ""
+    reason: str = ""
+
+
+KINDS = {
+    "FORCE": Kind("force"),
+    "WIND": Kind("wind"),
+    "VORTEX": Kind("vortex"),
+    "MAGNET": Kind("magnetic"),
+    "HARMONIC": Kind("harmonic"),
+    "CHARGE": Kind("charge"),
+    "TEXTURE": Kind("texture"),
+    "TURBULENCE": Kind("turbulence"),
+    "DRAG": Kind("drag"),
+    "LENNARDJ": Kind(reason="it acts between particles by their size, and a body has none"),
+    "GUIDE": Kind(reason="it leads particles along a curve while they live; use Pins or Springs with a curve"),
+    "BOID": Kind(reason="it is seen by boids alone"),
+    "FLUID_FLOW": Kind(reason="flows of fluids are not read; store them as an Acceleration attribute"),
+}
+
+
+def _weight(label: str, what: str) -> Any:
+    return FloatProperty(
+        name=label,
+        description=f"Part of {what} that acts on the body: 1 all of it, 0 nothing",
+        default=1.0,
+        min=0.0,
+        max=STRONGEST,
+        soft_max=1.0,
+        precision=3,
+        options=set(),
+    )
+
+
+class SinewFieldWeights(bpy.types.PropertyGroup):
+    """Field weights of one body, by Blender's names."""
+
+    collection: PointerProperty(
+        name="Effector Collection",
+        description="Only force fields of this collection act on the body; empty: all of the view layer",
+        type=bpy.types.Collection,
+    )
+    gravity: _weight("Gravity", "the scene's gravity")
+    all: _weight("All", "every force field")
+    force: _weight("Force", "fields of the type Force")
+    wind: _weight("Wind", "fields of the type Wind")
+    vortex: _weight("Vortex", "fields of the type Vortex")
+    magnetic: _weight("Magnetic", "fields of the type Magnetic")
+    harmonic: _weight("Harmonic", "fields of the type Harmonic")
+    charge: _weight("Charge", "fields of the type Charge")
+    texture: _weight("Texture", "fields of the type Texture")
+    turbulence: _weight("Turbulence", "fields of the type Turbulence")
+    drag: _weight("Drag", "fields of the type Drag")
+    own_charge: FloatProperty(
+        name="Body's Charge",
+        description="What fields of the type Charge act on; negative turns them round",
+        default=1.0,
+        soft_min=-10.0,
+        soft_max=10.0,
+        precision=3,
+        options=set(),
+    )
+
+
+def fields_for(obj: Any, view_layer: Any) -> list[Any]:
+    """The objects of a view layer whose force fields are meant for a body, by name: those of its collection, or all,
+    but never its own nor that of its bake.
+    """
+    collection = obj.sinew.field_weights.collection
+    among = view_layer.objects if collection is None else collection.all_objects
+    own = obj, obj.sinew.bake.result
+    fields = (o for o in among if o not in own and has_field(o) and view_layer.objects.get(o.name) == o)
+    return sorted(fields, key=lambda o: o.name)
+
+
+def has_field(obj: Any) -> bool:
+    """Whether an object is a force field."""
+    return obj.field is not None and obj.field.type != "NONE"
+
+
+def weight_of(obj: Any, kind: str) -> float:
+    """The weight of fields of a kind on a body, all included; 0 for those that do nothing to one."""
+    weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
+    return weights.all * getattr(weights, name) if name else 0.0
+
+
+def is_enabled(obj: Any, view_layer: Any) -> bool:
+    """Whether an object is enabled in viewports, itself and one of the collections that hold it: as in Blender, a field
+    that is not does not act, and one whose eye is closed does.
+    """
+    return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
+
+
+def _reaches(layer_collection: Any, obj: Any) -> bool:
+    if layer_collection.exclude or layer_collection.collection.hide_viewport:
+        return False
+    if layer_collection.collection.objects.get(obj.name) == obj:
+        return True
+    return any(_reaches(child, obj) for child in layer_collection.children)
+
+
+CLASSES = (SinewFieldWeights,)

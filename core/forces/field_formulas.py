@@ -1,0 +1,147 @@
+"""What each kind of force field does to a mass: its formula, one function a kind.
+
+A field gives a body the acceleration that Blender gives a particle of one kilogram; `docs/design/forces.md` lists the
+formulas, their sources and how they were compared with Blender's own. In the functions r is the arm from the field's
+nearest place, d its length, n the axis, s the strength and w the part of it that reaches a point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .field_place import FieldForm, FieldNumbers, FieldPlace
+
+
+class FieldPull(NamedTuple):
+    """What pulls at masses, for each kilogram of them: at positions y with velocities v
+
+        a(y, v) = acceleration - stiffness (y - y0) - (drag + speed_drag |v|) v + turning x v
+
+    around the positions y0 at which it was found.
+
+    Attributes
+    ----------
+    acceleration : (p,3) m/s²; stiffness : (p,3,3) 1/s², semi-definite, or None
+    drag : (p,) 1/s; speed_drag : (p,) 1/m; turning : (p,3) 1/s
+    """
+
+    acceleration: np.ndarray
+    stiffness: np.ndarray | None = None
+    drag: np.ndarray | float = 0.0
+    speed_drag: np.ndarray | float = 0.0
+    turning: np.ndarray | None = None
+
+    def at(self, velocities: np.ndarray) -> np.ndarray:
+        """Acceleration at y0 with velocities (p,3) m/s, (p,3), m/s²."""
+        speed = np.linalg.norm(velocities, axis=1)
+        slowing = np.broadcast_to(self.drag + self.speed_drag * speed, speed.shape)[:, None] * velocities
+        turned = 0.0 if self.turning is None else np.cross(self.turning, velocities)
+        return self.acceleration - slowing + turned
+
+
+def field_pull(
+    form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray, samples: np.ndarray | None = None
+) -> FieldPull:
+    """What a field does to points that stand to it so, ``part`` (p,) of it reaching them; a kind without a formula does
+    what was sampled, ``samples`` (p,3), times its weight. All is in the field's own units of length, and made metres.
+    """
+    if samples is None:
+        pull = FORMULAS[form.kind](form, numbers, place, part)
+    else:
+        pull = FieldPull(max(numbers.weight, 0.0) * samples)
+    if form.kind not in WITHOUT_FLOW and numbers.flow != 0.0:
+        pull = pull._replace(drag=pull.drag + numbers.flow * part)
+    unit = form.unit_length
+    return pull._replace(acceleration=unit * pull.acceleration, speed_drag=pull.speed_drag / unit)
+
+
+def _force(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``s w r / d``; with gravitation ``s w r / d³``."""
+    strength = numbers.strength * part
+    if form.gravitation:
+        away = place.distances > np.finfo(np.float32).eps
+        strength = np.where(away, strength / np.where(away, place.distances, 1.0) ** 2, 0.0)
+    return FieldPull(strength[:, None] * place.directions)
+
+
+def _wind(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``s w n``."""
+    return FieldPull((numbers.strength * part)[:, None] * place.axes)
+
+
+def _vortex(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """About a point ``s w d (n x r) / |n x r|``. About a line, with ``u = s w n x r``, the velocity of turning, what
+    holds a mass on its circle and draws it along: ``s w n x u + (u - v)``, v's coefficient being 1/s.
+    """
+    if form.shape == "POINT":
+        around = np.cross(place.axes, place.arms)
+        length = np.linalg.norm(around, axis=1)
+        size = numbers.strength * part * place.distances / np.where(length > 0.0, length, 1.0)
+        return FieldPull(size[:, None] * around)
+    rate = (numbers.strength * part)[:, None]
+    turning = rate * np.cross(place.centre_axis, place.centre_arms)
+    inward = rate * np.cross(place.centre_axis, turning)
+    return FieldPull(inward + turning, drag=(part > 0.0).astype(np.float64))
+
+
+def _magnet(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``v x B``, B of length ``s w``: around the axis about a point or a line, else along it."""
+    field = np.cross(place.axes, place.arms) if form.shape in ("POINT", "LINE") else place.axes
+    length = np.linalg.norm(field, axis=1, keepdims=True)
+    B = (numbers.strength * part)[:, None] * (field / np.where(length > 0.0, length, 1.0))
+    return FieldPull(np.zeros_like(B), turning=-B)
+
+
+def _harmonic(form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``-s w r (d - rest) / d - 2 damping sqrt|s| v``."""
+    rate, rest = numbers.strength * part, numbers.rest_length
+    near = place.distances > 0.0
+    stretch = np.where(near, 1.0 - rest / np.where(near, place.distances, 1.0), float(rest == 0.0))
+    drag = 2.0 * numbers.damping * np.sqrt(abs(numbers.strength)) * (part > 0.0)
+    pull = FieldPull(-(rate * stretch)[:, None] * place.arms, drag=drag)
+    if numbers.strength <= 0.0:
+        return pull
+    # The derivative of the force: whole along the arm, and across it what tension holds where the arm can turn.
+    n = place.axes if form.shape == "PLANE" and rest == 0.0 else place.directions
+    K = n[:, :, None] * n[:, None, :]
+    if form.shape in ("POINT", "POINTS", "LINE"):
+        fixed = place.axes[:, :, None] * place.axes[:, None, :] if form.shape == "LINE" else 0.0
+        K = K + np.maximum(stretch, 0.0)[:, None, None] * (np.eye(3) - fixed - K)
+    return pull._replace(stiffness=rate[:, None, None] * K)
+
+
+def _charge(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``q s w r``, the charge q being part of the strength."""
+    return FieldPull((numbers.strength * part)[:, None] * place.arms)
+
+
+def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray) -> FieldPull:
+    """``-w (s |v| + damping) v``."""
+    cap = STRONGEST_DRAG
+    drag, speed_drag = min(numbers.damping, cap) * part, min(numbers.strength, cap) * part
+    return FieldPull(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
+
+
+Formula = Callable[[FieldForm, FieldNumbers, FieldPlace, np.ndarray], FieldPull]
+
+FORMULAS: dict[str, Formula] = {
+    "FORCE": _force,
+    "WIND": _wind,
+    "VORTEX": _vortex,
+    "MAGNET": _magnet,
+    "HARMONIC": _harmonic,
+    "CHARGE": _charge,
+    "DRAG": _drag,
+}
+
+SAMPLED = ("TEXTURE", "TURBULENCE")
+"""Kinds without a formula here."""
+
+WITHOUT_FLOW = ("HARMONIC", "DRAG")
+"""Kinds with a damping of their own, to which flow adds nothing."""
+
+STRONGEST_DRAG = 2.0
+"""Drag counts no more than this."""

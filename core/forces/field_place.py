@@ -1,0 +1,114 @@
+"""Where points stand to a force field, and how much of it reaches them.
+
+Shapes and falloffs are those of Blender's manual (Physics > Forces > Force Fields); `docs/design/forces.md` has the
+formulas. Lengths are in units of the field's ``unit_length``, since ``(1 + d)^-power`` counts in one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+SHAPES = ("POINT", "LINE", "PLANE", "SURFACE", "POINTS")
+FALLOFFS = ("SPHERE", "TUBE", "CONE")
+Z_DIRECTIONS = ("BOTH", "POSITIVE", "NEGATIVE")
+
+
+class FieldForm(NamedTuple):
+    """What a field is: ``kind`` of ``field_formulas.FORMULAS``, ``shape``, ``falloff`` and ``z_direction`` of the names
+    above; ``gravitation`` divides a force by the squared distance; ``unit_length`` m.
+    """
+
+    kind: str
+    shape: str = "POINT"
+    falloff: str = "SPHERE"
+    z_direction: str = "BOTH"
+    gravitation: bool = False
+    unit_length: float = 1.0
+
+
+class FieldNumbers(NamedTuple):
+    """A field's numbers at one moment, in units of length of its own.
+
+    ``damping`` is the second number of a kind: of harmonic its damping, of drag what is proportional to the speed.
+    ``noise`` is the range in which its strength wavers, ``weight`` multiplies what reaches a body.
+    """
+
+    strength: float
+    damping: float = 0.0
+    flow: float = 0.0
+    power: float = 0.0
+    distance_min: float = 0.0
+    distance_max: float = np.inf
+    radial_power: float = 0.0
+    radial_min: float = 0.0
+    radial_max: float = np.inf
+    rest_length: float = 0.0
+    noise: float = 0.0
+    weight: float = 1.0
+
+
+class FieldPlace(NamedTuple):
+    """How p points stand to a field.
+
+    Attributes
+    ----------
+    arms : (p,3) from the place of the field that is nearest to each
+    distances : (p,) their lengths
+    axes : (p,3) unit; the field's z, or the normal of its surface there
+    centre_arms : (p,3) from the field's centre
+    centre_axis : (3,) unit
+    """
+
+    arms: np.ndarray
+    distances: np.ndarray
+    axes: np.ndarray
+    centre_arms: np.ndarray
+    centre_axis: np.ndarray
+
+    @property
+    def directions(self) -> np.ndarray:
+        """Of the arms, (p,3), unit or 0."""
+        return self.arms / np.where(self.distances > 0.0, self.distances, 1.0)[:, None]
+
+
+def place_at(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.ndarray) -> FieldPlace:
+    """Points (p,3) at a field with a centre and an axis, (3,) each: a point, the line along the axis, or the plane
+    across it.
+    """
+    from_centre = points - centre
+    along = (from_centre @ axis)[:, None] * axis
+    # A vortex turns about a line in either shape.
+    if form.shape == "LINE" or (form.shape == "PLANE" and form.kind == "VORTEX"):
+        arms = from_centre - along
+    elif form.shape == "PLANE":
+        arms = along
+    else:
+        arms = from_centre
+    axes = np.broadcast_to(axis, points.shape)
+    return FieldPlace(arms, np.linalg.norm(arms, axis=1), axes, from_centre, axis)
+
+
+def reach(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
+    """The part of a field's strength that reaches points, (p,): 0 where it does not act."""
+    height = np.einsum("pi,pi->p", place.axes, place.centre_arms)
+    part = np.full(len(height), max(numbers.weight, 0.0))
+    if form.z_direction != "BOTH":
+        part[height < 0.0 if form.z_direction == "POSITIVE" else height > 0.0] = 0.0
+    bounds = numbers.distance_min, numbers.distance_max, numbers.power
+    if form.falloff == "SPHERE":
+        return part * _fade(place.distances, *bounds)
+    part *= _fade(np.abs(height), *bounds)
+    if form.falloff == "TUBE":
+        aside = np.linalg.norm(place.centre_arms - height[:, None] * place.axes, axis=1)
+    else:
+        length = np.linalg.norm(place.centre_arms, axis=1)
+        aside = np.degrees(np.arccos(np.clip(height / np.where(length > 0.0, length, 1.0), -1.0, 1.0)))
+    return part * _fade(aside, numbers.radial_min, numbers.radial_max, numbers.radial_power)
+
+
+def _fade(distance: np.ndarray, least: float, most: float, power: float) -> np.ndarray:
+    """1 up to the least distance, 0 beyond the most, and in between ``(1 + distance - least)^-power``."""
+    beyond = np.maximum(distance - least, 0.0)
+    return np.where(distance > most, 0.0, (1.0 + beyond) ** -power)

@@ -1,0 +1,30 @@
+"""Accelerations that are known at the knots of a grid alone: noise, textures, flows, which have no formula here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class FieldSamples:
+    """Accelerations ``values`` (a,b,c,3), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's
+    units; between knots they go straight, and beyond the box its sides' go on.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    values: np.ndarray
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """At points (p,3) m, (p,3)."""
+        cells = np.array(self.values.shape[:3]) - 1
+        knot = np.clip((points - self.low) / (self.high - self.low), 0.0, 1.0) * cells
+        corner = np.minimum(knot.astype(np.int64), cells - 1)
+        part = knot - corner
+        out = np.zeros_like(points)
+        for shift in np.ndindex(2, 2, 2):
+            weight = np.where(shift, part, 1.0 - part).prod(axis=1)
+            out += weight[:, None] * self.values[tuple((corner + shift).T)]
+        return out

@@ -1,0 +1,59 @@
+"""A force field between two frames: everything goes straight from one to the other, noise too."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from ..forces.field_moment import FieldMoment
+from ..forces.field_place import FieldNumbers
+from ..forces.field_samples import FieldSamples
+from ..mesh.surface_search import SurfaceSearch
+from .force_field import ForceField
+
+
+def moment_of(field: ForceField, frame: int, fraction: float) -> FieldMoment:
+    """The field at a fraction of the way to a frame, counted from the job's first as 0, from the one before."""
+
+    def now(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else _between(values, frame, fraction)
+
+    axis = now(field.axes)
+    length = float(np.linalg.norm(axis))
+    # Half-way through a sudden about-turn there is no direction: the one it turns to.
+    axis = axis / length if length > 0.0 else field.axes[min(frame, len(field.axes) - 1)]
+    vertices, samples = now(field.vertices), now(field.samples)
+    return FieldMoment(
+        field.form,
+        _numbers(field, frame, fraction),
+        now(field.centres),
+        axis,
+        SurfaceSearch(vertices, field.triangles) if field.form.shape == "SURFACE" else None,
+        vertices,
+        now(field.normals),
+        None if samples is None else FieldSamples(field.low, field.high, samples),
+    )
+
+
+def _numbers(field: ForceField, frame: int, fraction: float) -> FieldNumbers:
+    numbers = FieldNumbers(*(float(n) for n in _between(field.numbers, frame, fraction)))
+    if numbers.noise == 0.0:
+        return numbers
+    wavering = (1.0 - fraction) * _waver(field.seed, frame - 1) + fraction * _waver(field.seed, frame)
+    # Drag has two coefficients, and a harmonic field its damping, that waver along.
+    damping = numbers.damping + numbers.noise * wavering * (field.form.kind in ("DRAG", "HARMONIC"))
+    return numbers._replace(strength=numbers.strength + numbers.noise * wavering, damping=damping)
+
+
+def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
+    if len(values) == 1 or fraction == 1.0:
+        return values[min(frame, len(values) - 1)]
+    before, after = values[frame - 1], values[frame]
+    with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
+        return np.where(before == after, after, before + fraction * (after - before))
+
+
+def _waver(seed: int, frame: int) -> float:
+    """A number from -1 to 1 that a seed and a frame decide, the same on every machine."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0
