@@ -31,7 +31,13 @@ class SINEW_OT_paint_stroke(bpy.types.Macro):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return painting.paints_a_map(context.object)
+        return painting.paints_a_map(context.object) and _holds_a_brush(context)
+
+
+def _holds_a_brush(context: bpy.types.Context) -> bool:
+    """Keys of the mode go before those of its tools: the gradient and the samplers are left to Blender."""
+    tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
+    return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))
 
 
 CLASSES = (SINEW_OT_normalize_maps, SINEW_OT_paint_stroke)

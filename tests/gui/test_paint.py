@@ -14,5 +14,5 @@ def test_a_stroke_keeps_the_sum_at_one_and_is_one_undo_step(windowed):
     assert said["other map"][:2] == pytest.approx([1.0, 1.0]) and said["other map"][2] > 0
     correlation, values = said["gradient"]
     assert abs(correlation) > 0.8 and values > 10, "the gradient tool draws a gradient, and that is what is read"
-    assert said["gradient sums"][0] == pytest.approx(1.0, abs=1e-4)
+    assert said["gradient sums"] < 1e-6 and not said["stroke with the gradient tool"]
     assert "Traceback" not in result.log, result.log

@@ -67,15 +67,19 @@ def scenario(gui):
         bpy.ops.wm.tool_set_by_id(name="builtin.gradient", space_type="VIEW_3D")
         bpy.ops.ed.undo_push(message="Gradient tool")
     yield from gui.settle()
-    yield from gui.drag([(x - 150 + 30 * k, y) for k in range(11)])
+    region, fields_in = gui.region("WINDOW"), importlib.import_module(f"{PACKAGE}.blender_addon.bridge.fields_in")
+    left, height = x - 60 - region.x, y - region.y
+    with gui.context():
+        gui.record("stroke with the gradient tool", bpy.ops.sinew.paint_stroke.poll())
+        # The tool is on a drag, which simulated events do not become: its operator is called as it would call it.
+        bpy.ops.paint.weight_gradient(type="LINEAR", xstart=left, xend=left + 120, ystart=height, yend=height)
     yield from gui.settle()
-    fields_in = importlib.import_module(f"{PACKAGE}.blender_addon.bridge.fields_in")
     across = sorted((v.co.x, float(row[1])) for v, row in zip(body().data.vertices, read(fields_in), strict=True))
     gui.record("gradient", [float(np.corrcoef(*np.transpose(across))[0, 1]), len({round(w, 2) for _, w in across})])
-    gui.record("gradient sums", [float(total) for total in (read(fields_in).sum(axis=1).min(), read(fields_in).max())])
+    gui.record("gradient sums", float(np.abs(read(fields_in).sum(axis=1) - 1.0).max()))
     yield from gui.photograph("gradient")
     with gui.context():
-        bpy.ops.wm.tool_set_by_id(name="builtin_brush.Draw", space_type="VIEW_3D")
+        bpy.ops.wm.tool_set_by_id(name="builtin.brush", space_type="VIEW_3D")
 
 
 def read(fields_in):
