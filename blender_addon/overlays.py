@@ -223,6 +223,8 @@ class Overlays:
             legend.words.append(FIRST)
         elif tets is not None and "tets" in asked:
             explain_tets(legend, tets, settings)
+            if obj.sinew.bake.stale:
+                legend.words.append(f"Edited since: {obj.sinew.bake.stale}")
         if tets is not None and "outside" in asked:
             legend.rows.append((as_shown(np.array(OUTSIDE)), f"{len(tets.outside):,} badly embedded"))
         names = (("pins", PINS, "Pins"), ("springs", SPRINGS, "Springs"), ("colliders", COLLIDERS, "Colliders"))

@@ -15,7 +15,7 @@ class SINEW_OT_pick(bpy.types.Operator):
     bl_label = "Pick Vertices"
     bl_description = (
         "Click adds the vertex under the cursor, or takes it out; a box adds the vertices in it, with Ctrl it takes "
-        "them out. Through the body only in X-Ray"
+        "them out. Through the body only in X-Ray. A click beside the body selects"
     )
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
@@ -66,7 +66,7 @@ class SINEW_OT_pick(bpy.types.Operator):
                 group = picks.group_of(obj, self.target)
                 add = not any(picks.holds(obj, group, int(vertex)) for vertex in found[:1])
             if not len(found):
-                return {"CANCELLED"}
+                return self._missed()
             group = picks.group_of(obj, self.target, make=add)
             if group is None:
                 return {"CANCELLED"}
@@ -77,6 +77,12 @@ class SINEW_OT_pick(bpy.types.Operator):
         count = len(np.unique(found))
         self.report({"INFO"}, f"{count} {'added to' if add else 'taken out of'} “{group.name}”")
         return {"FINISHED"}
+
+    def _missed(self):
+        """A click beside the body selects as ever: another body, perhaps."""
+        if self._box.is_open:
+            return {"CANCELLED"}
+        return bpy.ops.view3d.select(location=self._end)
 
 
 CLASSES = (SINEW_OT_pick,)

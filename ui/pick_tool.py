@@ -22,6 +22,8 @@ class PickTool(bpy.types.WorkSpaceTool):
     bl_keymap = (
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS"}, None),
         ("sinew.pick", {"type": "LEFTMOUSE", "value": "PRESS", "ctrl": True}, None),
+        # Where the active object is no body.
+        ("view3d.select", {"type": "LEFTMOUSE", "value": "CLICK"}, None),
     )
 
     @staticmethod

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
+import gpu
 import numpy as np
 import pytest
+from mathutils import Matrix
 from sinew.blender_addon import overlay_legend, overlays
 from sinew.blender_addon.bridge import overlay_marks as marks
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
@@ -183,6 +187,33 @@ def test_the_legend_names_both_ends_and_the_powers_of_ten_between():
     places = [place for place, _ in overlay_legend.ticks(1e2, 9.7e11)]
     assert np.diff(places).min() >= overlay_legend.NEAR and places[-1] == 1.0
     assert overlay_legend.short_pascals(999.9) == "1 kPa" and overlay_legend.short_pascals(0.25) == "0.25 Pa"
+
+
+def test_the_legend_is_drawn_in_the_corner_that_the_sidebar_leaves_free():
+    card.make_ready()
+    region = SimpleNamespace(width=256, height=256, x=40)
+    sidebar = SimpleNamespace(type="UI", alignment="RIGHT", width=60, x=40 + 196)
+    system = SimpleNamespace(ui_scale=1.0, use_region_overlap=True)
+    context = SimpleNamespace(
+        region=region, area=SimpleNamespace(regions=[sidebar]), preferences=SimpleNamespace(system=system)
+    )
+    legend = overlay_legend.Legend(bar=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), rows=[((0.0, 0.0, 1.0), "Pins")])
+    legend.title, legend.ticks = "Stiffness", overlay_legend.ticks(1e4, 1e6)
+
+    def draw():
+        flat = np.diag([2.0 / 256.0, 2.0 / 256.0, 1.0, 1.0])
+        flat[:2, 3] = -1.0
+        with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+            gpu.matrix.load_matrix(Matrix.Identity(4))
+            gpu.matrix.load_projection_matrix(Matrix(flat.tolist()))
+            overlay_legend.draw(legend, context)
+
+    seen = card.picture(draw, (256, 256))[..., :3]
+    places = [np.argwhere(np.abs(seen - colour).max(axis=2) < 0.02) for colour in np.eye(3)]
+    assert all(len(found) > 100 for found in places)
+    red, green, blue = (found.mean(axis=0) for found in places)
+    assert blue[0] < red[0] < green[0] and red[1] == pytest.approx(green[1])
+    assert seen[:, 200:].max() == 0.0 and (seen.min(axis=2) > 0.9).sum() > 50
 
 
 def test_the_legend_asks_for_tetrahedra_and_explains_them(hard_cored, saved_body):

@@ -34,6 +34,10 @@ def test_a_spring_has_picks_of_its_own(picked):
     assert picked.values["spring"] == ["Spring", 1]
 
 
+def test_a_click_beside_the_body_selects_and_one_on_a_body_makes_it_active_again(picked):
+    assert picked.values["selected"] == ["Other", "Cube", 1]
+
+
 def test_the_tool_goes_with_the_extension(picked):
     assert picked.values["without"] == "builtin.select_box"
 

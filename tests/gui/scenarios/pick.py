@@ -10,6 +10,8 @@ def make_scene(gui):
     with gui.context():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_cube_add(size=0.5, location=(2.0, 0.0, 0.0))
+        bpy.context.object.name = "Other"
         bpy.ops.mesh.primitive_cube_add()
         bpy.ops.object.mode_set(mode="EDIT")
         bpy.ops.mesh.subdivide(number_cuts=3)
@@ -92,6 +94,12 @@ def scenario(gui):
     yield from gui.settle()
     gui.record("spring", [bpy.data.objects[name].sinew.springs[0].vertex_group, len(members(name, "Spring"))])
     yield from gui.photograph("5-spring")
+    active = []
+    for place in ((2.0, -0.25, 0.0), (0.25, -1.0, 0.25)):
+        yield from gui.click(*at(gui, name, place))
+        yield 0.5
+        active.append(gui.window.view_layer.objects.active.name)
+    gui.record("selected", [*active, len(members(name, "Spring"))])
     bpy.ops.preferences.addon_disable(module="bl_ext.user_default.sinew")
     yield from gui.redraw()
     gui.record("without", gui.window.workspace.tools.from_space_view3d_mode("OBJECT").idname)
