@@ -8,6 +8,7 @@ import pytest
 from sinew.blender_addon import baking, live_edits
 from sinew.blender_addon.bridge import painting
 from sinew.blender_addon.bridge.job_in import make_job
+from sinew.blender_addon.bridge.list_animation import curves_of
 from sinew.core.errors import MeshError, SettingsError
 from sinew.core.model.settings import DepthSettings
 from sinew.core.simulation.prepare import ignore, materials, tetrahedra
@@ -180,3 +181,18 @@ def test_words_say_what_wins(shelled):
     assert "“Bone” is nowhere" in baking.nowhere_words(make_job(shelled, bpy.context))
     bone.depth_kind = "CORE"
     assert baking.nowhere_words(make_job(shelled, bpy.context)) == ""
+
+
+def test_a_shell_whose_stiffness_is_keyed_is_baked(shelled, saved):
+    bone = shelled.sinew.materials[1]
+    for frame, value in ((1, 9.0), (4, 4.0)):
+        bone.log_stiffness = value
+        shelled.keyframe_insert("sinew.materials[1].log_stiffness", frame=frame)
+    shelled.sinew.cells_across = 6
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and shelled.sinew.bake.status == "DONE"
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and shelled.sinew.bake.stale == ""
+    curve = next(c for curves in curves_of(shelled) for c in curves)
+    curve.keyframe_points[-1].co.y = 5.0
+    curve.update()
+    bpy.ops.sinew.check_bake()
+    assert "materials" in shelled.sinew.bake.stale
