@@ -54,14 +54,16 @@ def _targets(obj: Any) -> Iterator[Any]:
 
 
 def _data_blocks() -> Iterator[Any]:
-    """Every data-block of the file, and the node trees that belong to one."""
+    """Every data-block of the file and the node trees that belong to one, each once: since 5.2 one list has them all
+    again.
+    """
+    seen = set()
     for name, kind in bpy.data.bl_rna.properties.items():
-        if kind.type == "COLLECTION":
-            for block in getattr(bpy.data, name):
-                yield block
-                tree = getattr(block, "node_tree", None)
-                if tree is not None:
-                    yield tree
+        for block in getattr(bpy.data, name) if kind.type == "COLLECTION" else ():
+            for each in (block, getattr(block, "node_tree", None)):
+                if each is not None and each.as_pointer() not in seen:
+                    seen.add(each.as_pointer())
+                    yield each
 
 
 def curves_of(owner: Any) -> Iterator[Any]:
