@@ -131,10 +131,8 @@ class ForceFieldSampler:
 
     def force_field(self, low: np.ndarray, high: np.ndarray, context: Any, first: int) -> ForceField:
         """What was gathered from the frame ``first`` on; one that has no formula is asked in a box."""
-        meshed, samples = self._form.shape in ("SURFACE", "POINTS"), None
-        if self._states:
-            with FieldProbe(self._object, low, high, context.scene) as probe:
-                samples = np.array([probe.at(first + k, state) for k, state in enumerate(self._states)])
+        meshed = self._form.shape in ("SURFACE", "POINTS")
+        samples = self._samples(low, high, context, first) if self._states else None
         return ForceField(
             self._object.name,
             self._form,
@@ -149,6 +147,16 @@ class ForceFieldSampler:
             high=None if samples is None else high,
             samples=samples,
         )
+
+    def _samples(self, low: np.ndarray, high: np.ndarray, context: Any, first: int) -> np.ndarray:
+        # Textures and meshes may change while the field's own settings stay; noise in space is asked anew when they do.
+        stands_still = self._form.kind == "TURBULENCE" and not self._vertices
+        samples: list[np.ndarray] = []
+        with FieldProbe(self._object, low, high, context.scene) as probe:
+            for k, state in enumerate(self._states):
+                same = stands_still and k > 0 and state == self._states[k - 1]
+                samples.append(samples[-1] if same else probe.at(first + k, state))
+        return np.array(samples)
 
 
 def force_fields(
