@@ -90,13 +90,22 @@ def read_report(gui):
     yield from gui.redraw()
 
 
+def add_fields():
+    """One that acts, one that says why it does not."""
+    for kind in ("WIND", "LENNARDJ"):
+        bpy.ops.object.effector_add(type="FORCE", location=(0.0, 3.0, 0.0))
+        bpy.context.object.name, bpy.context.object.field.type = kind.title(), kind
+
+
 def scenario(gui):
     with gui.context():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
-    obj = bpy.context.view_layer.objects.active
+        obj = bpy.context.view_layer.objects.active
+        add_fields()
+        bpy.context.view_layer.objects.active = obj
     obj.vertex_groups.new(name="Pins").add([0, 1, 2], 1.0, "REPLACE")
     obj.sinew.pin_group = "Pins"
     bpy.context.preferences.view.ui_scale = SCALE
