@@ -1,6 +1,7 @@
 """The whole way of an artist in a window; the result is the same as the bake without one."""
 
 import importlib
+import shutil
 
 import bpy
 import numpy as np
@@ -46,3 +47,15 @@ def test_headless_equals_windowed(windowed):
 def test_the_command_refuses_a_missing_blend(windowed):
     code, log = windowed.headless("missing.blend", "sinew", "bake")
     assert code == 1 and "No .blend is loaded" in log
+
+
+def test_a_batch_in_blenders_of_their_own(windowed):
+    shots = windowed.session / "shots"
+    shots.mkdir()
+    for name in ("a", "b"):
+        shutil.copy(windowed.session / "scene.blend", shots / f"{name}.blend")
+    batch = ["sinew", "batch", f"{windowed.session_path}/shots", "--jobs", "2", "--frames", "1-2"]
+    said = windowed.command_line(*batch)
+    assert "2 files: 2 done, 0 failed" in said and said.count("frame 2 (2/2)") == 2, said
+    said = windowed.command_line(*batch)
+    assert "2 files: 2 done, 0 failed" in said and said.count("complete, nothing to bake") == 2, said
