@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from .platforms import PLATFORMS
 from .project import ROOT, BuildError
 
 
@@ -36,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="the extension zip into dist")
     build.add_argument("--python", help="wheels for one Python only: 3.11, 3.13, 3.14")
-    build.add_argument("--platform", default="linux-x64")
+    build.add_argument("--platform", default="linux-x64", help=f"{', '.join(PLATFORMS)}, or all")
     build.set_defaults(run=_build)
 
     mount = commands.add_parser("mount", help="make `import sinew` work in the Python that runs this")
@@ -75,8 +76,9 @@ def _test(options: argparse.Namespace, rest: list[str]) -> int:
 def _build(options: argparse.Namespace, rest: list[str]) -> int:
     from . import extension_zip
 
-    path = extension_zip.build(options.python, options.platform)
-    print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.0f} MB")
+    for platform in PLATFORMS if options.platform == "all" else [options.platform]:
+        path = extension_zip.build(options.python, platform)
+        print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.0f} MB", flush=True)
     return 0
 
 

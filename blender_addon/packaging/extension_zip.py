@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 from string import Template
 
-from . import project, wheels
+from . import platforms, project, wheel_check, wheels
 from .project import DIST, ROOT, BuildError
 
 FOLDERS = ("blender_addon", "core", "operators", "ui")
@@ -58,12 +58,15 @@ def zip_path(python: str | None, platform: str) -> Path:
 
 def build(python: str | None = None, platform: str = "linux-x64") -> Path:
     """Write the zip and give its path."""
-    if python is not None and python not in wheels.LOCKED_PYTHONS:
-        raise BuildError(f"No zip for Python {python}.\nChoose one of {', '.join(wheels.LOCKED_PYTHONS)}.")
-    if platform not in wheels.PLATFORM_TAGS:
-        raise BuildError(f"No zip for {platform}.\nChoose one of {', '.join(wheels.PLATFORM_TAGS)}.")
-    bundled = wheels.select([python] if python else project.extension()["pythons"], platform)
+    pythons = platforms.named(platform).pythons
+    if python is not None and python not in pythons:
+        raise BuildError(f"No zip for Python {python} on {platform}.\nChoose one of {', '.join(pythons)}.")
+    chosen = [python] if python else project.extension()["pythons"]
+    bundled = wheels.select(chosen, platform)
     paths = wheels.fetch(bundled)
+    for each in chosen:
+        own = [path for wheel, path in zip(bundled, paths) if each in wheel.pythons]
+        wheel_check.check(own, sources(), each, platform)
     target = zip_path(python, platform)
     target.parent.mkdir(exist_ok=True)
     partial = target.with_suffix(".partial")

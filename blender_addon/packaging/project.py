@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,20 +42,22 @@ def extension() -> dict[str, Any]:
     return read()["tool"]["sinew"]["extension"]
 
 
-def bundled(python: str) -> list[str]:
-    """Requirements whose wheels the extension carries for a Python version: the dependencies less NumPy, which is
-    Blender's own. Without their markers."""
+def bundled(python: str, system: str = "linux") -> list[str]:
+    """Requirements whose wheels the extension carries for a Python version and a ``sys.platform``: the dependencies
+    less NumPy, which is Blender's own. Without their markers."""
     project = read()["project"]
     every = project["dependencies"] + project["optional-dependencies"]["robust"]
-    chosen = (requirement.partition(";")[0].strip() for requirement in every if _applies(requirement, python))
+    chosen = (requirement.partition(";")[0].strip() for requirement in every if _applies(requirement, python, system))
     return [requirement for requirement in chosen if not requirement.startswith("numpy")]
 
 
-def _applies(requirement: str, python: str) -> bool:
-    """Whether the marker of a requirement holds; the one kind of marker used here compares ``python_version``."""
+def _applies(requirement: str, python: str, system: str) -> bool:
+    """Whether the marker of a requirement holds; those used here compare ``python_version`` or ``sys_platform``."""
     marker = requirement.partition(";")[2].strip()
     if not marker:
         return True
+    if match := re.fullmatch(r"sys_platform != '(\w+)'", marker):
+        return system != match[1]
     match = re.fullmatch(r"python_version (<|>=) '(\d+)\.(\d+)'", marker)
     if match is None:
         raise BuildError(f"pyproject.toml: the marker “{marker}” is of a kind that build_addon.py does not read.")
@@ -76,5 +79,5 @@ def environment(name: str) -> EnvironmentPlan:
     for group in entry["groups"]:
         requirements += settings["requirements"][group]
     if name == "main":
-        requirements += bundled(entry["python"])
+        requirements += bundled(entry["python"], sys.platform)
     return EnvironmentPlan(name, entry["python"], tuple(requirements))

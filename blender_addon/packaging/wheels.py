@@ -13,18 +13,11 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import environments, project
+from . import environments, platforms, project
 from .project import ROOT, BuildError
 
 LOCK = ROOT / "wheels.lock"
 CACHE = ROOT / ".wheels"
-
-# The platform's name on Blender's side, and the wheel tags that run there, best first.
-PLATFORM_TAGS = {
-    "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"),
-}
-# 3.14 for the tests alone: no official Blender carries it yet.
-LOCKED_PYTHONS = ("3.11", "3.13", "3.14")
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,7 @@ def select(pythons: list[str], platform: str) -> list[Wheel]:
     """The wheels of a zip for these Pythons and this platform; BuildError when the lock lacks one."""
     chosen = [wheel for wheel in read_lock() if wheel.platform == platform and set(pythons) & set(wheel.pythons)]
     for python in pythons:
-        for requirement in project.bundled(python):
+        for requirement in project.bundled(python, platforms.named(platform).system):
             name, _, version = requirement.partition("==")
             if not any(w.project == name and w.version == version and python in w.pythons for w in chosen):
                 raise BuildError(
@@ -66,11 +59,10 @@ def fetch(wheels: list[Wheel]) -> list[Path]:
     missing = [wheel for wheel in wheels if not _is_intact(wheel)]
     if missing:
         print(f"Downloading {len(missing)} wheels ...", flush=True)
-    for python in LOCKED_PYTHONS:
-        batch = [wheel for wheel in missing if wheel.pythons[0] == python]
-        if batch:
-            lines = [f"{wheel.project}=={wheel.version} --hash=sha256:{wheel.sha256}" for wheel in batch]
-            _download(lines, python, batch[0].platform, CACHE, "--require-hashes")
+    for platform, python in sorted({(wheel.platform, wheel.pythons[0]) for wheel in missing}):
+        batch = [wheel for wheel in missing if (wheel.platform, wheel.pythons[0]) == (platform, python)]
+        lines = [f"{wheel.project}=={wheel.version} --hash=sha256:{wheel.sha256}" for wheel in batch]
+        _download(lines, python, platform, CACHE, "--require-hashes")
     for wheel in wheels:
         if not _is_intact(wheel):
             raise BuildError(f"{wheel.file} does not match its SHA-256 in wheels.lock.\nDelete .wheels and try again.")
@@ -79,17 +71,17 @@ def fetch(wheels: list[Wheel]) -> list[Path]:
 
 def write_lock() -> None:
     """Download every bundled wheel for every Python and platform and write ``wheels.lock`` anew."""
-    rows: dict[str, Wheel] = {}
-    for platform in PLATFORM_TAGS:
-        for python in LOCKED_PYTHONS:
+    rows: dict[tuple[str, str], Wheel] = {}
+    for name, platform in platforms.PLATFORMS.items():
+        for python in platform.pythons:
             with tempfile.TemporaryDirectory() as place:
-                _download(project.bundled(python), python, platform, Path(place))
+                _download(project.bundled(python, platform.system), python, name, Path(place))
                 for path in sorted(Path(place).glob("*.whl")):
-                    old = rows.get(path.name)
+                    old = rows.get((name, path.name))
                     pythons = (*old.pythons, python) if old else (python,)
-                    rows[path.name] = _describe(path, platform, pythons)
+                    rows[name, path.name] = _describe(path, name, pythons)
     text = "# Every bundled wheel. Written by `python build_addon.py lock`; edit pyproject.toml instead.\n"
-    for wheel in sorted(rows.values(), key=lambda wheel: wheel.file):
+    for wheel in sorted(rows.values(), key=lambda wheel: (wheel.platform, wheel.file)):
         text += "\n[[wheel]]\n" + "".join(
             f"{key} = {list(value) if key == 'pythons' else value!r}\n".replace("'", '"')
             for key, value in vars(wheel).items()
@@ -121,6 +113,6 @@ def _download(lines: list[str], python: str, platform: str, target: Path, *optio
         listing.flush()
         command = [pip, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
         command += ["--python-version", python, "--implementation", "cp", "--dest", str(target), *options]
-        for tag in PLATFORM_TAGS[platform]:
+        for tag in platforms.named(platform).tags:
             command += ["--platform", tag]
         environments.run_quietly([*command, "-r", listing.name], "the wheels cannot be downloaded")

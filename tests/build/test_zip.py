@@ -13,20 +13,26 @@ import pytest
 import build_addon
 
 build_addon.load_packaging()
-extension_zip, project, wheels = (
-    importlib.import_module(f"sinew_packaging.{n}") for n in ("extension_zip", "project", "wheels")
+extension_zip, platforms, project, wheel_check, wheels = (
+    importlib.import_module(f"sinew_packaging.{n}")
+    for n in ("extension_zip", "platforms", "project", "wheel_check", "wheels")
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY_PYTHON = pytest.mark.parametrize("python", wheels.LOCKED_PYTHONS)
+EVERY_ZIP = pytest.mark.parametrize(
+    ("platform", "python"), [(name, python) for name, p in platforms.PLATFORMS.items() for python in p.pythons]
+)
+EVERY_PLATFORM = pytest.mark.parametrize("platform", platforms.PLATFORMS)
 
 
-def manifest(pythons):
-    return tomllib.loads(extension_zip.manifest(wheels.select(list(pythons), "linux-x64"), "linux-x64"))
+def manifest(pythons, platform):
+    return tomllib.loads(extension_zip.manifest(wheels.select(list(pythons), platform), platform))
 
 
-def test_manifest_is_complete_and_within_the_platforms_limits():
-    said = manifest(["3.11", "3.13"])
+@EVERY_PLATFORM
+def test_manifest_is_complete_and_within_the_platforms_limits(platform):
+    said = manifest(["3.11", "3.13"], platform)
+    assert said["platforms"] == [platform]
     assert said["id"] == "sinew" and said["name"] == "Sinew" and said["type"] == "add-on"
     assert said["license"] == ["SPDX:GPL-3.0-or-later"]
     assert said["blender_version_min"] == "4.2.0"
@@ -37,18 +43,22 @@ def test_manifest_is_complete_and_within_the_platforms_limits():
     assert "$" not in str(said)
 
 
-@EVERY_PYTHON
-def test_lock_covers_every_bundled_requirement(python):
-    chosen = wheels.select([python], "linux-x64")
-    assert sorted(f"{w.project}=={w.version}" for w in chosen) == sorted(project.bundled(python))
+@EVERY_ZIP
+def test_lock_covers_every_bundled_requirement(platform, python):
+    chosen = wheels.select([python], platform)
+    wanted = project.bundled(python, platforms.named(platform).system)
+    assert sorted(f"{w.project}=={w.version}" for w in chosen) == sorted(wanted)
+    assert {"numba", "scipy", "cvxopt", "pytetwild"} <= {w.project for w in chosen}
 
 
-@EVERY_PYTHON
-def test_lock_tags_run_on_their_python(python):
+@EVERY_ZIP
+def test_locked_wheels_run_on_their_python_and_platform(platform, python):
     ours = int(python.replace(".", ""))
-    for wheel in wheels.select([python], "linux-x64"):
+    for wheel in wheels.select([python], platform):
         tag, abi = wheel.tag.split("-")
         assert tag in (f"cp{ours}", "py3") or (abi == "abi3" and int(tag.removeprefix("cp")) <= ours), wheel.file
+        tags = wheel.file.removesuffix(".whl").split("-")[-1].split(".")
+        assert {"any", *platforms.named(platform).tags} & set(tags), wheel.file
 
 
 def test_no_wheel_is_numpy():
@@ -60,6 +70,8 @@ def test_a_python_without_wheels_is_refused():
         extension_zip.build("3.9")
     with pytest.raises(project.BuildError, match="build_addon.py lock"):
         wheels.select(["3.9"], "linux-x64")
+    with pytest.raises(project.BuildError, match="windows-x64, macos-arm64"):
+        extension_zip.build(platform="amiga")
 
 
 def test_sources_mirror_the_repository():
@@ -79,7 +91,8 @@ def test_sources_mirror_the_repository():
 
 @pytest.fixture
 def one_wheel(monkeypatch, tmp_path):
-    """A lock of one small stand-in wheel, so that zips are made without downloads."""
+    """A lock of one small stand-in wheel, so that zips are made without downloads, and unchecked."""
+    monkeypatch.setattr(wheel_check, "check", lambda *arguments: None)
     monkeypatch.setattr(wheels, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(extension_zip, "DIST", tmp_path / "dist")
     (tmp_path / "cache").mkdir()

@@ -1,0 +1,110 @@
+"""What is checked of the wheels of a platform that is not at hand."""
+
+from __future__ import annotations
+
+import importlib
+import struct
+import zipfile
+
+import pytest
+
+import build_addon
+
+build_addon.load_packaging()
+extension_zip, platforms, project, wheel_check = (
+    importlib.import_module(f"sinew_packaging.{n}") for n in ("extension_zip", "platforms", "project", "wheel_check")
+)
+MAC, LINUX = platforms.PLATFORMS["macos-arm64"].magic, platforms.PLATFORMS["linux-x64"].magic
+
+
+def library_of_windows(*imports, machine=0x8664):
+    """A PE file whose one section, at address 0x1000, holds an import directory."""
+    texts, at = b"", 0x1000 + 20 * (len(imports) + 1)
+    entries = b""
+    for name in imports:
+        entries += struct.pack("<12xI4x", at + len(texts))
+        texts += name.encode() + b"\0"
+    content = entries + bytes(20) + texts
+    header = struct.pack("<4sHH12xHH", b"PE\0\0", machine, 1, 240, 0)
+    optional = bytearray(240)
+    struct.pack_into("<2I", optional, 112 + 8, 0x1000, len(content))
+    section = struct.pack("<8s4I16x", b".rdata", len(content), 0x1000, len(content), 0x400)
+    return (b"MZ".ljust(0x3C, b"\0") + struct.pack("<I", 0x40) + header + optional + section).ljust(
+        0x400, b"\0"
+    ) + content
+
+
+def wheel(folder, tags, **files):
+    path = folder / f"thing-1.0-{tags}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("thing/__init__.py", "")
+        for name, data in files.items():
+            archive.writestr("thing/" + name.replace("__", "."), data)
+    return path
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """One file that imports the stand-in wheel, Blender, and what is Python's own."""
+    path = tmp_path / "module.py"
+    path.write_text("import os\nimport bpy\nfrom . import other\n\ndef f():\n    import thing.part\n")
+    return {"core/module.py": path}
+
+
+def check(path, sources, platform, python="3.11"):
+    wheel_check.check([path], sources, python, platform)
+
+
+def test_fitting_wheels_pass(tmp_path, sources):
+    windows = library_of_windows("KERNEL32.dll", "python311.dll", "own-12ab.dll")
+    check(
+        wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=windows, **{"own-12ab__dll": windows}), sources, "windows-x64"
+    )
+    check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__so=MAC + bytes(24)), sources, "macos-arm64")
+    check(wheel(tmp_path, "cp312-abi3-manylinux_2_17_x86_64", m__so=LINUX), sources, "linux-x64", "3.13")
+    check(wheel(tmp_path, "py3-none-any"), sources, "windows-x64")
+
+
+def test_a_library_for_several_processors_must_hold_ours(tmp_path, sources):
+    def fat(*parts):
+        heads = b"".join(struct.pack(">8xI8x", 256 + 64 * k) for k in range(len(parts)))
+        return (struct.pack(">2I", 0xCAFEBABE, len(parts)) + heads).ljust(256, b"\0") + b"".join(
+            part.ljust(64, b"\0") for part in parts
+        )
+
+    intel = MAC[:4] + b"\x07\0\0\x01"
+    check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__dylib=fat(intel, MAC)), sources, "macos-arm64")
+    with pytest.raises(project.BuildError, match="m.dylib is not compiled for macos-arm64"):
+        check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__dylib=fat(intel)), sources, "macos-arm64")
+
+
+@pytest.mark.parametrize("tags", ["cp313-cp313-win_amd64", "cp311-cp311-win32", "cp312-abi3-win_amd64"])
+def test_tags_of_another_python_or_platform_are_refused(tmp_path, sources, tags):
+    with pytest.raises(project.BuildError, match="another platform or Python"):
+        check(wheel(tmp_path, tags), sources, "windows-x64")
+
+
+def test_a_library_of_another_platform_is_refused(tmp_path, sources):
+    with pytest.raises(project.BuildError, match="m.pyd is not compiled for windows-x64"):
+        check(wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=LINUX), sources, "windows-x64")
+    with pytest.raises(project.BuildError, match="not for x86-64"):
+        arm = library_of_windows("KERNEL32.dll", machine=0xAA64)
+        check(wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=arm), sources, "windows-x64")
+
+
+def test_a_library_that_windows_would_not_find_is_named(tmp_path, sources):
+    with pytest.raises(project.BuildError, match=r"m.pyd needs tbb12.dll, which nothing brings"):
+        lacking = library_of_windows("KERNEL32.dll", "tbb12.dll")
+        check(wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=lacking), sources, "windows-x64")
+
+
+def test_an_import_that_no_wheel_brings_is_named(tmp_path, sources):
+    sources["core/module.py"].write_text("def f():\n    from unheard.of import thing\n")
+    with pytest.raises(project.BuildError, match="core/module.py imports unheard, which no wheel brings"):
+        check(wheel(tmp_path, "py3-none-any"), sources, "linux-x64")
+
+
+def test_sources_import_only_what_is_named_in_the_project():
+    found = set(wheel_check.imported(extension_zip.sources()))
+    assert {"numba", "scipy", "numpy", "bpy", "cvxopt", "pymetis"} <= found
+    assert not found & {"psutil", "fcntl", "msvcrt", "pyvista", "libigl", "igl"}
