@@ -42,7 +42,7 @@ class FieldWeights(Subject):
     def draw(self, context: Any) -> None:
         weights = context.object.sinew.field_weights
         layout = properties_layout(self)
-        layout.prop(weights, "collection")
+        layout.prop(weights, "collection", text="Collection")
         column = layout.column()
         for name in WEIGHTS:
             column.prop(weights, name, slider=True)

@@ -18,6 +18,7 @@ REPORT = (LEFT, 242)
 USED = {
     "Springs": ((178, 23),),  # adds one
     "Collisions": ((100, 23),),  # Ground
+    "Fields": ((LEFT, 182),),  # Field Weights
     "Solver": ((LEFT, 207),),  # Advanced
 }
 
