@@ -60,7 +60,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
 
     log_stiffness: FloatProperty(
         name="Log Stiffness",
-        description="Logarithm of Young's modulus in Pa. What is keyed: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa",
+        description="Logarithm of Young's modulus in Pa. Key this one: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa",
         default=math.log10(field_of(MaterialSettings, "youngs_modulus").default),
         **LOG_BOUNDS,
     )
@@ -88,7 +88,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
     )
     log_painted_stiffness: FloatProperty(
         name="Log Full Stiffness",
-        description="Logarithm of Young's modulus in Pa where the stiffness map is painted fully. What is keyed: 4 is "
+        description="Logarithm of Young's modulus in Pa where the stiffness map is painted fully. Key this one: 4 is "
         "10 kPa, 6 is 1 MPa, 9 is 1 GPa",
         default=6.0,
         **LOG_BOUNDS,

@@ -68,18 +68,24 @@ def _draw_numbers(layout, obj, material):
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
     row.operator("sinew.show_stiffness", text="", icon="INFO")
-    row.prop_decorator(material, "log_stiffness")
+    _draw_logarithm(column, material, "log_stiffness")
     column.prop(material, "use_range")
     if material.use_range:
-        row = column.row(align=True)
-        row.prop(material, "painted_value")
-        row.prop_decorator(material, "log_painted_stiffness")
+        column.prop(material, "painted_value")
+        _draw_logarithm(column, material, "log_painted_stiffness")
         row = column.row(align=True)
         row.prop_search(material, "stiffness_map", obj, "vertex_groups")
         row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"
     column.prop(material, "poissons_ratio")
     column.prop(material, "density")
     column.prop(material, "energy")
+
+
+def _draw_logarithm(column, material, name):
+    """What is kept and keyed: a decorator alone, without its property beside it, would do nothing."""
+    row = column.row()
+    row.use_property_decorate = True
+    row.prop(material, name, text="Log10 (Pa)")
 
 
 def _draw_where(layout, context, obj, material, is_first):
