@@ -17,19 +17,11 @@ from . import job as child
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
-def execute(operator: Any, context: Any, mode: str) -> set[str]:
-    """Start the child for ``bake``, ``resume``, ``handles`` or ``mesh`` on the active object; under ``--background`` do
-    it at once.
-
-    Timers never run in background mode, so that there the work has to be over when this returns.
-    """
+def execute(operator: Any, context: Any, mode: str, until: int | None = None) -> set[str]:
+    """:func:`begin` on the active object; what is against it is reported, and kept for the panel."""
     obj = context.object
     try:
-        job, store = _prepared(obj, context, mode)
-        if bpy.app.background:
-            run_here(obj, context, mode, job, store)
-        else:
-            child.start(child_run(obj, mode, job, store))
+        begin(obj, context, mode, until)
     except SinewError as error:
         baking.note_error(obj, error)
         operator.report({"ERROR"}, str(error))
@@ -40,9 +32,22 @@ def execute(operator: Any, context: Any, mode: str) -> set[str]:
     return {"FINISHED"}
 
 
+def begin(obj: Any, context: Any, mode: str, until: int | None = None, place: str = "") -> None:
+    """Start the child for ``bake``, ``resume`` (both up to frame ``until``), ``handles`` or ``mesh``; under
+    ``--background`` do it at once. SinewError when the object is refused, RuntimeError when a child is at work.
+
+    Timers never run in background mode, so that there the work has to be over when this returns.
+    """
+    job, store = _prepared(obj, context, mode)
+    if bpy.app.background:
+        run_here(obj, context, mode, job, store, until)
+    else:
+        child.start(child_run(obj, mode, job, store, until, place))
+
+
 def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
     if mode == "handles":
-        store = baking.open_store(obj)
+        store = baking.own_store(obj)
         return store.job(), store
     prepare = baking.prepare_resume if mode == "resume" else baking.prepare
     manager = context.window_manager
@@ -53,7 +58,7 @@ def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
         manager.progress_end()
 
 
-def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
+def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any, until: int | None = None) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
     from ..core.simulation import bake, handles_of_frames
 
@@ -65,21 +70,24 @@ def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any) -> None:
         apply(obj, store.folder, obj.sinew.bake.status)
     else:
         modes = baking.wanted_modes(obj)
-        bake.bake(job, store, events.append, should_stop=lambda: False, resume=mode == "resume", modes=modes)
-        apply(obj, store.folder, "DONE")
+        ended = bake.bake(job, store, events.append, resume=mode == "resume", modes=modes, until=until)
+        apply(obj, store.folder, STATUS_OF[ended])
     baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
 
 
-def child_run(obj: Any, mode: str, job: Any, store: Any) -> child.Run:
+def child_run(obj: Any, mode: str, job: Any, store: Any, until: int | None = None, place: str = "") -> child.Run:
     """The description of the child's work on ``obj``."""
+    last = job.frame_end if until is None else min(until, job.frame_end)
     return child.Run(
         object_uid=obj.session_uid,
         object_name=obj.name,
         folder=store.folder,
         mode=mode,
-        frames_total=job.frame_count if mode != "mesh" else 0,
+        frames_total=last - job.frame_start + 1 if mode != "mesh" else 0,
         on_end=finish,
         modes=baking.wanted_modes(obj),
+        until=until,
+        place=place,
     )
 
 

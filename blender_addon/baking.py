@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ..core.errors import SinewError, StoreError
 from ..core.simulation.array_file import remove
+from ..core.simulation.disk_space import check_disk_space, expected_bytes, size_words
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
 from . import choices
 from . import job as child
-from .bridge import job_in
+from .bridge import cache_owner, job_in
 from .bridge.cache_out import cache_path
+from .bridge.exported import export_alembic, export_usd
 from .bridge.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
+from .bridge.settings_in import frame_range
 
 if TYPE_CHECKING:
     from ..core.simulation.report import BakeReport
@@ -34,6 +38,7 @@ def prepare(
     """A fresh job and its store on disk, emptied of earlier frames; a SinewError when the object cannot be baked."""
     job_in.default_folder(obj)
     job = job_in.make_job(obj, context, frames, solver, on_frame)
+    check_disk_space(job, FrameStore(job_in.default_folder(obj)), with_cache=obj.sinew.result == "CACHE")
     store = FrameStore.create(job_in.writable_folder(obj), job)
     if not any(store.read_kept(kind) for kind in ("mesh", "subspace")):
         for folder in (job_in.unsaved_live_path(obj), job_in.live_path(obj)):
@@ -53,9 +58,11 @@ def prepare_resume(
     """The job and the store of an interrupted bake; StoreError when there is none, or the scene was edited."""
     store = open_store(obj)
     job = job_in.make_job(obj, context, frames, solver, on_frame)
-    changed = store.outdated_by(job)
+    changed = store.changes(job)
     if changed:
         raise job_in.out_of_date(changed)
+    store = own_store(obj)
+    check_disk_space(job, store, len(store.frames()), with_cache=obj.sinew.result == "CACHE")
     _note_folder(obj, store)
     obj.sinew.bake.material_warning = nowhere_words(job)
     return job, store
@@ -69,6 +76,15 @@ def open_store(obj: Any) -> FrameStore:
     if not folder.is_dir():
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")
     return FrameStore.open(folder)
+
+
+def own_store(obj: Any) -> FrameStore:
+    """:func:`open_store`, to write to: frames that belong to another object or .blend too are copied first."""
+    store = open_store(obj)
+    if store.folder != job_in.recorded_folder(obj) or cache_owner.is_own(obj):
+        return store
+    cache_owner.copy_to_own(obj)
+    return open_store(obj)
 
 
 def has_store(obj: Any) -> bool:
@@ -85,12 +101,43 @@ def has_frames(obj: Any) -> bool:
         return any(entry.name.startswith("frame_") for entry in entries)
 
 
+def mode_for(obj: Any, context: Any) -> str:
+    """``resume`` where frames on disk can be gone on with, else ``bake``; a StoreError where going on is refused for a
+    bake that would be lost.
+    """
+    if not has_frames(obj):
+        return "bake"
+    if obj.sinew.bake.status != "NONE":
+        return "resume"
+    return "bake" if find_changes(obj, context) else "resume"
+
+
+def expected_words(obj: Any, scene: Any) -> str:
+    """About how much room the frames of a bake will take on disk; cheap, for the panel."""
+    first, last = frame_range(obj.sinew, scene)
+    frames = max(0, last - first + 1 + obj.sinew.pre_roll)
+    return size_words(expected_bytes(len(obj.data.vertices), frames, obj.sinew.result == "CACHE"))
+
+
+def replaced_words(obj: Any) -> str:
+    """What to say of frames that a new bake of the object would replace; "" where there are none."""
+    record = obj.sinew.bake
+    if record.status != "NONE" and record.frames:
+        frames = f"{record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
+    elif has_frames(obj):
+        frames = "frames of an earlier bake on disk"
+    else:
+        return ""
+    return f"The {frames} of “{obj.name}” will be lost."
+
+
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into the result that the artist wants; how many. ``status`` is DONE, STOPPED or
     FAILED. Handles have to be in the store already; where they are not, shape keys stand in.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
-    frames, job = store.frames(), store.job()
+    job = store.job()
+    frames = [frame for frame in store.frames() if frame >= job.first_shown]
     handles = kept_handles(job, store, modes) if modes and frames else None
     if handles is not None:
         apply_handles(obj, context, job, handles)
@@ -104,14 +151,35 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
         record.error = ""
         if modes:
             record.message = record.message or "The result lies on shape keys for now: press Resume, or Convert Result."
+    else:
+        remove_result(obj)  # of a bake that this one has replaced
     record.material_warning = nowhere_words(job)
     record.status = status
     record.frames = len(frames)
-    record.folder = bpy.path.relpath(str(store.folder))  # anew: an undo during the bake has taken it away
+    record.first_frame = frames[0] if frames else job.first_shown
+    record.size = size_words(store.size_on_disk())
+    record.folder = cache_owner.kept_path(store.folder)  # anew: an undo during the bake has taken it away
     record.stale = ""
     if frames:
         note_report(obj, store)
     return len(frames)
+
+
+def is_baked(obj: Any) -> bool:
+    """Whether frames of the object are in the scene."""
+    return obj.sinew.bake.status != "NONE" and obj.sinew.bake.frames > 0 and not lost_words(obj)
+
+
+def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
+    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file; the frames that it holds, first and last.
+    RuntimeError where Blender cannot write it.
+    """
+    records = [obj.sinew.bake for obj in bodies]
+    carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
+    frames = min(r.first_frame for r in records), max(r.first_frame + r.frames - 1 for r in records)
+    write = export_alembic if kind == "ALEMBIC" else export_usd
+    write(carriers, context, path, frames)
+    return frames
 
 
 def wanted_modes(obj: Any) -> int:
@@ -132,8 +200,7 @@ def delete(obj: Any) -> None:
     folder = job_in.recorded_folder(obj)
     remove_result(obj)
     obj.sinew.property_unset("bake")
-    shared = any(job_in.recorded_folder(other) == folder for other in bpy.data.objects if other != obj)
-    if folder is not None and folder.is_dir() and not shared:
+    if folder is not None and folder.is_dir() and cache_owner.may_delete(obj, folder):
         remove(cache_path(folder))
         (folder / child.LOG_NAME).unlink(missing_ok=True)
         FrameStore(folder).delete()
@@ -148,7 +215,7 @@ def delete_live(obj: Any) -> None:
 
 def find_changes(obj: Any, context: Any) -> list[str]:
     """Words for what was edited since the bake; empty when nothing was."""
-    changed = open_store(obj).outdated_by(job_in.make_job(obj, context))
+    changed = open_store(obj).changes(job_in.make_job(obj, context))
     words = ["version of Sinew" if part == "version" else part for part in changed]
     return [*words, "baked shapes removed"] if lost_words(obj) else words
 
@@ -199,7 +266,7 @@ def note_error(obj: Any, error: SinewError) -> None:
 
 def _note_folder(obj: Any, store: FrameStore) -> None:
     record = obj.sinew.bake
-    record.folder = bpy.path.relpath(str(store.folder))
+    record.folder = cache_owner.kept_path(store.folder)
     record.message = ""
     record.stale = ""
     record.status = "NONE"

@@ -48,9 +48,10 @@ class Run:
     """One child at work on one object.
 
     ``mode`` is ``bake``, ``resume``, ``mesh``, ``handles`` or ``live``; with ``modes``, the frames are kept as handles,
-    too. ``on_end(run)`` is called in Blender's thread, and gives False to be called again later, with what the artist
-    has to do in ``waits_for``. After the end ``outcome`` is ``done``, ``stopped`` or ``error``. Who plays along has
-    every event in ``on_event``, and ``on_beat`` after each look for events, ``interval`` seconds apart.
+    too; a bake stops after frame ``until``. ``place`` says which of several runs in a row it is. ``on_end(run)`` is
+    called in Blender's thread, and gives False to be called again later, with what the artist has to do in
+    ``waits_for``. After the end ``outcome`` is ``done``, ``stopped`` or ``error``. Who plays along has every event in
+    ``on_event``, and ``on_beat`` after each look for events, ``interval`` seconds apart.
     """
 
     object_uid: int
@@ -60,6 +61,8 @@ class Run:
     frames_total: int
     on_end: Callable[[Run], bool]
     modes: int = 0
+    until: int | None = None
+    place: str = ""
     frames_before: int = 0
     frames_done: int = 0
     phase: str = ""
@@ -83,7 +86,11 @@ class Run:
 
     @property
     def label(self) -> str:
-        """What is going on, in words."""
+        """What is going on, in words; in a row of runs, which it is."""
+        return f"{self.place}: {self._doing}" if self.place else self._doing
+
+    @property
+    def _doing(self) -> str:
         if self.waits_for:
             return self.waits_for
         if self.stopping:
@@ -163,6 +170,7 @@ def start(run: Run, python: str = "") -> None:
                 str(run.folder),
                 run.mode,
                 str(run.modes),
+                *([] if run.until is None else [str(run.until)]),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -55,7 +55,7 @@ def _others(obj: Any, scene: Any) -> tuple[Any, ...]:
     obstacles = collisions.collection and collisions.collection.session_uid
     springs = [(s.vertex_group, s.end, s.target and s.target.session_uid) for s in settings.springs if not s.take]
     whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
-    own = settings.use_scene_range, settings.frame_start, settings.frame_end
+    own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
     return (
         materials,
         resolution_settings(settings),

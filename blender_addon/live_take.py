@@ -103,7 +103,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
     store = FrameStore.create(folder, replace(job, springs=(*job.springs, *own)))
     store.take_over(recorded)
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
-    obj.sinew.bake.stale = ", ".join(store.outdated_by(now))
+    obj.sinew.bake.stale = ", ".join(store.changes(now))
     recorded.keep_until(None)
     if not springs:
         obj.sinew.live.message = f"{obj.sinew.live.message} {NOTHING_GRABBED}".strip()

@@ -80,6 +80,7 @@ class SinewBake(bpy.types.PropertyGroup):
     folder: StringProperty(name="Disk Cache", description="Folder of the baked frames", options=set())
     status: EnumProperty(name="Status", items=STATUSES, options=set())
     frames: IntProperty(name="Frames Baked", min=0, options=set())
+    first_frame: IntProperty(name="First Frame Baked", options=set())
     message: StringProperty(name="Message", options=set())
     stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
     on_itself: BoolProperty(name="On the Object Itself", options=set())
@@ -101,6 +102,7 @@ class SinewBake(bpy.types.PropertyGroup):
     points_warning: StringProperty(name="Warning", options=set())
     points_that_suffice: IntProperty(description="Cubature points, where there are too few; 0 unknown", options=set())
     material_warning: StringProperty(name="Warning", options=set())
+    size: StringProperty(name="Size", description="Of the frames on disk", options=set())
     linear_solver: StringProperty(name="Linear Solver", description="Which one the bake took, and why", options=set())
     report: StringProperty(name="Solver Report", description="How the steps went, in short", options=set())
 
@@ -225,6 +227,16 @@ class SinewObject(bpy.types.PropertyGroup):
         name="Start", description="First frame; the body is at rest there", default=1, options=set()
     )
     frame_end: IntProperty(name="End", description="Last frame", default=60, options=set())
+
+    pre_roll: IntProperty(
+        name="Pre-Roll",
+        description="Frames simulated before the first and not shown: the body starts from rest so much earlier, "
+        "sags under gravity and swings along with the animation that is there. 10 to 50 are typical, 0 is none",
+        default=0,
+        min=0,
+        soft_max=100,
+        options=set(),
+    )
 
     result: EnumProperty(
         name="Result", description="How the baked frames are kept in the .blend", items=RESULTS, options=set()

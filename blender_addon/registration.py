@@ -12,6 +12,7 @@ import bpy
 from . import (
     ADDON_ID,
     PACKAGE,
+    bake_queue,
     command,
     job,
     live_handlers,
@@ -20,6 +21,7 @@ from . import (
     playback,
     preferences,
     properties,
+    save_handlers,
 )
 
 _keys: list[tuple[Any, Any]] = []
@@ -41,6 +43,7 @@ def register() -> None:
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     live_handlers.register()
+    save_handlers.register()
     overlays.register()
     pick_tool.register()
     bpy.types.STATUSBAR_HT_header.prepend(status_hints)
@@ -63,12 +66,16 @@ def unregister() -> None:
     pick_tool.unregister()
     overlays.unregister()
     live_handlers.unregister()
+    save_handlers.unregister()
+    bake_queue.clear()
     job.abandon()
     _end_threads()
     bpy.types.STATUSBAR_HT_header.remove(status_hints)
     atexit.unregister(leave)
     if bpy.app.timers.is_registered(job.drain):
         bpy.app.timers.unregister(job.drain)
+    if bpy.app.timers.is_registered(bake_queue.advance):
+        bpy.app.timers.unregister(bake_queue.advance)
     while _commands:
         bpy.utils.unregister_cli_command(_commands.pop())
     while _keys:
@@ -102,6 +109,7 @@ def is_registered() -> bool:
 @bpy.app.handlers.persistent
 def stop_child_before_load(*_: Any) -> None:
     """Another file is about to be loaded: the object that the child works for goes away, its frames stay."""
+    bake_queue.clear()
     job.abandon()
 
 

@@ -2,21 +2,28 @@
 
 import bpy
 
-from ..blender_addon import background
+from ..blender_addon import background, baking
 from . import polls
 
 
 class SINEW_OT_bake(bpy.types.Operator):
     bl_idname = "sinew.bake"
     bl_label = "Bake"
-    bl_description = "Simulate the body over the frame range, in the background. Blender stays free; Esc stops"
+    bl_description = "Simulate the body over the frame range, in the background. Blender stays free; Esc stops. Asks "
+    bl_description += "before it replaces frames that are baked"
     bl_options = set()
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        kept = "the baked frames are kept beside it"
-        baked = "There is a bake already: press Delete Bake, or Resume"
-        return polls.can_begin(cls, context, kept, baked)
+        return polls.can_begin(cls, context, "the baked frames are kept beside it")
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        lost = baking.replaced_words(context.object)
+        if not lost:
+            return self.execute(context)
+        return context.window_manager.invoke_confirm(
+            self, event, title="Bake Again?", message=lost, confirm_text="Bake Again", icon="WARNING"
+        )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return background.execute(self, context, "bake")

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import choices, job, live, live_scene
+from ..blender_addon import bake_queue, baking, choices, job, live, live_scene
 from ..core.errors import SinewError
 
 
@@ -29,12 +29,22 @@ def body(operator: Any, context: Any) -> Any | None:
     return obj
 
 
+def chosen_bodies(context: Any) -> list[Any]:
+    """The selected objects that Sinew is on for, and the active one, which comes first; a bake stands for its body."""
+    objects = [context.object, *(context.selected_objects or ())]
+    bodies = [baking.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
+    return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
+
+
 def idle_body(operator: Any, context: Any) -> Any | None:
     """Like :func:`body`, and no simulation is at work."""
     obj = body(operator, context)
     run = job.current()
     if obj is not None and run is not None:
         operator.poll_message_set(f"“{run.object_name}” is at work: stop it first (Esc)")
+        return None
+    if obj is not None and bake_queue.is_at_work():
+        operator.poll_message_set("Other bodies wait for their bake: stop it first (Esc)")
         return None
     return obj
 
@@ -90,10 +100,10 @@ def active_material(obj: Any) -> Any:
     return obj.sinew.materials[min(obj.sinew.active_material, len(obj.sinew.materials) - 1)]
 
 
-def can_begin(operator: Any, context: Any, kept: str, baked: str) -> bool:
+def can_begin(operator: Any, context: Any, kept: str, baked: str = "") -> bool:
     """Whether the active object can be handed to a simulation.
 
-    ``kept`` says why the .blend must be saved, ``baked`` why there must not be a bake.
+    ``kept`` says why the .blend must be saved, ``baked`` why there must not be a bake, if so.
     """
     obj = idle_body_outside_edit(operator, context)
     if not has_material(operator, obj):
@@ -101,7 +111,7 @@ def can_begin(operator: Any, context: Any, kept: str, baked: str) -> bool:
     if not context.blend_data.filepath:
         operator.poll_message_set(f"Save the .blend first: {kept}")
         return False
-    if obj.sinew.bake.status != "NONE":
+    if baked and obj.sinew.bake.status != "NONE":
         operator.poll_message_set(baked)
         return False
     return True

@@ -3,13 +3,16 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import job, playback
+from ..blender_addon import bake_queue, job, playback
 
 
 class SINEW_OT_stop_bake(bpy.types.Operator):
     bl_idname = "sinew.stop_bake"
     bl_label = "Stop"
-    bl_description = "Stop after the present step; the frames done are kept and the bake can be resumed"
+    bl_description = (
+        "Stop after the present step, and begin none of the bodies that wait; the frames done are kept and the "
+    )
+    bl_description += "bake can be resumed"
     bl_options = set()
 
     by_key: BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
@@ -17,6 +20,8 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         run = job.current()
+        if run is None and bake_queue.is_at_work():
+            return True
         if run is None or run.process is None or run.stopping or run.mode == "live":
             cls.poll_message_set("Nothing is being simulated")
             return False
@@ -28,6 +33,7 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
+        bake_queue.clear()
         job.request_stop()
         return {"FINISHED"}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import baking, choices, job
+from ..blender_addon import bake_queue, baking, choices, job
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -13,7 +13,9 @@ class Bake(Subject):
         obj = context.object
         layout = properties_layout(self)
         run = job.run_of(obj.session_uid)
-        if run is None or run.mode == "live":
+        if before := bake_queue.place_of(obj):
+            _draw_waiting(layout, before)
+        elif run is None or run.mode == "live":
             _draw_range(layout, obj.sinew, context.scene)
             _draw_result(layout, obj)
             _draw_buttons(layout, obj, context)
@@ -31,6 +33,7 @@ def _draw_range(layout, settings, scene):
     else:
         column.prop(settings, "frame_start", text="Frame Start")
         column.prop(settings, "frame_end", text="End")
+    column.prop(settings, "pre_roll")
 
 
 def _draw_result(layout, obj):
@@ -48,15 +51,30 @@ def _draw_buttons(layout, obj, context):
         wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
         _draw_large(layout, "sinew.resume_bake")
         layout.operator("sinew.bake", icon="FILE_REFRESH")
-        return
-    if status == "NONE":
+    elif status == "NONE":
         _draw_large(layout, "sinew.bake")
-        return
-    if status != "DONE" or baking.lost_words(obj):
+    elif status != "DONE" or baking.lost_words(obj):
         _draw_large(layout, "sinew.resume_bake")
+    if status != "DONE":
+        layout.operator("sinew.bake_to_current")
+    _draw_several(layout, obj, context)
+    if status == "NONE":
+        return
     row = layout.row(align=True)
     row.operator("sinew.delete_bake", icon="TRASH")
     row.operator("sinew.check_bake", icon="VIEWZOOM")
+    row = layout.row(align=True)
+    row.operator("sinew.bake", text="Bake Again", icon="FILE_REFRESH")
+    row.operator("sinew.export_bake", text="Export", icon="EXPORT")
+
+
+def _draw_several(layout, obj, context):
+    """The buttons for several bodies, where the scene has several."""
+    if sum(other.type == "MESH" and other.sinew.enabled for other in context.scene.objects) < 2:
+        return
+    row = layout.row(align=True)
+    row.operator("sinew.bake_all")
+    row.operator("sinew.bake_all", text="Bake Selected").selected = True
 
 
 def _draw_large(layout, operator):
@@ -83,7 +101,16 @@ def _draw_record(layout, obj, context):
     if record.material_warning:
         wrapped(layout, record.material_warning, context, "ERROR")
     if record.status != "NONE":
-        wrapped(layout, f"Disk Cache: {record.folder}", context, "DISK_DRIVE")
+        size = f" ({record.size})" if record.size else ""
+        wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")
+    elif not baking.has_frames(obj):
+        words = f"Will take about {baking.expected_words(obj, context.scene)} on disk"
+        layout.label(text=words, icon="DISK_DRIVE")
+
+
+def _draw_waiting(layout, before):
+    layout.label(text=f"Waits for {before} {'bake' if before == 1 else 'bakes'} before it", icon="TIME")
+    layout.operator("sinew.stop_bake", text="Stop All (Esc)", icon="CANCEL")
 
 
 def draw_progress(layout: Any, run: job.Run, context: Any) -> None:
@@ -96,7 +123,7 @@ def draw_progress(layout: Any, run: job.Run, context: Any) -> None:
     row.label(text=f"Elapsed {clock(run.elapsed)}", icon="TIME")
     if run.remaining is not None:
         row.label(text=f"Remaining {clock(run.remaining)}")
-    layout.operator("sinew.stop_bake", text="Stop (Esc)", icon="CANCEL")
+    layout.operator("sinew.stop_bake", text="Stop All (Esc)" if run.place else "Stop (Esc)", icon="CANCEL")
 
 
 def clock(seconds: float) -> str:

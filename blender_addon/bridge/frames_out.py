@@ -32,10 +32,13 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
     """
     local = list(local_frames(job, frames, read))
     target = _carrier(obj, context, job)
-    if target == obj and frames[0] == job.frame_start:
-        # At rest at the first frame: the mesh's own coordinates, not their image through the matrices.
-        local[0] = _own_positions(target.data)
-    write_keys(target, frames, local)
+    rest = None
+    if target == obj:
+        # At rest at the job's first frame: the mesh's own coordinates, not their image through the matrices.
+        rest = _own_positions(target.data)
+        if frames[0] == job.frame_start:
+            local[0], rest = rest, None
+    write_keys(target, frames, local, rest)
     _note_carrier(obj, target, "KEYS")
     return target
 
@@ -43,6 +46,8 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     """The same as handles, in the object's own coordinates."""
     target = _carrier(obj, context, job)
+    shown = handles.frames >= job.first_shown
+    handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
     obj.sinew.bake.nodes = write_handles(target, handles)
     _note_carrier(obj, target, "NODES")
     return target

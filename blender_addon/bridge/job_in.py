@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -45,7 +46,7 @@ def make_job(
     check_object(obj, context)
     mend(obj)
     settings, scene = obj.sinew, context.scene
-    first, last = _frames(settings, scene, frames)
+    first, last = simulated_range(settings, scene, frames)
     if not settings.materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
     check_maps(obj)
@@ -84,17 +85,19 @@ def make_job(
         ground=ground_settings(settings, scene),
         pin_held=pins.held(),
         accelerations=field.accelerations(),
+        pre_roll=settings.pre_roll,
         stiffness_maps=stiffening,
         moduli=stiffness.moduli(),
         force_fields=force_fields(fields, surface.positions, matrices.matrices(), context, first),
     )
 
 
-def _frames(settings: Any, scene: Any, frames: tuple[int, int] | None) -> tuple[int, int]:
+def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
+    """First and last frame that are simulated, those of the pre-roll too; SettingsError when there are none to show."""
     first, last = frame_range(settings, scene, frames)
     if last < first:
         raise SettingsError(f"The frame range {first}-{last} is empty.", "Set the end frame after the start frame.")
-    return first, last
+    return first - settings.pre_roll, last
 
 
 def check_object(obj: Any, context: Any) -> None:
@@ -165,7 +168,7 @@ def live_folder(obj: Any) -> Path:
 def recorded_folder(obj: Any) -> Path | None:
     """Folder that the object's last bake wrote to, or None."""
     recorded = obj.sinew.bake.folder
-    return Path(bpy.path.abspath(recorded)) if recorded else None
+    return Path(os.path.normpath(bpy.path.abspath(recorded))) if recorded else None
 
 
 def writable_folder(obj: Any) -> Path:

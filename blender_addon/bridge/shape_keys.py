@@ -15,8 +15,16 @@ import numpy as np
 LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
 
 
-def write_keys(obj: Any, frames: Sequence[int], positions: Sequence[np.ndarray]) -> None:
-    """One absolute key a frame on an object without keys."""
+def write_keys(
+    obj: Any, frames: Sequence[int], positions: Sequence[np.ndarray], rest: np.ndarray | None = None
+) -> None:
+    """One absolute key a frame on an object without keys.
+
+    The first key is the one that Edit Mode takes for the mesh itself: where that is none of the frames, give it as
+    ``rest`` (n,3).
+    """
+    if rest is not None:
+        obj.shape_key_add(name="Rest", from_mix=False).data.foreach_set("co", np.ascontiguousarray(rest).ravel())
     blocks = []
     for frame, points in zip(frames, positions, strict=True):
         block = obj.shape_key_add(name=f"Frame {frame}", from_mix=False)

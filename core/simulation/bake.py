@@ -24,20 +24,17 @@ def bake(
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
     modes: int = 0,
+    until: int | None = None,
 ) -> str:
     """Simulate a job into a store that was made for it.
 
     Parameters
     ----------
-    on_event : callable
-        Gets the events that ``docs/design/contract.md`` lists. A ``frame`` event comes after that frame is safe on
-        disk.
-    should_stop : callable
-        Asked between steps.
-    resume : bool
-        Go on after the newest whole frame instead of starting over; the result has the same bits either way.
-    modes : int
-        More than 0: keep the frames as handles, too (``handles_of_frames``), when all are done.
+    on_event : gets the events of ``docs/design/contract.md``; ``frame`` comes after that frame is safe on disk
+    should_stop : asked between steps
+    resume : go on after the newest whole frame instead of starting over; the result has the same bits either way
+    modes : more than 0: keep the frames as handles, too (``handles_of_frames``), when all are done
+    until : stop after this frame, as if asked to
 
     Returns
     -------
@@ -68,7 +65,7 @@ def bake(
         )
     store.keep_until(start[0] if start else None)
     on_event({"event": "phase", "phase": "simulate", "done": _done(job, start), "total": job.frame_count})
-    ended = _simulate(job, prepared, store, start, on_event, should_stop)
+    ended = _simulate(job, prepared, store, start, on_event, should_stop, until)
     if modes and ended["event"] == "done" and kept_handles(job, store, modes) is None:
         try:
             keep_handles(job, store, modes, prepared, on_event, should_stop)
@@ -92,11 +89,16 @@ def _done(job: Job, start: tuple | None) -> int:
     return 0 if start is None else start[0] - job.frame_start + 1
 
 
-def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop) -> dict[str, Any]:
+def _simulate(
+    job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop, until: int | None
+) -> dict[str, Any]:
     """Frame by frame; the event that tells how it ended."""
     last = start[0] if start else None
     unsettled: list[int] = []
     began = time.perf_counter()
+    end = job.frame_end if until is None else min(until, job.frame_end)
+    if last is not None and end <= last < job.frame_end:
+        return {"event": "stopped", "frame": last}
     try:
         for frame in simulate(job, prepared, start, should_stop):
             surface, now = prepared.surface(frame.state.positions), time.perf_counter()
@@ -113,6 +115,8 @@ def _simulate(job: Job, prepared: Prepared, store: FrameStore, start, on_event: 
                 }
             )
             began = now
+            if last == end < job.frame_end:
+                raise Stopped
     except Stopped:
         return {"event": "stopped", "frame": last}
     return {"event": "done", "frames": job.frame_count, "unsettled": unsettled}

@@ -32,6 +32,7 @@ from ..model.state import State
 from ..optimization.report import StepReport
 from .array_file import read_arrays, remove, write_arrays
 from .job import Job
+from .job_changes import described
 from .process_memory import peak_memory
 
 STORE_FORMAT = 3
@@ -114,6 +115,11 @@ class FrameStore:
             alike = _parts_alike(self.job(), job)
             changed = [part for part in changed if part not in alike]
         return changed
+
+    def changes(self, job: Job) -> list[str]:
+        """:meth:`outdated_by` with what was edited in each part: ``solver (substeps 1 → 2)``."""
+        parts = self.outdated_by(job)
+        return parts if not parts or parts == ["version"] else described(parts, self.job(), job)
 
     def _about(self) -> dict[str, Any]:
         try:

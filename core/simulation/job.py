@@ -6,7 +6,6 @@ It is saved without pickle, as one ``.npz`` whose ``settings`` entry is JSON tex
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
@@ -20,6 +19,7 @@ from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from .array_file import whole_file
+from .digest import digest
 from .force_field import ForceField
 from .npz_file import read_npz, write_npz
 from .surroundings import Collider, Spring
@@ -66,6 +66,8 @@ class Job:
     force_fields : tuple of ForceField
     frame_start, frame_end : int
         Both included. The body is at rest, at its rest shape, at ``frame_start``.
+    pre_roll : int
+        How many of the first frames are simulated only to come to what follows: interfaces do not show them.
     frame_rate : float
         Frames a second.
     """
@@ -90,6 +92,7 @@ class Job:
     stiffness_maps: np.ndarray | None = None
     moduli: np.ndarray | None = None
     force_fields: tuple[ForceField, ...] = ()
+    pre_roll: int = 0
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -119,6 +122,11 @@ class Job:
         return self.frame_end - self.frame_start + 1
 
     @property
+    def first_shown(self) -> int:
+        """First frame that belongs to the result."""
+        return self.frame_start + self.pre_roll
+
+    @property
     def time_step(self) -> float:
         """Seconds of one substep."""
         return 1.0 / (self.frame_rate * self.solver.substeps)
@@ -130,6 +138,8 @@ class Job:
                 f"The frame range {self.frame_start}-{self.frame_end} is empty.",
                 "Set the end frame after the start frame.",
             )
+        if type(self.pre_roll) is not int or self.pre_roll < 0:
+            raise SettingsError(f"The pre-roll is {self.pre_roll} frames.", "Set it to 0 or more.")
         rate = self.frame_rate
         if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not SLOWEST <= rate <= 1.0 / SLOWEST:
             raise SettingsError(f"The frame rate is {rate}.", "Set a positive frame rate, such as 24.")
@@ -263,7 +273,11 @@ class Job:
                 *(part for f in self.force_fields for part in (json.dumps(f.settings()), *f.arrays().values())),
             ),
             "solver": digest(json.dumps(asdict(self.solver), sort_keys=True)),
-            "frame range": digest(np.array([self.frame_start, self.frame_end]), np.array(self.frame_rate)),
+            "frame range": digest(
+                # None left out: bakes from before there was one are not out of date.
+                np.array([self.frame_start, self.frame_end, *([self.pre_roll] if self.pre_roll else [])]),
+                np.array(self.frame_rate),
+            ),
             "animation": digest(self.pin_positions, self.object_to_world),
         }
 
@@ -315,6 +329,7 @@ class Job:
             "solver": asdict(self.solver),
             "frames": [self.frame_start, self.frame_end],
             "frame_rate": self.frame_rate,
+            "pre_roll": self.pre_roll,
             "layers": [_layer_numbers(layer) for layer in self.layers],
             "springs": [s.name for s in self.springs],
             "colliders": [c.numbers() for c in self.colliders],
@@ -384,6 +399,7 @@ class Job:
                 ground=None if settings["ground"] is None else Ground(**settings["ground"]),
                 pin_held=arrays["pin_held"],
                 accelerations=arrays.get("accelerations"),
+                pre_roll=settings.get("pre_roll", 0),
                 stiffness_maps=arrays["stiffness_maps"],
                 moduli=arrays.get("moduli"),
                 force_fields=tuple(
@@ -429,15 +445,3 @@ def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:
     return len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < count)
-
-
-def digest(*parts: str | np.ndarray) -> str:
-    """SHA-256 of texts and arrays, in their order, with shapes and types."""
-    sha = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, str):
-            sha.update(part.encode())
-        else:
-            sha.update(str((part.shape, part.dtype.str)).encode())
-            sha.update(np.ascontiguousarray(part).ravel())
-    return sha.hexdigest()

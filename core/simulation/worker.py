@@ -1,7 +1,7 @@
-"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER TASK [MODES]``.
+"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER TASK [MODES [UNTIL]]``.
 
 A task is ``bake``, ``resume``, ``mesh``, ``live`` or ``handles``. With a number of modes, frames are kept as handles,
-too.
+too; a bake stops after frame UNTIL.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; it closes
@@ -41,6 +41,7 @@ def main(arguments: list[str]) -> int:
     """Run one task of a store."""
     package, folder, store_folder, task = arguments[:4]
     modes = int(arguments[4]) if len(arguments) > 4 else 0
+    until = int(arguments[5]) if len(arguments) > 5 else None
     # Whatever libraries print must not end up between the JSON lines.
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -67,7 +68,7 @@ def main(arguments: list[str]) -> int:
     _load_package(package, folder)
     errors = importlib.import_module(f"{package}.core.errors")
     try:
-        _work(package, store_folder, task, modes, on_event, stop.is_set, iter(commands.get, None))
+        _work(package, store_folder, task, modes, until, on_event, stop.is_set, iter(commands.get, None))
     except errors.SinewError as error:
         on_event(_error(error.code, error.message, error.remedy))
         return 1
@@ -92,6 +93,7 @@ def _work(
     store_folder: str,
     task: str,
     modes: int,
+    until: int | None,
     on_event: Callable[[dict], None],
     should_stop: Callable[[], bool],
     commands: Iterable[str],
@@ -110,7 +112,7 @@ def _work(
         handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
         handles_of_frames.find_handles(job, store, modes, on_event, should_stop)
     else:
-        simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes)
+        simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes, until=until)
 
 
 def _error(code: str, message: str, remedy: str) -> dict:

@@ -376,18 +376,21 @@ def test_an_acceleration_that_is_not_a_number_is_named(body):
 # -- what was edited ----------------------------------------------------------------------------------------------
 
 
+WITH_SPRINGS = "pins (their release from frame 3), springs (“Spring”: strength)"
+
+
 def test_edits_of_the_surroundings_are_named(body, spring, obstacle, saved):
     bpy.ops.sinew.bake()
     body.sinew.collisions.use_ground = True
     bpy.ops.sinew.check_bake()
-    assert body.sinew.bake.stale == "collisions"
+    assert body.sinew.bake.stale == "collisions (ground on)"
     body.sinew.collisions.use_ground = False
     spring.strength = 5.0
     body.sinew.hold_from = 0.6
     keyed(body.sinew, "hold_from", (1, 0.5), (3, 1.1))
     bpy.ops.sinew.check_bake()
-    assert body.sinew.bake.stale == "pins, springs"
+    assert body.sinew.bake.stale == WITH_SPRINGS
     body.data.attributes.new("Wind", "FLOAT_VECTOR", "POINT")
     body.sinew.acceleration_attribute = "Wind"
     bpy.ops.sinew.check_bake()
-    assert body.sinew.bake.stale == "pins, springs, fields"
+    assert body.sinew.bake.stale == f"{WITH_SPRINGS}, fields (acceleration is new)"

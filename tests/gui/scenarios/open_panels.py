@@ -14,7 +14,7 @@ PANELS = ("Live", "Resolution", "Physical Materials", "Pins", "Springs", "Collis
 LEFT = 60
 OPEN_AT_FIRST = (681, 512, 200, 79)
 FIRST, PITCH = 59, 20
-REPORT = (LEFT, 242)
+REPORT = (LEFT, 276)
 USED = {
     "Springs": ((178, 23),),  # adds one
     "Collisions": ((100, 23),),  # Ground

@@ -1,0 +1,66 @@
+"""Whose a folder of baked frames is: one object's of one .blend. What is another's is read and never written.
+
+A duplicate, an appended copy and a file saved under another name begin with the folder of their origin; they get one of
+their own when something is to be written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import StoreError
+from .job_in import default_folder, recorded_folder
+
+
+def is_own(obj: Any) -> bool:
+    """Whether the recorded folder may be written for ``obj``: no other object names it, and no other .blend."""
+    folder = recorded_folder(obj)
+    return folder is None or not (_is_another_files(folder) or _is_shared(obj, folder))
+
+
+def may_delete(obj: Any, folder: Path) -> bool:
+    """Whether a folder that ``obj`` names, or has just named, is of no use to anything else."""
+    return not (_is_another_files(folder) or _is_shared(obj, folder))
+
+
+def _is_shared(obj: Any, folder: Path) -> bool:
+    return any(recorded_folder(other) == folder for other in bpy.data.objects if other != obj)
+
+
+def _is_another_files(folder: Path) -> bool:
+    """Whether a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there."""
+    home = Path(os.path.normpath(folder)).parent
+    blend = home.parent.parent / f"{home.name}.blend"
+    return blend.is_file() and not (bpy.data.filepath and blend.samefile(bpy.data.filepath))
+
+
+def copy_to_own(obj: Any) -> None:
+    """Copy the recorded frames of ``obj`` to a folder of its own, which is recorded; StoreError when that fails."""
+    source, folder = recorded_folder(obj), default_folder(obj)
+    part = folder.with_name(f"{folder.name}.part")
+    try:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(source, part)
+        if folder.exists():  # of an object, or a file, that had this name before
+            shutil.rmtree(folder)
+        part.rename(folder)
+    except OSError as error:
+        shutil.rmtree(part, ignore_errors=True)
+        raise StoreError(
+            f"The frames in {source} cannot be copied to {folder} ({error.strerror or error}).",
+            "Free disk space, or save the .blend where you may write.",
+        ) from error
+    obj.sinew.bake.folder = kept_path(folder)
+
+
+def kept_path(folder: Path, home: str | None = None) -> str:
+    """A folder as a record keeps it: from the .blend (or from the folder ``home``), or as it is on another drive."""
+    try:
+        return bpy.path.relpath(str(folder), start=home)
+    except ValueError:
+        return str(folder)

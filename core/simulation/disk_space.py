@@ -1,0 +1,50 @@
+"""How much room a bake takes on disk, told before it starts."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ..errors import StoreError
+from .frame_store import FrameStore
+from .job import Job
+
+FRAME_HEADER = 4096
+"""Bytes of a frame beside its positions: the reports of its steps, and what a block of the disk leaves empty."""
+POINT, CACHE_POINT = 24, 12
+"""Bytes of a position in a frame, and in a point cache."""
+SPARE = 1.1
+"""Times that, for the job, the tetrahedra and the newest states."""
+
+
+def expected_bytes(points: int, frames: int, with_cache: bool = False) -> float:
+    """Bytes of so many frames of a surface with so many points; with those of a point cache, where asked."""
+    return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
+
+
+def check_disk_space(job: Job, store: FrameStore, kept_frames: int = 0, with_cache: bool = False) -> None:
+    """StoreError when a bake of the job will not fit on the disk; ``kept_frames`` of the store are gone on with; where
+    there are none, all that is in it makes room.
+    """
+    points = len(job.surface.positions)
+    need = expected_bytes(points, job.frame_count, with_cache) - expected_bytes(points, kept_frames)
+    room = shutil.disk_usage(_existing(store.folder)).free
+    room += store.size_on_disk() if kept_frames == 0 else 0
+    if need > room:
+        raise StoreError(
+            f"The bake needs about {size_words(need)} on disk, and {store.folder} has {size_words(room)} left.",
+            "Free disk space, or save the .blend on a larger disk.",
+        )
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    return next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
+
+
+def size_words(size: float) -> str:
+    """Bytes as people say them: ``28.8 MB``, ``1.5 GB``."""
+    for limit, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= limit:
+            return f"{size / limit:.3g} {unit}"
+    return f"{size:.0f} bytes"

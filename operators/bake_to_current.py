@@ -1,0 +1,47 @@
+"""Simulate the body up to the present frame; Resume goes on from there."""
+
+import bpy
+
+from ..blender_addon import background, baking
+from ..blender_addon.bridge.settings_in import frame_range
+from ..core.errors import SinewError
+from . import polls
+
+
+class SINEW_OT_bake_to_current(bpy.types.Operator):
+    bl_idname = "sinew.bake_to_current"
+    bl_label = "Bake to Current Frame"
+    bl_description = "Simulate the body from the first frame, or the last that is baked, up to the current one, in the "
+    bl_description += "background. Resume bakes the rest"
+    bl_options = set()
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obj = polls.idle_body_outside_edit(cls, context)
+        if not polls.can_begin(cls, context, "the baked frames are kept beside it"):
+            return False
+        record, current = obj.sinew.bake, context.scene.frame_current
+        if record.status == "DONE":
+            cls.poll_message_set("All frames are baked")
+            return False
+        first, last = frame_range(obj.sinew, context.scene)
+        if not first < current <= last:
+            cls.poll_message_set(f"The current frame is not after the first of the range, {first}-{last}")
+            return False
+        if record.frames and record.status != "NONE" and record.first_frame + record.frames > current:
+            cls.poll_message_set("The frames up to the current one are baked")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        try:
+            mode = baking.mode_for(obj, context)
+        except SinewError as error:
+            baking.note_error(obj, error)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return background.execute(self, context, mode, until=context.scene.frame_current)
+
+
+CLASSES = (SINEW_OT_bake_to_current,)

@@ -1,0 +1,143 @@
+"""A cache belongs to one object of one .blend: Save As, Save Copy, duplicates, appended copies, renamed files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import baking
+from sinew.blender_addon.bridge.job_in import recorded_folder
+
+from .scenes import keyed
+
+
+@pytest.fixture
+def half_baked(body, saved):
+    """Stopped after three of four frames, as Mesh Cache; saved."""
+    body.sinew.result = "CACHE"
+    bpy.context.scene.frame_set(3)
+    assert bpy.ops.sinew.bake_to_current() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    return body
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def save_as(path: Path, **options) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), **options)
+    return path
+
+
+def frames_after_resume(obj, evaluated):
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and obj.sinew.bake.status == "DONE"
+    return evaluated(obj, 4)
+
+
+@pytest.mark.parametrize("place", ["scene_v2.blend", "elsewhere/scene.blend", "elsewhere/scene_v2.blend"])
+def test_save_as_keeps_both_files_working(half_baked, saved, evaluated, place):
+    """The new file plays the old frames, goes on in a folder of its own, and takes nothing from the old one."""
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    before = content(first)
+    new = save_as(saved.parent / place)
+    assert recorded_folder(half_baked).resolve() == first
+    assert np.array_equal(evaluated(half_baked, 3), expected)
+    bpy.ops.wm.open_mainfile(filepath=str(new))
+    body = bpy.data.objects["Body"]
+    assert np.array_equal(evaluated(body, 3), expected)
+    last = frames_after_resume(body, evaluated)
+    own = recorded_folder(body)
+    assert own.parent == new.parent / "sinew_cache" / new.stem and content(first) == before
+    assert bpy.path.abspath(body.modifiers[0].filepath).startswith(str(own))
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert not own.exists() and content(first) == before
+    bpy.ops.wm.open_mainfile(filepath=str(saved))
+    body = bpy.data.objects["Body"]
+    assert np.array_equal(evaluated(body, 3), expected)
+    assert np.array_equal(frames_after_resume(body, evaluated), last) and recorded_folder(body) == first
+
+
+def test_deleting_after_save_as_leaves_the_old_files_frames(half_baked, saved):
+    first = recorded_folder(half_baked)
+    save_as(saved.parent / "scene_v2.blend")
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and len(content(first)) > 3
+
+
+def test_save_copy_leaves_the_open_file_alone(half_baked, saved, evaluated):
+    before = half_baked.sinew.bake.folder
+    copy = save_as(saved.parent / "elsewhere" / "copy.blend", copy=True)
+    assert half_baked.sinew.bake.folder == before
+    first = recorded_folder(half_baked)
+    bpy.ops.wm.open_mainfile(filepath=str(copy))
+    assert recorded_folder(bpy.data.objects["Body"]).resolve() == first
+
+
+def test_a_file_renamed_outside_keeps_its_frames(half_baked, saved, evaluated):
+    """The folder of the old name is nobody's then: gone on with in place, and deleted with the bake."""
+    first = recorded_folder(half_baked)
+    renamed = saved.rename(saved.with_name("shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(renamed))
+    body = bpy.data.objects["Body"]
+    frames_after_resume(body, evaluated)
+    assert recorded_folder(body) == first
+    bpy.ops.sinew.delete_bake()
+    assert not first.exists()
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["Shift+D", "Alt+D"])
+def test_a_duplicate_goes_on_in_a_folder_of_its_own(half_baked, evaluated, linked):
+    first = recorded_folder(half_baked)
+    before = content(first)
+    half_baked.select_set(True)
+    bpy.context.view_layer.objects.active = half_baked
+    bpy.ops.object.duplicate(linked=linked)
+    twin = bpy.context.object
+    assert twin != half_baked and recorded_folder(twin) == first
+    last = frames_after_resume(twin, evaluated)
+    assert recorded_folder(twin) != first and content(first) == before
+    assert half_baked.sinew.bake.status == "STOPPED" and recorded_folder(half_baked) == first
+    assert np.array_equal(frames_after_resume(half_baked, evaluated), last) and recorded_folder(half_baked) == first
+
+
+def test_a_duplicates_new_bake_leaves_the_originals_alone(half_baked, evaluated):
+    before = content(recorded_folder(half_baked))
+    twin = half_baked.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    bpy.context.view_layer.objects.active = twin
+    keyed(twin, "location", (1, (0.0, 0.0, 0.0)), (4, (0.0, 0.0, 0.5)))
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert recorded_folder(twin) != recorded_folder(half_baked)
+    assert content(recorded_folder(half_baked)) == before
+
+
+def test_an_appended_copy_has_frames_of_its_own(half_baked, saved, evaluated):
+    """From another file beside: its frames are copied when it goes on."""
+    first = recorded_folder(half_baked)
+    before = content(first)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    save_as(saved.parent / "shot.blend")
+    bpy.ops.wm.append(directory=f"{saved}/Object/", filename="Body")
+    body = bpy.data.objects["Body"]
+    bpy.context.scene.frame_set(1)
+    frames_after_resume(body, evaluated)
+    assert recorded_folder(body).parent.name == "shot" and content(first) == before
+
+
+def test_a_copy_that_fails_says_so_and_leaves_nothing(half_baked, saved, monkeypatch):
+    from sinew.blender_addon.bridge import cache_owner
+
+    def full(source, target):
+        Path(target).mkdir(parents=True)
+        raise OSError(28, "No space left on device")
+
+    save_as(saved.parent / "scene_v2.blend")
+    monkeypatch.setattr(cache_owner.shutil, "copytree", full)
+    with pytest.raises(RuntimeError, match="cannot be copied .*No space left"):
+        bpy.ops.sinew.resume_bake()
+    assert not any((saved.parent / "sinew_cache" / "scene_v2").iterdir())
+    assert baking.open_store(half_baked).frames() == [1, 2, 3]
