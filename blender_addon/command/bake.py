@@ -37,7 +37,7 @@ def main(options: argparse.Namespace) -> int:
             if caught:
                 return _stopped(caught)
         if options.output:
-            _save_as(Path(options.output).absolute(), bodies)
+            _save_as(Path(options.output).absolute())
         elif changed:
             _save()
         else:
@@ -164,11 +164,8 @@ def _save() -> None:
     _say(f"saved {bpy.data.filepath}")
 
 
-def _save_as(path: Path, bodies: list[Any]) -> None:
-    """Save the result as another .blend, whose relative paths are made to fit."""
-    for obj in bodies:
-        folder = bpy.path.abspath(obj.sinew.bake.folder)
-        obj.sinew.bake.folder = bpy.path.relpath(folder, start=str(path.parent))
+def _save_as(path: Path) -> None:
+    """Save the result as another .blend, whose relative paths are made to fit, those of bakes by ``save_handlers``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, relative_remap=True)

@@ -132,7 +132,7 @@ def test_a_material_that_is_nowhere_is_told(body, saved):
     body.vertex_groups["Rubber"].add([8], 0.3, "REPLACE")
     body.vertex_groups["Bone"].add([8], 0.0, "REPLACE")
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert body.sinew.bake.material_warning == "“Bone” is nowhere: paint its map, or choose a region."
+    assert body.sinew.bake.material_warning == "“Bone” is nowhere: paint its map, or choose a region or depth."
     bpy.ops.sinew.delete_bake()
     body.vertex_groups["Bone"].add([8], 0.5, "REPLACE")
     baking.prepare(body, bpy.context)
