@@ -44,12 +44,10 @@ def make_job(
     springs named in ``without_springs`` are left out.
     """
     check_object(obj, context)
+    _check_materials(obj)
     mend(obj)
     settings, scene = obj.sinew, context.scene
     first, last = simulated_range(settings, scene, frames)
-    if not settings.materials:
-        raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
-    check_maps(obj)
     place = place_of(obj)
     outside = collider_samplers(obj, context)
     with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
@@ -90,6 +88,12 @@ def make_job(
         moduli=stiffness.moduli(),
         force_fields=force_fields(fields, surface.positions, matrices.matrices(), context, first),
     )
+
+
+def _check_materials(obj: Any) -> None:
+    if not obj.sinew.materials:
+        raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+    check_maps(obj)
 
 
 def simulated_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:

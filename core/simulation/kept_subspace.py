@@ -15,8 +15,8 @@ from ..model.model import Model
 from ..progress import StepTold, step_untold
 from ..subspaces.reduced_model import Subspace, SubspaceParts, find_subspace, subspace_of
 from ..subspaces.softening import ENOUGH, felt_share, points_that_suffice
+from .digest import digest
 from .frame_store import FrameStore
-from .job import digest
 
 SUBSPACE_FORMAT = 2
 """Part of the key: raise it when the same model and numbers give another subspace than before."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..mesh.farthest_points import Chosen, farthest_points
+from .digest import digest
 from .frame_store import FrameStore
-from .job import digest
 
 TOUCHING_FORMAT = 1
 """Part of the key: raise it when other points are chosen from the same ones than before."""
