@@ -38,8 +38,9 @@ def prepare(
     """A fresh job and its store on disk, emptied of earlier frames; a SinewError when the object cannot be baked."""
     job_in.default_folder(obj)
     job = job_in.make_job(obj, context, frames, solver, on_frame)
-    check_disk_space(job, FrameStore(job_in.default_folder(obj)), with_cache=obj.sinew.result == "CACHE")
-    store = FrameStore.create(job_in.writable_folder(obj), job)
+    folder = job_in.writable_folder(obj)
+    check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+    store = FrameStore.create(folder, job)
     if not any(store.read_kept(kind) for kind in ("mesh", "subspace")):
         for folder in (job_in.unsaved_live_path(obj), job_in.live_path(obj)):
             store.take_kept(FrameStore(folder))
