@@ -130,6 +130,18 @@ def test_materials_uvs_and_groups_come_along(body):
     assert [g.name for g in target.vertex_groups] == ["Pins"]
 
 
+@pytest.mark.parametrize("on_itself", [True, False])
+def test_custom_normals_come_along(body, on_itself):
+    body.data.normals_split_custom_set([(0.0, 0.6, 0.8)] * len(body.data.loops))
+    if not on_itself:
+        body.shape_key_add(name="Basis")
+    before = [tuple(corner.vector) for corner in body.data.corner_normals]
+    target, _, _ = put(body)
+    assert (target == body) == on_itself and target.data.has_custom_normals
+    assert np.abs(np.subtract([tuple(corner.vector) for corner in target.data.corner_normals], before)).max() < 1e-4
+    assert np.abs(np.subtract(before, (0.0, 0.6, 0.8))).max() < 1e-3
+
+
 def test_a_second_result_replaces_the_first(body, evaluated):
     put(body, seed=1)
     target, frames, world = put(body, seed=2)
