@@ -39,6 +39,8 @@ PHASES = {
     "handles": "Finding Handles",
 }
 INTERVAL = 0.1
+NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""Windows would open one for each child of a program that has none."""
 
 Event = dict[str, Any]
 
@@ -176,6 +178,7 @@ def start(run: Run, python: str = "") -> None:
             stdout=subprocess.PIPE,
             stderr=log,
             env=child_environment(),
+            creationflags=NO_CONSOLE,
         )
     finally:
         log.close()
@@ -345,7 +348,8 @@ def python_executable() -> str:
     """A Python of Blender's own version to run the child with; RuntimeError when there is none."""
     chosen = _preferred_python()
     name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    candidates = [chosen, sys.executable, str(Path(sys.prefix) / "bin" / name), shutil.which(name) or ""]
+    own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]
+    candidates = [chosen, sys.executable, *map(str, own), shutil.which(name) or ""]
     for candidate in candidates:
         if candidate and Path(candidate).is_file() and Path(candidate).name.lower().startswith("python"):
             return candidate

@@ -21,6 +21,7 @@ from . import (
     playback,
     preferences,
     properties,
+    restart,
     save_handlers,
 )
 
@@ -35,6 +36,7 @@ def register() -> None:
     from ..ui.body import physics_button
     from ..ui.live import status_hints
 
+    restart.look()
     _set_kernel_cache()
     properties.register()
     overlay_properties.register()

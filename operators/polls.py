@@ -7,12 +7,15 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import bake_queue, baking, choices, job, live, live_scene
+from ..blender_addon import bake_queue, baking, choices, job, live, live_scene, restart
 from ..core.errors import SinewError
 
 
 def mesh_object(operator: Any, context: Any) -> Any | None:
-    """The active mesh object, or None with a reason."""
+    """The active mesh object, or None with a reason; none before a restart that an update asks for."""
+    if words := restart.needed():
+        operator.poll_message_set(words)
+        return None
     obj = context.object
     if obj is None or obj.type != "MESH":
         operator.poll_message_set("Select a mesh object")

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import baking, job
+from ..blender_addon import baking, job, restart
 from .bake import draw_progress
 from .places import PHYSICS, ROOTS, SIDEBAR, wrapped
 
@@ -21,6 +21,11 @@ def _draw_other_run(layout, context):
     else:
         column.label(text=f"Baking “{run.object_name}”", icon="PHYSICS")
         draw_progress(column, run, context)
+
+
+def _draw_restart(layout, context):
+    if words := restart.needed():
+        wrapped(layout.box(), words, context, "ERROR")
 
 
 def _draw_sidebar(layout, context):
@@ -48,6 +53,7 @@ class VIEW3D_PT_sinew(bpy.types.Panel):
     bl_category = SIDEBAR["bl_category"]
 
     def draw(self, context: Any) -> None:
+        _draw_restart(self.layout, context)
         _draw_other_run(self.layout, context)
         _draw_sidebar(self.layout, context)
 
@@ -67,6 +73,7 @@ class PHYSICS_PT_sinew(bpy.types.Panel):
         return obj.sinew.enabled or job.current() is not None or baking.source_of(obj) is not None
 
     def draw(self, context: Any) -> None:
+        _draw_restart(self.layout, context)
         _draw_other_run(self.layout, context)
         if context.object is None or not context.object.sinew.enabled:
             _draw_sidebar(self.layout, context)

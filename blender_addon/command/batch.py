@@ -21,6 +21,7 @@ from pathlib import Path
 
 from ...core.errors import StoreError
 from .. import PACKAGE
+from ..job import NO_CONSOLE
 from . import FAILED, NOTHING_TO_BAKE
 from .signals import stop_signals
 
@@ -136,6 +137,7 @@ class _Runner:
                 encoding="utf-8",
                 errors="replace",
                 env=self._environment,
+                creationflags=NO_CONSOLE,
             )
         except OSError as error:
             place = error.filename or command[0]

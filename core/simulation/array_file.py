@@ -13,7 +13,8 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,6 +26,8 @@ MAGIC = b"SINEW\x00\x00\x01"
 HEADER_LIMIT = 64 * 2**20
 """Bytes; reports of a frame's steps are the bulk of a header, and take kilobytes."""
 WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
+"""Seconds before a file is asked for again."""
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
@@ -41,7 +44,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _patiently(lambda: os.replace(temporary, path))
         _sync_folder(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -52,7 +55,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 def remove(path: Path) -> None:
     """Delete a file if it is there; StoreError when the folder does not let it go."""
     try:
-        path.unlink(missing_ok=True)
+        _patiently(lambda: path.unlink(missing_ok=True))
     except OSError as error:
         raise StoreError(
             f"{path.name} cannot be deleted ({error.strerror or error}).",
@@ -122,6 +125,18 @@ def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
         at += size
     if at != len(payload):
         raise ValueError("it holds more than it claims")
+
+
+def _patiently(action: Callable[[], None]) -> None:
+    """Windows moves and deletes no file that another process has open, as a reader or a virus scanner may:
+    what is refused is asked for again.
+    """
+    for wait in PAUSES:
+        try:
+            return action()
+        except PermissionError:
+            time.sleep(wait)
+    action()
 
 
 def _sync_folder(folder: Path) -> None:

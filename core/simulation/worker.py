@@ -11,6 +11,7 @@ event was printed.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import importlib.util
 import json
@@ -37,8 +38,16 @@ def _load_package(name: str, folder: str) -> None:
     sys.modules[name] = package
 
 
+def _add_runtime() -> None:
+    """Blender's Python on Windows is without the C++ runtime that Numba wants; Blender keeps it in ``blender.crt``."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(sys.prefix)), "blender.crt")
+    if sys.platform == "win32" and os.path.isdir(folder):
+        os.add_dll_directory(folder)
+
+
 def main(arguments: list[str]) -> int:
     """Run one task of a store."""
+    _add_runtime()
     package, folder, store_folder, task = arguments[:4]
     modes = int(arguments[4]) if len(arguments) > 4 else 0
     until = int(arguments[5]) if len(arguments) > 5 else None
@@ -53,7 +62,9 @@ def main(arguments: list[str]) -> int:
         try:
             events.write(json.dumps(event) + "\n")
             events.flush()
-        except BrokenPipeError:  # The parent died.
+        except OSError as error:  # The parent died: a broken pipe, which Windows calls an invalid argument.
+            if error.errno not in (errno.EPIPE, errno.EINVAL):
+                raise
             stop.set()
 
     def listen() -> None:

@@ -326,3 +326,20 @@ def test_the_edit_that_outdated_a_bake_is_named(store):
     job = shaken_bar()
     assert store.outdated_by(job) == []
     assert store.outdated_by(replace(job, solver=SolverSettings(substeps=3))) == ["solver"]
+
+
+def test_a_file_that_another_program_holds_for_a_moment_is_asked_for_again(tmp_path, monkeypatch):
+    path, refusals = tmp_path / "frame.sinew", [3, 3, 3]
+    replace_file = os.replace
+
+    def held(*arguments):
+        if refusals:
+            raise PermissionError(refusals.pop(), "Held by another process")
+        replace_file(*arguments)
+
+    monkeypatch.setattr(array_file.os, "replace", held)
+    with pytest.raises(StoreError, match="cannot be written"):  # as everywhere but on Windows
+        write_arrays(path, {}, {})
+    monkeypatch.setattr(array_file, "PAUSES", (0.001, 0.001))
+    write_arrays(path, {}, {"a": 1})
+    assert not refusals and read_arrays(path)[1] == {"a": 1}
