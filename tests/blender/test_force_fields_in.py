@@ -296,4 +296,4 @@ def test_a_wind_blows_a_free_body_away(body, add_field, saved, solver):
     assert np.abs(found - [2.0, 0.0, 0.0]).max() < 1e-3
     field.field.strength = 3.0
     bpy.ops.sinew.check_bake()
-    assert body.sinew.bake.stale == "fields"
+    assert body.sinew.bake.stale.startswith("fields (“Field”")
