@@ -27,6 +27,7 @@ from . import (
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
+_is_registered = False
 
 
 def register() -> None:
@@ -54,6 +55,8 @@ def register() -> None:
     atexit.register(leave)
     _add_keys()
     _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
+    global _is_registered
+    _is_registered = True
 
 
 def unregister() -> None:
@@ -90,6 +93,8 @@ def unregister() -> None:
         bpy.utils.unregister_class(cls)
     overlay_properties.unregister()
     properties.unregister()
+    global _is_registered
+    _is_registered = False
 
 
 def _end_threads() -> None:
@@ -101,11 +106,20 @@ def _end_threads() -> None:
 def leave() -> None:
     """At exit. Blender has unregistered by then; some ``bpy`` wheels have not, and would crash freeing our classes."""
     unregister()
+    _let_go_of_bpy()
+
+
+def _let_go_of_bpy() -> None:
+    """Blender 4.2 keeps classes whose properties call functions, and with them their modules. Those would hold ``bpy``
+    beyond the interpreter's end; what it then frees, it frees without an interpreter, and crashes."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{PACKAGE}."):
+            vars(module).pop("bpy", None)
 
 
 def is_registered() -> bool:
-    """Whether objects have our properties."""
-    return hasattr(bpy.types.Object, "sinew")
+    """Whether objects have our properties; told without ``bpy``, which is not there any more after :func:`leave`."""
+    return _is_registered
 
 
 @bpy.app.handlers.persistent
