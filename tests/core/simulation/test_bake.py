@@ -200,7 +200,8 @@ def test_a_part_without_pin_is_named(tmp_path):
         np.vstack([job.surface.positions, far]),
         np.vstack([job.surface.triangles, job.surface.triangles + len(far)]),
     )
-    job = replace(job, surface=surface, material_weights=np.vstack([job.material_weights] * 2))
+    doubled = np.vstack([job.material_weights] * 2)
+    job = replace(job, surface=surface, material_weights=doubled, stiffness_maps=None)
     events = []
     store = FrameStore.create(tmp_path / "bake", job)
     build_mesh(job, store, events.append)

@@ -182,7 +182,8 @@ def two_boxes(box):
     X, T = box.surface.positions, box.surface.triangles
     surface = replace(box.surface, positions=np.vstack([X, X + [0.5, 0, 0]]), triangles=np.vstack([T, T + len(X)]))
     fine = ResolutionSettings(cells_across=8)
-    return replace(box, surface=surface, material_weights=np.ones((2 * len(X), 1)), resolution=fine)
+    weights = np.ones((2 * len(X), 1))
+    return replace(box, surface=surface, material_weights=weights, stiffness_maps=None, resolution=fine)
 
 
 def test_another_store_is_lent_no_handles_but_given_them_with_the_frames(bar, bar_store, tmp_path):
