@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
 
 def play(creature: bpy.types.Object, package: str) -> None:
     """Record a take with the scripted mouse, and bring it into the scene."""
-    job_in, mesh_in, take_out, service, store, take = (
+    job_in, mesh_in, take_out, service, store, stage, take = (
         importlib.import_module(f"{package}.{name}")
         for name in (
             "blender_addon.bridge.job_in",
@@ -65,6 +65,7 @@ def play(creature: bpy.types.Object, package: str) -> None:
             "blender_addon.bridge.take_out",
             "core.simulation.live_service",
             "core.simulation.frame_store",
+            "blender_addon.live_scene",
             "blender_addon.live_take",
         )
     )
@@ -79,7 +80,7 @@ def play(creature: bpy.types.Object, package: str) -> None:
     live = [event for event in told if event["event"] == "live"]
     print(f"Played {len(live)} frames; all of it took {time.perf_counter() - began:.1f} s, compiling and modes too")
     print(f"A frame: {1e3 * statistics.median(event['seconds'] for event in live):.1f} ms, disk writing with it")
-    take.apply(creature, take.Take(job, frames.folder, grabs))
+    take.apply(creature, take.Take(job, frames.folder, grabs, stage.Stage.of(creature, bpy.context)))
     mesh = next(event for event in told if event["event"] == "mesh")
     print(" ".join(mesh["warnings"]) or "No warnings.")
 

@@ -14,20 +14,27 @@ def covered(path):
     return float((alpha > 0.5).mean())
 
 
+def reached(session):
+    """The frame that the body comes to with what has been asked for."""
+    return session.state.frame + session.state.out
+
+
 def rendered(gui, scene, name, render):
     """Render an animation, and see how it was meanwhile and goes on."""
     session = scene.module("live").current()
     bpy.context.scene.render.filepath = str(gui.session / f"{name}-")
-    frame, pictures = session.state.frame, []
+    pictures = []
     with gui.context():
         render()
+    before = reached(session)
+    gui.record(f"{name}: frames asked for", 0)
     for _ in range(200):
         yield from gui.move(*gui.centre())  # Blender's operators end with an event
         pictures = sorted(gui.session.glob(f"{name}-*.png"))
         if len(pictures) == FRAMES and not bpy.app.is_job_running("RENDER") and not len(gui.window.modal_operators):
             break
         if scene.module("live_scene").is_rendering():
-            gui.record(f"{name}: frames played", session.state.frame - frame)
+            gui.record(f"{name}: frames asked for", reached(session) - before)
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame > frame + 3, 20, f"it goes on after the {name}")
     gui.record(f"{name}: after", [session.state.playing, session.message, scene.body().hide_get()])
