@@ -105,7 +105,7 @@ def _make_materials(creature: bpy.types.Object) -> None:
     foot = np.linalg.norm(X - np.array(legs()[0].foot), axis=1) < 0.03
     settings.pin_group = add_group(creature, "Foot", foot)
     settings.cells_across = 40
-    settings.collisions.use_ground, settings.collisions.ground_height = True, GROUND
+    settings.collisions.use_ground, settings.collisions.height = True, GROUND
     settings.cubature_points = 800
     settings.solver, settings.modes, settings.max_iterations = "subspace_mixed_fem", 16, 10
     settings.mass_damping = 0.5
