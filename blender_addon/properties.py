@@ -32,6 +32,11 @@ from .pick_properties import SinewPicks
 METHOD_LABELS = {
     "lattice": ("Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
     "robust": ("Robust", "Tetrahedra that follow the surface: minutes, works with any mesh"),
+    "clean": (
+        "Clean",
+        "Tetrahedra that keep every vertex of the surface: seconds, for closed meshes that do not pass through "
+        "themselves. Never coarser than the mesh itself",
+    ),
 }
 STOP_LABELS = {
     "movement": ("Movement Is Small", "No vertex wants to move farther than a part of the body's size"),

@@ -46,7 +46,8 @@ def bundled(python: str, system: str = "linux") -> list[str]:
     """Requirements whose wheels the extension carries for a Python version and a ``sys.platform``: the dependencies
     less NumPy, which is Blender's own. Without their markers."""
     project = read()["project"]
-    every = project["dependencies"] + project["optional-dependencies"]["robust"]
+    optional = project["optional-dependencies"]
+    every = project["dependencies"] + optional["robust"] + optional["clean"]
     chosen = (requirement.partition(";")[0].strip() for requirement in every if _applies(requirement, python, system))
     return [requirement for requirement in chosen if not requirement.startswith("numpy")]
 

@@ -1,8 +1,5 @@
 """Robust tetrahedra that follow the surface: fTetWild [Hu, Schneider, Wang, Zorin, Panozzo 2020].
 
-Its compiled wrapper lies in the package ``pytetwild``, whose own Python layer wants PyVista; so the compiled module
-is found beside that layer and loaded alone.
-
 Traps: fTetWild may write to the process's standard output, which may be a channel of the caller's, and leaves a file in
 the working folder, so output goes to standard error and the working folder is a temporary one while it works. Its tets
 differ a little from run to run, with one thread too: whoever needs the same ones twice must keep them.
@@ -11,20 +8,16 @@ differ a little from run to run, with one thread too: whoever needs the same one
 from __future__ import annotations
 
 import contextlib
-import importlib.util
-import os
-import sys
 import tempfile
-from collections.abc import Iterator
-from importlib.machinery import PathFinder
 from types import ModuleType
 
 import numpy as np
 
 from ..errors import MeshError
+from .foreign_module import compiled_module, stdout_to_stderr
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
-from .tet_mesh import TetMesh
+from .tet_mesh import TetMesh, oriented
 
 _MODULE = "PyfTetWildWrapper"
 _ENVELOPE = 1e-3
@@ -42,7 +35,7 @@ def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     MeshError
         The module is missing, it fails, or the surface encloses nothing.
     """
-    wrapper = _load()
+    wrapper = compiled_module("pytetwild", _MODULE, "fTetWild")
     proper = proper_triangles(surface.positions, surface.triangles)
     used, triangles = np.unique(surface.triangles[proper].ravel(), return_inverse=True)
     if len(used) == 0:
@@ -57,44 +50,7 @@ def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
         raise MeshError(
             "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
         )
-    return _tidy(vertices * size + low, tets)
-
-
-def _load() -> ModuleType:
-    """The compiled module, without its package; the import system's own cache keeps it."""
-    full_name = f"pytetwild.{_MODULE}"
-    if full_name in sys.modules:
-        return sys.modules[full_name]
-    package = PathFinder.find_spec("pytetwild")
-    folders = package.submodule_search_locations if package else None
-    spec = PathFinder.find_spec(_MODULE, list(folders)) if folders else None
-    if spec is None or spec.loader is None:
-        raise MeshError("fTetWild is not installed.", "Choose the Draft method, or install the package pytetwild.")
-    try:
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    except ImportError as error:
-        raise MeshError(f"fTetWild cannot be loaded: {error}.", "Choose the Draft method.") from error
-    sys.modules[full_name] = module
-    return module
-
-
-@contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    """Send what C++ code writes to file descriptor 1 to descriptor 2."""
-    if sys.stdout is not None:  # None in a windowed program without a console
-        sys.stdout.flush()
-    try:
-        kept = os.dup(1)
-    except OSError:  # no descriptor 1, nothing to protect
-        yield
-        return
-    try:
-        os.dup2(2, 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+    return oriented(vertices * size + low, tets)
 
 
 def _run(wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float) -> tuple[np.ndarray, np.ndarray]:
@@ -105,17 +61,7 @@ def _run(wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: f
     shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)
     manner = (threads, rounds, log_level, quiet, vtk_ordering, keep_outside)
     try:
-        with _stdout_to_stderr(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with stdout_to_stderr(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             return wrapper.tetrahedralize_mesh(points, triangles, *shape, *manner, *sizing)
     except (RuntimeError, ValueError) as error:
         raise MeshError(f"fTetWild failed: {error}.", "Choose the Draft method, or fewer cells.") from error
-
-
-def _tidy(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
-    """Orient positively, leave out flat tets and vertices that no tet uses."""
-    p = vertices[tets]
-    e = p[:, 1:] - p[:, :1]
-    determinant = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))
-    tets = np.where((determinant < 0.0)[:, None], tets[:, [0, 1, 3, 2]], tets)[determinant != 0.0]
-    used, renumbered = np.unique(tets.ravel(), return_inverse=True)
-    return TetMesh(vertices[used], renumbered.reshape(-1, 4))

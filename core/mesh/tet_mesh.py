@@ -48,3 +48,15 @@ class TetMesh:
     def body_volumes(self) -> np.ndarray:
         """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of mass and elastic energy."""
         return self.volumes * cast(np.ndarray, self.fill)
+
+
+def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
+    """Tets (m,4) over vertices (n,3), m, turned to be positive, without flat ones and without vertices that no tet
+    uses.
+    """
+    p = vertices[tets]
+    e = p[:, 1:] - p[:, :1]
+    determinant = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2]))
+    tets = np.where((determinant < 0.0)[:, None], tets[:, [0, 1, 3, 2]], tets)[determinant != 0.0]
+    used, renumbered = np.unique(tets.ravel(), return_inverse=True)
+    return TetMesh(vertices[used], renumbered.reshape(-1, 4))

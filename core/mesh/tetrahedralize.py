@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import MeshError
 from ..model.settings import ResolutionSettings
+from .clean import clean_tets
 from .lattice import lattice_tets
 from .robust import robust_tets
 from .surface_mesh import SurfaceMesh
@@ -16,7 +17,7 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetM
     Parameters
     ----------
     surface : SurfaceMesh
-        Metres; open, non-manifold, self-intersecting, inside-out is fine.
+        Metres; open, non-manifold, self-intersecting, inside-out is fine, but for ``clean``.
     resolution : ResolutionSettings
 
     Raises
@@ -33,4 +34,4 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetM
     return tets
 
 
-METHODS = {"lattice": lattice_tets, "robust": robust_tets}
+METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}

@@ -135,14 +135,15 @@ class DepthSettings:
 class ResolutionSettings:
     """How the body is filled with tetrahedra.
 
-    ``method``: ``lattice`` (body-centred cubic cells around the surface: seconds, any mesh) or ``robust`` (fTetWild:
-    follows the surface, minutes, any mesh).
+    ``method``: ``lattice`` (body-centred cubic cells around the surface: seconds, any mesh), ``robust`` (fTetWild:
+    follows the surface, minutes, any mesh) or ``clean`` (TetGen: keeps every vertex of a closed surface that does not
+    cross itself, seconds).
     """
 
-    method: str = _choice("lattice", "Draft lattice, or robust surface-following tetrahedra")
+    method: str = _choice("lattice", "How the body is filled with tetrahedra")
     cells_across: int = _number(20, 2, 400, "", "Cells along the longest side of the body")
 
-    METHODS = ("lattice", "robust")
+    METHODS = ("lattice", "robust", "clean")
 
     def __post_init__(self) -> None:
         _check_ranges(self, SettingsError, "Resolution")

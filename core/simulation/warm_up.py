@@ -18,6 +18,7 @@ from ..contact.penalty import Contact, ContactNumbers
 from ..energies import ENERGIES
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.step_potential import Load
+from ..mesh.crossings import crossing_triangles
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_search import SurfaceSearch
@@ -35,10 +36,17 @@ def _tetrahedron() -> SurfaceMesh:
     return SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
 
 
+def _two_parts(surface: SurfaceMesh) -> tuple[np.ndarray, np.ndarray]:
+    n = len(surface.positions)
+    return np.vstack([surface.positions, surface.positions + 0.1]), np.vstack(
+        [surface.triangles, surface.triangles + n]
+    )
+
+
 def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
     surface = _tetrahedron()
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
-    yield "tetrahedra", lambda: embed(surface.positions, mesh)
+    yield "tetrahedra", lambda: (embed(surface.positions, mesh), crossing_triangles(*_two_parts(surface)))
     F, s, p = np.eye(3)[None].copy(), np.array([[1.0, 1, 1, 0, 0, 0]]), np.ones((1, 2))
     for law in ENERGIES.values():
         yield (

@@ -48,7 +48,7 @@ def test_lock_covers_every_bundled_requirement(platform, python):
     chosen = wheels.select([python], platform)
     wanted = project.bundled(python, platforms.named(platform).system)
     assert sorted(f"{w.project}=={w.version}" for w in chosen) == sorted(wanted)
-    assert {"numba", "scipy", "cvxopt", "pytetwild"} <= {w.project for w in chosen}
+    assert {"numba", "scipy", "cvxopt", "pytetwild", "tetgen"} <= {w.project for w in chosen}
 
 
 @EVERY_ZIP

@@ -1,0 +1,54 @@
+"""Compiled modules of packages whose own Python layer wants more than is here (PyVista): found beside that layer and
+loaded alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from types import ModuleType
+
+from ..errors import MeshError
+
+
+def compiled_module(package: str, name: str, label: str) -> ModuleType:
+    """The compiled module ``name`` of an installed package, without the package; the import system's own cache keeps
+    it. MeshError, which calls it ``label``, when it is missing or cannot be loaded.
+    """
+    full_name = f"{package}.{name}"
+    if full_name in sys.modules:
+        return sys.modules[full_name]
+    found = PathFinder.find_spec(package)
+    folders = found.submodule_search_locations if found else None
+    spec = PathFinder.find_spec(name, list(folders)) if folders else None
+    if spec is None or spec.loader is None:
+        raise MeshError(f"{label} is not installed.", f"Choose the Draft method, or install the package {package}.")
+    try:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except ImportError as error:
+        raise MeshError(f"{label} cannot be loaded: {error}.", "Choose the Draft method.") from error
+    sys.modules[full_name] = module
+    return module
+
+
+@contextlib.contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Send what C++ code writes to file descriptor 1, which may be a channel of the caller's, to descriptor 2."""
+    if sys.stdout is not None:  # None in a windowed program without a console
+        sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # no descriptor 1, nothing to protect
+        yield
+        return
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
