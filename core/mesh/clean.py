@@ -4,7 +4,8 @@ Every vertex of the surface is a vertex of the tets, so the render mesh follows 
 and inside until no tet is larger than asked for, or flatter than can be helped.
 
 Traps: on some bad input TetGen ends the whole process, so what can be told beforehand is refused beforehand. It fills
-whatever the outermost surface encloses: hollows are taken out afterwards, by winding number. Its tets are left-handed.
+whatever the outermost surface encloses: hollows are taken out afterwards, by winding number. It prints, and
+leaves files in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..errors import MeshError
 from .crossings import crossing_triangles
-from .foreign_module import compiled_module, stdout_to_stderr
+from .foreign_module import compiled_module, kept_apart
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
 from .tet_mesh import TetMesh, oriented
@@ -87,7 +88,7 @@ def _run(wrapper, points: np.ndarray, triangles: np.ndarray, largest: float) -> 
     """TetGen on points within the unit box, with tets of a volume of ``largest`` at most."""
     mesher = wrapper.PyTetgen()
     try:
-        with stdout_to_stderr():
+        with kept_apart():
             mesher.load_mesh(points, triangles)
             mesher.tetrahedralize(switches_str=f"p{SHAPE}a{largest:.15f}Q")
             return mesher.return_nodes(), mesher.return_tets()

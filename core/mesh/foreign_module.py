@@ -8,6 +8,7 @@ import contextlib
 import importlib.util
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from types import ModuleType
@@ -37,7 +38,16 @@ def compiled_module(package: str, name: str, label: str) -> ModuleType:
 
 
 @contextlib.contextmanager
-def stdout_to_stderr() -> Iterator[None]:
+def kept_apart() -> Iterator[None]:
+    """Around C++ code that prints and leaves files: its standard output is standard error, its working folder is a
+    temporary one.
+    """
+    with _stdout_to_stderr(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        yield
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
     """Send what C++ code writes to file descriptor 1, which may be a channel of the caller's, to descriptor 2."""
     if sys.stdout is not None:  # None in a windowed program without a console
         sys.stdout.flush()

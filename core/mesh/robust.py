@@ -7,14 +7,12 @@ differ a little from run to run, with one thread too: whoever needs the same one
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 from types import ModuleType
 
 import numpy as np
 
 from ..errors import MeshError
-from .foreign_module import compiled_module, stdout_to_stderr
+from .foreign_module import compiled_module, kept_apart
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
 from .tet_mesh import TetMesh, oriented
@@ -61,7 +59,7 @@ def _run(wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: f
     shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)
     manner = (threads, rounds, log_level, quiet, vtk_ordering, keep_outside)
     try:
-        with stdout_to_stderr(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with kept_apart():
             return wrapper.tetrahedralize_mesh(points, triangles, *shape, *manner, *sizing)
     except (RuntimeError, ValueError) as error:
         raise MeshError(f"fTetWild failed: {error}.", "Choose the Draft method, or fewer cells.") from error

@@ -80,10 +80,12 @@ def test_bad_surfaces_are_refused_with_the_reason(make_body, name, said):
 
 
 @installed
-def test_what_tetgen_itself_refuses_has_its_words(monkeypatch):
+def test_what_tetgen_itself_refuses_has_its_words(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sinew.core.mesh.clean.crossing_triangles", lambda *_: np.empty(0, dtype=np.int64))
     with pytest.raises(MeshError, match="TetGen failed: .*self-intersections") as caught:
         clean_tets(joined(sphere(), sphere(centre=(0.8, 0.1, 0.0))), 6)
+    assert not list(tmp_path.iterdir())
     assert "Draft or Robust" in caught.value.remedy
 
 
