@@ -13,6 +13,7 @@ import bpy
 from ..core.errors import SinewError
 from . import baking
 from . import job as child
+from .bridge.settings_in import frame_range
 
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
@@ -50,10 +51,12 @@ def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
         store = baking.own_store(obj)
         return store.job(), store
     prepare = baking.prepare_resume if mode == "resume" else baking.prepare
+    # Tetrahedra are those of the first frame: no other is sampled for them.
+    frames = 2 * frame_range(obj.sinew, context.scene)[:1] if mode == "mesh" else None
     manager = context.window_manager
     manager.progress_begin(0, max(1, context.scene.frame_end - context.scene.frame_start + 1))
     try:
-        return prepare(obj, context, on_frame=manager.progress_update)
+        return prepare(obj, context, frames, on_frame=manager.progress_update)
     finally:
         manager.progress_end()
 

@@ -15,6 +15,7 @@ import queue
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +39,8 @@ PHASES = {
     "simulate": "Simulating",
     "handles": "Finding Handles",
 }
+DEAF = "tetrahedralize"
+"""A phase in which other people's code asks nobody whether to stop, and in which nothing unfinished is kept."""
 INTERVAL = 0.1
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows would open one for each child of a program that has none."""
@@ -96,7 +99,7 @@ class Run:
         if self.waits_for:
             return self.waits_for
         if self.stopping:
-            return "Stopping after this step"
+            return "Stopping after this step" if self.phase == "simulate" else "Stopping"
         if self.phase == "simulate" and self.frames_total:
             return f"Frame {self.frames_before + self.frames_done} / {self.frames_total}"
         return PHASES.get(f"{self.phase} {self.phase_step}", PHASES.get(self.phase, "Starting"))
@@ -219,6 +222,7 @@ def drain() -> float | None:
             ended = True
         else:
             _take_line(run, line)
+            _end_if_deaf(run)
     if run.on_beat is None:
         redraw()
     elif not ended and _current is run:
@@ -252,6 +256,7 @@ def _conclude(run: Run) -> None:
     code = run.process.wait()
     run.reader.join()
     _close_pipes(run.process)
+    _sweep(run.process.pid)
     run.process = None
     if run.outcome:
         return
@@ -269,12 +274,20 @@ def _last_lines(log: Path, count: int = 3) -> str:
 
 
 def request_stop() -> None:
-    """Ask the child to stop after its step; its end comes through :func:`drain`."""
+    """Ask the child to stop after its step, or end it where it hears nothing; its end comes through :func:`drain`."""
     run = _current
     if run is None or run.process is None or run.stopping:
         return
     run.stopping = True
     _say(run, "stop")
+    _end_if_deaf(run)
+
+
+def _end_if_deaf(run: Run) -> None:
+    """End the child where it would only hear later that it is to stop."""
+    if run.stopping and run.phase == DEAF and not run.outcome and run.process is not None:
+        run.outcome = "stopped"
+        run.process.kill()
 
 
 def tell(run: Run, request: Event) -> None:
@@ -331,7 +344,14 @@ def _kill(run: Run) -> None:
     run.process.wait()
     run.reader.join()
     _close_pipes(run.process)
+    _sweep(run.process.pid)
     run.process = None
+
+
+def _sweep(pid: int) -> None:
+    """Remove what a child that was ended amid its work has left in the temporary folder."""
+    for left in Path(tempfile.gettempdir()).glob(f"sinew-{pid}-*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def redraw() -> None:

@@ -9,7 +9,8 @@ from . import polls
 class SINEW_OT_tetrahedralize(bpy.types.Operator):
     bl_idname = "sinew.tetrahedralize"
     bl_label = "Tetrahedralize"
-    bl_description = "Fill the body with tetrahedra and show their number and quality; a bake does this by itself"
+    bl_description = "Fill the body with tetrahedra and show their number and quality, in the background; Esc "
+    bl_description += "stops. They are kept until the mesh or the resolution changes, and a bake makes them by itself"
     bl_options = set()
 
     @classmethod

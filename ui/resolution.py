@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..blender_addon import figures
+from ..blender_addon import figures, job
+from .bake import draw_progress
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -21,7 +22,11 @@ class Resolution(Subject):
         if settings.place == "MODIFIER":
             column.prop_search(settings, "simulate_after", obj, "modifiers")
         wrapped(layout, f"Simulated: {settings.place_label}", context, "MODIFIER")
-        layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+        run = job.run_of(obj.session_uid)
+        if run is not None and run.mode == "mesh":
+            draw_progress(layout, run, context)
+        else:
+            layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         _draw_result(layout, settings.bake, context)
 
 

@@ -40,9 +40,10 @@ def compiled_module(package: str, name: str, label: str) -> ModuleType:
 @contextlib.contextmanager
 def kept_apart() -> Iterator[None]:
     """Around C++ code that prints and leaves files: its standard output is standard error, its working folder is a
-    temporary one.
+    temporary one, which tells the process that may be ended meanwhile.
     """
-    with _stdout_to_stderr(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    mark = f"sinew-{os.getpid()}-"
+    with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=mark) as folder, contextlib.chdir(folder):
         yield
 
 

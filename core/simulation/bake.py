@@ -122,8 +122,13 @@ def _simulate(
     return {"event": "done", "frames": job.frame_count, "unsettled": unsettled}
 
 
-def build_mesh(job: Job, store: FrameStore, on_event: OnEvent = ignore) -> None:
+def build_mesh(
+    job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
+) -> None:
     """Only the tetrahedra, kept in the store for the bake, and what body they make."""
     warm_up(on_event)
+    if should_stop():
+        on_event({"event": "stopped", "frame": None})
+        return
     on_event(materials(job, *tetrahedra(job, store, on_event), store, on_event)[1])
     on_event({"event": "done", "frames": 0, "unsettled": []})

@@ -118,7 +118,7 @@ def _work(
         return
     simulation = importlib.import_module(f"{package}.core.simulation.bake")
     if task == "mesh":
-        simulation.build_mesh(job, store, on_event)
+        simulation.build_mesh(job, store, on_event, should_stop)
     elif task == "handles":
         handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
         handles_of_frames.find_handles(job, store, modes, on_event, should_stop)

@@ -221,3 +221,53 @@ def test_frames_that_did_not_settle_are_told(body, saved):
     drain_until(lambda: child.current() is None)
     assert run.outcome == "done" and body.sinew.bake.status == "DONE"
     assert "Frames 2-4 did not settle" in body.sinew.bake.message and "raise Substeps" in body.sinew.bake.message
+
+
+SLEEPY_WORKER = """
+import json, sys, time
+for phase in ("compile", "tetrahedralize"):
+    print(json.dumps({"event": "phase", "phase": phase, "done": 0, "total": 1}), flush=True)
+time.sleep(600)
+"""
+
+
+def test_tetrahedralizing_is_stopped_though_it_listens_to_nobody(body, saved, tmp_path, monkeypatch):
+    worker = tmp_path / "worker.py"
+    worker.write_text(SLEEPY_WORKER)
+    monkeypatch.setattr(child, "WORKER", worker)
+    monkeypatch.setattr(child.tempfile, "gettempdir", lambda: str(tmp_path))
+    run = start(body, "mesh")
+    left = tmp_path / f"sinew-{run.process.pid}-x"
+    left.mkdir()
+    drain_until(lambda: run.phase == "tetrahedralize")
+    assert run.label == "Tetrahedralizing"
+    bpy.ops.sinew.stop_bake()
+    assert run.label == "Stopping"
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "stopped" and body.sinew.bake.message == "" and body.sinew.bake.status == "NONE"
+    assert not left.exists()
+
+
+def test_a_bake_stopped_before_its_tetrahedra_begins_anew(body, saved, tmp_path, monkeypatch):
+    """The stop came while kernels were compiled: the child is ended when it says that it tetrahedralizes."""
+    worker = tmp_path / "worker.py"
+    worker.write_text(SLEEPY_WORKER)
+    monkeypatch.setattr(child, "WORKER", worker)
+    run = start(body)
+    child.request_stop()
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "stopped" and body.sinew.bake.status == "STOPPED" and body.sinew.bake.frames == 0
+    monkeypatch.undo()
+    bpy.ops.sinew.resume_bake()
+    assert body.sinew.bake.status == "DONE" and body.sinew.bake.frames == 4
+
+
+def test_tetrahedralize_samples_no_frame_but_the_first(body, saved, monkeypatch):
+    seen = []
+    bpy.app.handlers.frame_change_post.append(lambda scene, _graph: seen.append(scene.frame_current))
+    bpy.context.scene.frame_set(3)
+    seen.clear()
+    bpy.ops.sinew.tetrahedralize()
+    bpy.app.handlers.frame_change_post.pop()
+    assert set(seen) <= {1, 3} and body.sinew.bake.mesh_summary
+    assert bpy.context.scene.frame_current == 3
