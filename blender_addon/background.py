@@ -73,7 +73,11 @@ def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any, until: int
         apply(obj, store.folder, obj.sinew.bake.status)
     else:
         modes = baking.wanted_modes(obj)
-        ended = bake.bake(job, store, events.append, resume=mode == "resume", modes=modes, until=until)
+        try:
+            ended = bake.bake(job, store, events.append, resume=mode == "resume", modes=modes, until=until)
+        except SinewError as error:
+            apply(obj, store.folder, STATUS_OF["error"], str(error))
+            raise
         apply(obj, store.folder, STATUS_OF[ended])
     baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
 

@@ -36,8 +36,12 @@ def prepare(
     on_frame: Callable[[int], None] | None = None,
 ) -> tuple[Job, FrameStore]:
     """A fresh job and its store on disk, emptied of earlier frames; a SinewError when the object cannot be baked."""
+    from ..core.simulation.memory import check_before_tetrahedra
+
     job_in.default_folder(obj)
     job = job_in.make_job(obj, context, frames, solver, on_frame)
+    job.check()
+    check_before_tetrahedra(job)  # here, too: the frames of the bake before are still there
     folder = job_in.writable_folder(obj)
     check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     store = FrameStore.create(folder, job)
@@ -45,7 +49,7 @@ def prepare(
         for folder in (job_in.unsaved_live_path(obj), job_in.live_path(obj)):
             store.take_kept(FrameStore(folder))
     _note_folder(obj, store)
-    obj.sinew.bake.material_warning = nowhere_words(job)
+    _note_warnings(obj, job)
     return job, store
 
 
@@ -65,7 +69,7 @@ def prepare_resume(
     store = own_store(obj)
     check_disk_space(job, store, len(store.frames()), with_cache=obj.sinew.result == "CACHE")
     _note_folder(obj, store)
-    obj.sinew.bake.material_warning = nowhere_words(job)
+    _note_warnings(obj, job)
     return job, store
 
 
@@ -154,7 +158,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
             record.message = record.message or "The result lies on shape keys for now: press Resume, or Convert Result."
     else:
         remove_result(obj)  # of a bake that this one has replaced
-    record.material_warning = nowhere_words(job)
+    _note_warnings(obj, job)
     record.status = status
     record.frames = len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
@@ -163,7 +167,17 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     record.stale = ""
     if frames:
         note_report(obj, store)
+    elif status == "FAILED" and discard_bare(store):
+        record.folder = record.size = ""
     return len(frames)
+
+
+def discard_bare(store: FrameStore) -> bool:
+    """Whether a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
+    if not store.is_bare():
+        return False
+    _delete_folder(store.folder)
+    return True
 
 
 def is_baked(obj: Any) -> bool:
@@ -203,15 +217,19 @@ def delete(obj: Any) -> None:
     obj.sinew.property_unset("bake")
     if folder is not None and folder.is_dir() and cache_owner.may_delete(obj, folder):
         remove(cache_path(folder))
-        (folder / child.LOG_NAME).unlink(missing_ok=True)
-        FrameStore(folder).delete()
+        _delete_folder(folder)
 
 
 def delete_live(obj: Any) -> None:
     """Remove what live mode keeps of the object on disk."""
     for folder in {job_in.live_path(obj), job_in.unsaved_live_path(obj)}:
-        (folder / child.LOG_NAME).unlink(missing_ok=True)
-        FrameStore(folder).delete()
+        _delete_folder(folder)
+
+
+def _delete_folder(folder: Path) -> None:
+    remove(folder / child.LOG_NAME)
+    FrameStore(folder).delete()
+    cache_owner.delete_empty(folder)
 
 
 def find_changes(obj: Any, context: Any) -> list[str]:
@@ -238,6 +256,22 @@ def nowhere_words(job: Job) -> str:
     layers = {layer.material for layer in job.layers}
     empty = [k for k in range(1, len(job.materials)) if k not in layers and not job.material_weights[:, k].any()]
     return " ".join(f"“{job.materials[k].name}” is nowhere: paint its map, or choose a region or depth." for k in empty)
+
+
+def no_pin_words(obj: Any, job: Job) -> str:
+    """What to say of a pin group that holds nothing; "" where it does, or there is none."""
+    name = obj.sinew.pin_group
+    if not name or len(job.pinned_vertices):
+        return ""
+    return (
+        f"No vertex of “{name}” is held, and the body falls: give some a weight of at least Hold From. Modifiers that "
+        "are simulated may drop vertex groups (Remesh does)."
+    )
+
+
+def _note_warnings(obj: Any, job: Job) -> None:
+    record = obj.sinew.bake
+    record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)
 
 
 def report_of(obj: Any) -> BakeReport:

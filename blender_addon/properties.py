@@ -235,6 +235,7 @@ class SinewBake(bpy.types.PropertyGroup):
     points_warning: StringProperty(name="Warning", options=set())
     points_that_suffice: IntProperty(description="Cubature points, where there are too few; 0 unknown", options=set())
     material_warning: StringProperty(name="Warning", options=set())
+    pin_warning: StringProperty(name="Warning", options=set())
     size: StringProperty(name="Size", description="Of the frames on disk", options=set())
     linear_solver: StringProperty(name="Linear Solver", description="Which one the bake took, and why", options=set())
     report: StringProperty(name="Solver Report", description="How the steps went, in short", options=set())

@@ -98,8 +98,8 @@ def _draw_record(layout, obj, context):
         wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")
     if record.message:
         wrapped(layout, record.message, context, "ERROR")
-    if record.material_warning:
-        wrapped(layout, record.material_warning, context, "ERROR")
+    for warning in filter(None, (record.material_warning, record.pin_warning)):
+        wrapped(layout, warning, context, "ERROR")
     if record.status != "NONE":
         size = f" ({record.size})" if record.size else ""
         wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...core.errors import MeshError
-from .mesh_in import mesh_at_place, object_to_world, transform, vertex_positions
+from .mesh_in import check_matrix, mesh_at_place, object_to_world, transform, vertex_positions
 from .stack import Place
 
 
@@ -41,15 +41,16 @@ class Sampler(Protocol):
 
 
 class MatrixSampler:
-    """The object's matrices; MeshError where its scale is zero."""
+    """The object's matrices; MeshError where its scale is zero, or what is no number."""
 
     def __init__(self, name: str) -> None:
         self._name, self._matrices = name, []
 
     def take(self, moment: Moment) -> None:
         """One frame."""
+        check_matrix(moment.matrix, f" at frame {moment.frame}")
         stretches = np.linalg.svd(moment.matrix[:3, :3], compute_uv=False)
-        if not np.isfinite(moment.matrix).all() or stretches[-1] <= 1e-7 * stretches[0]:
+        if stretches[-1] <= 1e-7 * stretches[0]:
             raise MeshError(
                 f"“{self._name}” is flattened at frame {moment.frame}: its scale is zero along an axis.",
                 "Give it a scale other than zero on every axis (Ctrl+A applies a scale).",

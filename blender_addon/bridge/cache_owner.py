@@ -6,6 +6,7 @@ their own when something is to be written.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -37,6 +38,16 @@ def _is_another_files(folder: Path) -> bool:
     home = Path(os.path.normpath(folder)).parent
     blend = home.parent.parent / f"{home.name}.blend"
     return blend.is_file() and not (bpy.data.filepath and blend.samefile(bpy.data.filepath))
+
+
+def delete_empty(folder: Path) -> None:
+    """Take away an empty folder ``sinew_cache/NAME/OBJECT``, and those above it that are empty then."""
+    home = folder.parent
+    if home.parent.name != "sinew_cache":
+        return
+    for place in (folder, home, home.parent):
+        with contextlib.suppress(OSError):  # not empty, not there, or not ours to delete: it stays
+            place.rmdir()
 
 
 def copy_to_own(obj: Any) -> None:

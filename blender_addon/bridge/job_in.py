@@ -25,7 +25,7 @@ from .mesh_in import mesh_at_place, object_to_world, surface_of
 from .picks import mend
 from .settings_in import frame_range, ground_settings, material_settings, resolution_settings, solver_settings
 from .springs_in import spring_samplers, spring_targets
-from .stack import check_place, cut_after, place_of, shown
+from .stack import Place, check_place, cut_after, place_of, shown
 from .stiffness_in import StiffnessSampler
 
 
@@ -53,6 +53,7 @@ def make_job(
     with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
         materials = tuple(material_settings(m) for m in settings.materials)
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
+            _check_faces(obj, mesh, place)
             surface = surface_of(mesh, object_to_world(evaluated, scene))
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             pin_weights = group_weights(obj, mesh, [settings.pin_group])[:, 0]
@@ -112,14 +113,25 @@ def check_object(obj: Any, context: Any) -> None:
         raise MeshError(f"“{obj.name}” is in Edit Mode.", "Leave Edit Mode first (Tab).")
     if any(block.library is not None or block.override_library is not None for block in (obj, obj.data)):
         # Shape keys on an override would change the linked mesh, and be lost on the next load.
+        kind = "a library override" if obj.override_library is not None else "linked from another file"
         raise MeshError(
-            f"“{obj.name}” is linked from another file.", "Make it local (Object > Relations > Make Local)."
+            f"“{obj.name}” is {kind}.",
+            "Make it local (Object > Relations > Make Local > Selected Objects and Data), or bake it in its own file "
+            "with Result set to Mesh Cache, which plays here, too.",
         )
     if obj.name not in context.view_layer.objects:
         raise MeshError(f"“{obj.name}” is not part of the view layer.", "Enable its collection in the Outliner.")
     if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
         raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")
     check_place(obj)
+
+
+def _check_faces(obj: Any, mesh: Any, place: Place) -> None:
+    if place.below and len(mesh.polygons) == 0:
+        raise MeshError(
+            f"Nothing of “{obj.name}” is left {place.label[0].lower()}{place.label[1:]}: there are no faces.",
+            "Mend the modifier, or choose another place under Resolution > Simulate.",
+        )
 
 
 def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:

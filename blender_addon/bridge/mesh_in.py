@@ -25,6 +25,15 @@ def scaled(matrix_world: Any, scene: Any) -> np.ndarray:
     return matrix
 
 
+def check_matrix(matrix: np.ndarray, when: str = "") -> None:
+    """MeshError when a matrix holds what is not a number."""
+    if not np.isfinite(matrix).all():
+        raise MeshError(
+            f"The object's location, rotation or scale is not a number{when}.",
+            "Clear it (Alt+G, Alt+R, Alt+S); check drivers, constraints and parents.",
+        )
+
+
 def unit_scale(scene: Any) -> float:
     """Metres in one Blender unit."""
     return float(f"{scene.unit_settings.scale_length:.6g}") if scene.unit_settings.system != "NONE" else 1.0
@@ -73,8 +82,11 @@ def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
 
 def surface_of(mesh: Any, matrix: np.ndarray) -> SurfaceMesh:
     """The mesh in world space; MeshError when it cannot be simulated."""
+    check_matrix(matrix)
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
-    surface = SurfaceMesh(transform(matrix, vertex_positions(mesh)), triangles_of(mesh, mirrored))
+    with np.errstate(invalid="ignore"):  # told by validate
+        positions = transform(matrix, vertex_positions(mesh))
+    surface = SurfaceMesh(positions, triangles_of(mesh, mirrored))
     surface.validate()
     return surface
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import StoreError
+from ...core.errors import SinewError, StoreError
 from ...core.simulation import bake as library
 from ...core.simulation.frame_store import FrameStore
 from ...core.simulation.job import Job
@@ -64,10 +64,14 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
         _say(f"{obj.name}: complete, nothing to bake")
         return False
     progress = _Progress(obj.name, job.frame_count)
-    if obj.sinew.bake.material_warning:
-        progress.say(f"warning: {obj.sinew.bake.material_warning}")
+    for warning in filter(None, (obj.sinew.bake.material_warning, obj.sinew.bake.pin_warning)):
+        progress.say(f"warning: {warning}")
     modes = baking.wanted_modes(obj)
-    library.bake(job, store, progress, should_stop=lambda: bool(caught), resume=resumes, modes=modes)
+    try:
+        library.bake(job, store, progress, should_stop=lambda: bool(caught), resume=resumes, modes=modes)
+    except SinewError:
+        baking.discard_bare(store)
+        raise
     if not caught:
         baking.note_mesh(obj, progress.mesh)
         baking.put_result(obj, bpy.context, "DONE", store)
@@ -98,7 +102,8 @@ def _complete_before(obj: Any) -> dict[str, Any]:
     record = obj.sinew.bake
     if record.status != "DONE" or lost_words(obj) or baking.kept_otherwise(obj):
         return {}
-    return {name: getattr(record, name) for name in ("status", "folder", "message", "stale", "material_warning")}
+    kept = "status", "folder", "message", "stale", "material_warning", "pin_warning"
+    return {name: getattr(record, name) for name in kept}
 
 
 def _tell_of_blocked_python() -> None:

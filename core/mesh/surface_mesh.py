@@ -8,6 +8,9 @@ import numpy as np
 
 from ..errors import MeshError
 
+STRAY = 1e9
+"""Times the median distance from the middle, beyond which a vertex is an accident."""
+
 
 @dataclass(frozen=True)
 class SurfaceMesh:
@@ -45,6 +48,19 @@ class SurfaceMesh:
         if self.size <= 0.0 or self.area <= 0.0:
             raise MeshError(
                 "The mesh has no area.", "Give it some size: scale must not be zero, faces must not be collapsed."
+            )
+        self._refuse_strays()
+
+    def _refuse_strays(self) -> None:
+        """Beside a vertex so far out nothing of the rest is left in double precision."""
+        used = np.unique(self.triangles)
+        offsets = self.positions[used] - np.median(self.positions[used], axis=0)
+        away = np.abs(offsets).max(axis=1)
+        middle, farthest = float(np.median(away)), int(away.argmax())
+        if 0.0 < STRAY * middle < away[farthest]:
+            raise MeshError(
+                f"Vertex {used[farthest]} lies {away[farthest]:.3g} m away from the others.",
+                "Move it back, or delete it.",
             )
 
     @property

@@ -279,6 +279,10 @@ class FrameStore:
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
+    def is_bare(self) -> bool:
+        """Whether neither a frame nor anything that took long to make is there."""
+        return not self.frames() and not any(self._path(kind).is_file() for kind in KEPT)
+
     def delete(self) -> None:
         """Remove this store's own files, and the folder when nothing else lies in it; StoreError when that fails."""
         if not self.folder.is_dir():

@@ -143,6 +143,32 @@ def test_corrupt_frames_are_refused_before_the_scene_changes(body, saved, harm):
     assert raised.value.remedy and len(body.data.shape_keys.key_blocks) == 4
 
 
+def test_a_refusal_leaves_the_bake_before_it(body, saved):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    body.sinew.cells_across = 400
+    with pytest.raises(RuntimeError, match="400 cells across .* Set Resolution to"):
+        bpy.ops.sinew.bake()
+    assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
+    assert baking.open_store(body).frames() == [1, 2, 3, 4]
+
+
+def test_what_the_library_refuses_takes_the_bake_before_it_along(body, saved, monkeypatch):
+    """Its frames are gone, so its shapes may not stay where no button could remove them; and no empty cache stays."""
+
+    def hollow(*_):
+        raise MeshError("The mesh encloses nothing.", "Close its holes.")
+
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    body.sinew.cells_across = 5
+    monkeypatch.setattr("sinew.core.simulation.prepare.tetrahedralize", hollow)
+    with pytest.raises(RuntimeError, match="encloses nothing. Close"):
+        bpy.ops.sinew.bake()
+    record = body.sinew.bake
+    assert (record.status, record.frames, record.folder) == ("FAILED", 0, "") and body.data.shape_keys is None
+    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and record.message == ""
+
+
 @pytest.mark.parametrize(
     "name", ["open", "inside out", "non-manifold", "self-intersecting", "islands", "zero-area faces"]
 )
