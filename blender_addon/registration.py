@@ -35,6 +35,7 @@ def register() -> None:
     from .. import operators, ui
     from ..ui import pick_tool
     from ..ui.body import physics_button
+    from ..ui.examples import add_menu
     from ..ui.live import status_hints
 
     restart.look()
@@ -45,6 +46,7 @@ def register() -> None:
         bpy.utils.register_class(cls)
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
+    bpy.types.VIEW3D_MT_add.append(add_menu)
     live_handlers.register()
     save_handlers.register()
     overlays.register()
@@ -66,6 +68,7 @@ def unregister() -> None:
     from .. import operators, ui
     from ..ui import pick_tool
     from ..ui.body import physics_button
+    from ..ui.examples import add_menu
     from ..ui.live import status_hints
 
     pick_tool.unregister()
@@ -89,6 +92,7 @@ def unregister() -> None:
     bpy.app.handlers.load_pre.remove(stop_child_before_load)
     bpy.app.handlers.animation_playback_post.remove(playback.note_end)
     bpy.types.PHYSICS_PT_add.remove(physics_button)
+    bpy.types.VIEW3D_MT_add.remove(add_menu)
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
         bpy.utils.unregister_class(cls)
     overlay_properties.unregister()

@@ -36,6 +36,11 @@ def add_material(obj: Any, preset: str) -> Any:
             f"The preset “{preset}” has an energy “{settings.energy}”, which this version does not know.",
             "Save the preset again, or install a newer version.",
         )
+    return append_material(obj, settings)
+
+
+def append_material(obj: Any, settings: MaterialSettings) -> Any:
+    """Append a physical material; it is active and has a name of its own."""
     material = obj.sinew.materials.add()
     fill_material(material, settings)
     taken = {m.name for m in list(obj.sinew.materials)[:-1]}

@@ -1,6 +1,7 @@
 """One verb a file; each module lists its classes in ``CLASSES``."""
 
 from . import (
+    add_example,
     add_material,
     add_spring,
     apply_bake,
@@ -48,6 +49,6 @@ MODULES = (
     tetrahedralize, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake, delete_bake, convert_result,
     check_bake, export_bake, open_report, copy_report, live_choose_solver, live_play, live_step, live_reset,
     live_record, live_stop, live_grab, apply_take,
-    use_points,
+    use_points, add_example,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

@@ -11,6 +11,14 @@ from ..blender_addon import bake_queue, baking, choices, job, live, live_scene, 
 from ..core.errors import SinewError
 
 
+def in_object_mode(operator: Any, context: Any) -> bool:
+    """Whether objects can be added; not before a restart that an update asks for."""
+    words = restart.needed() or ("" if context.mode == "OBJECT" else "Go to Object Mode first")
+    if words:
+        operator.poll_message_set(words)
+    return not words
+
+
 def mesh_object(operator: Any, context: Any) -> Any | None:
     """The active mesh object, or None with a reason; none before a restart that an update asks for."""
     if words := restart.needed():

@@ -3,7 +3,7 @@
 Neither the library nor the bridge is imported here.
 """
 
-from . import bake, body, collisions, fields, live, materials, overlays, pins, resolution, solver, springs
+from . import bake, body, collisions, examples, fields, live, materials, overlays, pins, resolution, solver, springs
 
-MODULES = (body, live, resolution, materials, pins, springs, collisions, fields, solver, bake, overlays)
+MODULES = (body, live, resolution, materials, pins, springs, collisions, fields, solver, bake, overlays, examples)
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

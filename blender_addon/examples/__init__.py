@@ -1,0 +1,32 @@
+"""Scenes to begin with: Add > Sinew Examples. One file each, with ``LABEL``, ``DESCRIPTION`` and ``build(stage)``.
+
+They are built in code from Blender's primitives, in a collection of their own, and change nothing else.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from . import armature_flesh, armoured_creature, jelly_bear, jelly_plate, side_by_side
+from .stage import Stage
+
+EXAMPLES: dict[str, ModuleType] = {
+    "jelly_bear": jelly_bear,
+    "jelly_plate": jelly_plate,
+    "armoured_creature": armoured_creature,
+    "armature_flesh": armature_flesh,
+    "side_by_side": side_by_side,
+}
+
+
+def add(name: str, context: Any) -> Any:
+    """Build the example of that name at the 3D cursor; its body, which is the active object then, alone selected."""
+    example = EXAMPLES[name]
+    stage = Stage(context, example.LABEL)
+    body = example.build(stage)
+    for obj in context.view_layer.objects.selected[:]:
+        obj.select_set(False)
+    body.select_set(True)
+    context.view_layer.objects.active = body
+    return body

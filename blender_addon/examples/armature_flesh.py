@@ -1,0 +1,137 @@
+"""A chubby figure that jumps: what is near its bones follows the armature, belly and behind swing after."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Vector
+
+from . import shapes
+from .stage import Stage, positions
+
+LABEL = "Swinging Flesh on an Armature"
+DESCRIPTION = "A figure that an armature makes jump: limbs and back are pinned to it, the soft belly swings after them"
+SKIN = (0.55, 0.36, 0.62)
+VOXEL = 0.016
+FLESH, FAT = 4e4, 8e3
+
+BONES = {
+    "Hips": ((0.0, 0.06, 0.36), (0.0, 0.06, 0.52), None),
+    "Chest": ((0.0, 0.06, 0.52), (0.0, 0.04, 0.76), "Hips"),
+    "Head": ((0.0, 0.04, 0.76), (0.0, 0.0, 1.0), "Chest"),
+    "Arm.L": ((0.12, 0.05, 0.70), (0.36, 0.02, 0.50), "Chest"),
+    "Arm.R": ((-0.12, 0.05, 0.70), (-0.36, 0.02, 0.50), "Chest"),
+    "Leg.L": ((0.10, 0.05, 0.32), (0.13, 0.03, 0.04), "Hips"),
+    "Leg.R": ((-0.10, 0.05, 0.32), (-0.13, 0.03, 0.04), "Hips"),
+}
+"""Head, tail (m) and parent."""
+REACH = 0.09
+"""What is nearer to a bone, or behind the spine, is held by it, m."""
+
+
+def build(stage: Stage) -> Any:
+    """The figure, its armature, and what they do."""
+    figure = stage.add("Figure", stage.one_skin(stage.mesh("Figure", _parts(), _shader(stage)), VOXEL, 6))
+    armature = _armature(stage)
+    modifier = figure.modifiers.new("Armature", "ARMATURE")
+    modifier.object = armature
+    apart = _distances(positions(figure))
+    follow = 1.0 / (apart + 0.02) ** 4
+    follow /= follow.sum(axis=1, keepdims=True)
+    for name, weights in zip(BONES, follow.T, strict=True):
+        stage.group(figure, name, np.round(weights, 2))
+    _dance(stage, armature)
+    settings = stage.body(figure, 3.0, 24)
+    held, soft = _held(positions(figure)), _soft(positions(figure))
+    settings.pin_group = stage.group(figure, "Pins", held.astype(float))
+    stage.material(figure, "Soft Flesh", FLESH, 1.0 - soft)
+    stage.material(figure, "Fat", FAT, soft)
+    settings.pre_roll = 10
+    stage.floor(0.55, (0.30, 0.34, 0.30))
+    settings.stiffness_damping = 0.01
+    return figure
+
+
+def _shader(stage: Stage) -> Any:
+    return stage.shader("Skin", SKIN, 0.5)
+
+
+def _parts() -> Any:
+    """Standing, 1 m tall, looking along -Y."""
+    shape = shapes.empty()
+    shapes.ball(shape, (0.0, 0.0, 0.47), (0.185, 0.17, 0.17), 48)
+    shapes.ball(shape, (0.0, -0.075, 0.42), (0.16, 0.15, 0.145), 48)
+    shapes.ball(shape, (0.0, 0.03, 0.64), (0.15, 0.11, 0.13), 48)
+    shapes.ball(shape, (0.0, 0.0, 0.88), (0.115, 0.115, 0.12), 48)
+    for side in (-1.0, 1.0):
+        shapes.ball(shape, (0.085 * side, 0.1, 0.36), (0.095, 0.1, 0.095), 32)
+        shapes.ball(shape, (0.1 * side, 0.0, 0.97), 0.035)
+        shapes.limb(shape, (0.12 * side, 0.05, 0.70), (0.36 * side, 0.02, 0.50), 0.055, 0.04)
+        shapes.ball(shape, (0.36 * side, 0.02, 0.50), 0.05)
+        shapes.limb(shape, (0.10 * side, 0.04, 0.36), (0.13 * side, 0.03, 0.06), 0.085, 0.06)
+        shapes.ball(shape, (0.13 * side, -0.01, 0.045), (0.065, 0.1, 0.045))
+    return shape
+
+
+def _armature(stage: Stage) -> Any:
+    """Blender lets bones be made in Edit Mode alone."""
+    armature = stage.add("Armature", bpy.data.armatures.new("Armature"))
+    armature.show_in_front = True
+    before = stage.context.view_layer.objects.active
+    stage.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    for name, (head, tail, parent) in BONES.items():
+        bone = bones.new(name)
+        bone.head, bone.tail = head, tail
+        bone.parent = bones[parent] if parent else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    stage.context.view_layer.objects.active = before
+    return armature
+
+
+def _distances(points: np.ndarray) -> np.ndarray:
+    """(n,b) m, from each bone."""
+    found = []
+    for head, tail, _parent in BONES.values():
+        a, along = np.array(head), np.array(tail) - np.array(head)
+        part = np.clip((points - a) @ along / (along @ along), 0.0, 1.0)
+        found.append(np.linalg.norm(points - a - part[:, None] * along, axis=1))
+    return np.column_stack(found)
+
+
+def _held(points: np.ndarray) -> np.ndarray:
+    """(n,) bool: limbs, head, shoulders and the back."""
+    limb = _distances(points)[:, 2:].min(axis=1) < REACH
+    x, y, z = points.T
+    torso = (z > 0.26) & (z < 0.7) & (np.abs(x) < 0.2)
+    back = (y > 0.1) & (z > 0.5) & (np.abs(x) < 0.08)
+    return (limb & ~torso) | (z > 0.7) | (z < 0.2) | back
+
+
+def _soft(points: np.ndarray) -> np.ndarray:
+    """(n,) how much of what is there is fat: belly and behind, with a soft edge."""
+    x, y, z = points.T
+    belly = np.linalg.norm((points - (0.0, -0.1, 0.43)) / (0.18, 0.16, 0.18), axis=1)
+    behind = np.linalg.norm((np.column_stack([np.abs(x), y, z]) - (0.085, 0.12, 0.36)) / 0.11, axis=1)
+    return np.round(np.clip(2.5 * (1.3 - np.minimum(belly, behind)), 0.0, 1.0), 2)
+
+
+def _dance(stage: Stage, armature: Any) -> None:
+    """Three jumps with a twist, the arms going up and down."""
+    for bone in armature.pose.bones:
+        bone.rotation_mode = "XYZ"
+    hips = armature.pose.bones["Hips"]
+    up = Vector((0.0, 1.0, 0.0))  # bones point along their own Y
+    heights = [0.0, 0.0, 0.0, 0.18, 0.0, 0.18, 0.0, 0.18, 0.0, 0.0]
+    turns = [0.0, 0.0, 0.0, 0.45, 0.0, -0.45, 0.0, 0.45, 0.0, 0.0]
+    times = [0.0, 0.15, 0.35, 0.6, 0.85, 1.1, 1.35, 1.6, 1.85, 2.05]
+    stage.key(hips, "location", *((t, h * up) for t, h in zip(times, heights, strict=True)))
+    stage.key(hips, "rotation_euler", *((t, (0.0, turn, 0.0)) for t, turn in zip(times, turns, strict=True)))
+    for side, name in ((1.0, "Arm.L"), (-1.0, "Arm.R")):
+        arm = armature.pose.bones[name]
+        lift = [math.radians(a) for a in (0, 0, 8, -35, 8, -35, 8, -35, 4, 0)]
+        stage.key(arm, "rotation_euler", *((t, (0.0, 0.0, side * a)) for t, a in zip(times, lift, strict=True)))

@@ -1,0 +1,47 @@
+"""A bear of jelly around a hard core, that falls and bounces."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import shapes
+from .stage import Stage
+
+LABEL = "Hard-Cored Jelly Bear"
+DESCRIPTION = "Jelly over a hard core, told apart by depth below the surface; it falls onto a floor"
+COLOUR = (0.75, 0.05, 0.09)
+VOXEL, SKIN = 0.006, 0.03
+HEIGHT = 0.13
+
+
+def build(stage: Stage) -> Any:
+    """The bear in the air, the floor below it."""
+    mesh = stage.mesh("Jelly Bear", _parts(), stage.shader("Jelly", COLOUR, roughness=0.15, transmission=0.5))
+    bear = stage.add("Jelly Bear", stage.one_skin(mesh, VOXEL, 4))
+    bear.location = (0.0, 0.0, HEIGHT)
+    bear.rotation_euler = (math.radians(14.0), math.radians(9.0), 0.0)
+    settings = stage.body(bear, 2.5, 16)
+    stage.material(bear, "Gelatine", 5e3)
+    core = stage.material(bear, "Silicone", 1e7)
+    core.name = "Core"
+    core.depth_kind, core.depth, core.fade = "CORE", SKIN * stage.metre, 0.25 * SKIN * stage.metre
+    settings.collisions.collider_friction = 0.8
+    stage.floor(0.45, (0.35, 0.38, 0.42), settings)
+    return bear
+
+
+def _parts() -> Any:
+    """Sitting, 0.3 m tall, looking along -Y."""
+    shape = shapes.empty()
+    shapes.ball(shape, (0.0, 0.0, 0.095), (0.085, 0.085, 0.095), 48)
+    shapes.ball(shape, (0.0, 0.045, 0.05), (0.085, 0.075, 0.05), 48)
+    shapes.ball(shape, (0.0, -0.008, 0.225), (0.07, 0.066, 0.064), 48)
+    shapes.ball(shape, (0.0, -0.066, 0.212), (0.026, 0.022, 0.02))
+    for side in (-1.0, 1.0):
+        shapes.ball(shape, (0.05 * side, 0.0, 0.28), (0.026, 0.016, 0.026))
+        shapes.limb(shape, (0.06 * side, -0.01, 0.15), (0.105 * side, -0.065, 0.125), 0.028, 0.025)
+        shapes.ball(shape, (0.105 * side, -0.065, 0.125), 0.028)
+        shapes.limb(shape, (0.05 * side, 0.0, 0.05), (0.08 * side, -0.1, 0.05), 0.042, 0.034)
+        shapes.ball(shape, (0.08 * side, -0.1, 0.05), (0.035, 0.026, 0.037))
+    return shape

@@ -1,0 +1,149 @@
+"""Where an example stands: a new collection at the 3D cursor, lengths in metres and times in seconds whatever the
+scene's units, frame rate and first frame are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import bmesh
+import bpy
+import numpy as np
+
+from ...core.materials.presets import PRESETS
+from .. import starting
+from ..bridge.mesh_in import unit_scale, vertex_positions
+
+
+class Stage:
+    """Everything an example makes goes through here. ``root`` is an empty at the cursor, one metre large, that all
+    objects are children of: who moves it moves the example.
+    """
+
+    def __init__(self, context: Any, name: str) -> None:
+        self.context = context
+        self.scene = context.scene
+        self.collection = bpy.data.collections.new(name)
+        self.scene.collection.children.link(self.collection)
+        self.metre = 1.0 / unit_scale(self.scene)
+        self.root = self._linked(bpy.data.objects.new(name, None), self.collection)
+        self.root.location = self.scene.cursor.location
+        self.root.scale = (self.metre,) * 3
+        self.root.empty_display_size = 0.1
+
+    def _linked(self, obj: Any, collection: Any) -> Any:
+        collection.objects.link(obj)
+        return obj
+
+    def colliders(self) -> Any:
+        """A new collection within the example's."""
+        inner = bpy.data.collections.new(f"{self.collection.name} Colliders")
+        self.collection.children.link(inner)
+        return inner
+
+    def add(self, name: str, data: Any, collection: Any = None) -> Any:
+        """An object of the example, in its collection or in one within."""
+        obj = self._linked(bpy.data.objects.new(name, data), collection or self.collection)
+        obj.parent = self.root
+        return obj
+
+    def mesh(self, name: str, shape: Any, *shaders: Any, smooth: bool = True) -> Any:
+        """A mesh of a ``bmesh``, which is freed; with shaders' materials."""
+        bmesh.ops.recalc_face_normals(shape, faces=shape.faces)
+        mesh = bpy.data.meshes.new(name)
+        shape.to_mesh(mesh)
+        shape.free()
+        if smooth:
+            mesh.shade_smooth()
+        for shader in shaders:
+            mesh.materials.append(shader)
+        return mesh
+
+    def one_skin(self, mesh: Any, voxel: float, smooth: int) -> Any:
+        """A mesh around all of the parts of another, which is removed: voxels of a size in metres, smoothed so many
+        times.
+        """
+        parts = self._linked(bpy.data.objects.new("Parts", mesh), self.collection)
+        remesh = parts.modifiers.new("Remesh", "REMESH")
+        remesh.mode, remesh.voxel_size = "VOXEL", voxel
+        parts.modifiers.new("Smooth", "SMOOTH").iterations = smooth
+        name, shaders = mesh.name, list(mesh.materials)
+        graph = self.context.evaluated_depsgraph_get()
+        skin = bpy.data.meshes.new_from_object(parts.evaluated_get(graph), depsgraph=graph)
+        bpy.data.objects.remove(parts)
+        bpy.data.meshes.remove(mesh)
+        skin.name = name
+        skin.shade_smooth()
+        skin.materials.clear()
+        for shader in shaders:
+            skin.materials.append(shader)
+        return skin
+
+    def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
+        """A material for renders and viewports."""
+        material = bpy.data.materials.new(name)
+        material.use_nodes = True
+        material.diffuse_color = (*colour, 1.0)
+        material.roughness = roughness
+        surface = material.node_tree.nodes["Principled BSDF"].inputs
+        surface["Base Color"].default_value = (*colour, 1.0)
+        surface["Roughness"].default_value = roughness
+        surface["Transmission Weight"].default_value = transmission
+        return material
+
+    def frame(self, seconds: float) -> int:
+        """The frame so many seconds after the scene's first."""
+        render = self.scene.render
+        return self.scene.frame_start + round(seconds * render.fps / render.fps_base)
+
+    def key(self, owner: Any, name: str, *keys: tuple[float, Any]) -> None:
+        """Key a property at pairs of seconds and value."""
+        for seconds, value in keys:
+            setattr(owner, name, value)
+            owner.keyframe_insert(name, frame=self.frame(seconds))
+        setattr(owner, name, keys[0][1])
+
+    def body(self, obj: Any, seconds: float, cells: int) -> Any:
+        """Make an object an elastic body that is baked over so many seconds; its settings, without materials yet."""
+        settings = obj.sinew
+        settings.enabled = True
+        settings.cells_across = cells
+        settings.use_scene_range = False
+        settings.frame_start, settings.frame_end = self.frame(0.0), self.frame(seconds)
+        return settings
+
+    def material(self, obj: Any, preset: str, stiffness: float, weights: np.ndarray | None = None) -> Any:
+        """Append a physical material of a stiffness in Pa, else as one of the library's presets; where its weights
+        (n,) are, or everywhere.
+        """
+        chosen = next(p for p in PRESETS if p.name == preset)
+        material = starting.append_material(obj, dataclasses.replace(chosen, youngs_modulus=stiffness))
+        if weights is not None:
+            material.vertex_group = self.group(obj, material.name, weights)
+        return material
+
+    def group(self, obj: Any, name: str, weights: np.ndarray) -> str:
+        """A vertex group with weights (n,), those of zero left out; its name."""
+        group = obj.vertex_groups.new(name=name)
+        for weight in np.unique(weights[weights > 0.0]):
+            group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
+        return group.name
+
+    def floor(self, radius: float, colour: Sequence[float], settings: Any = None) -> Any:
+        """A round floor at the cursor's height; the body of these settings runs into it."""
+        from .shapes import disc
+
+        shader = self.shader("Floor", colour, roughness=0.8)
+        collection = None
+        if settings is not None:
+            collection = settings.collisions.collection = self.colliders()
+            settings.collisions.thickness = 0.002 * self.metre
+        floor = self.mesh("Floor", disc(radius, 0.05 * radius), shader, smooth=False)
+        return self.add("Floor", floor, collection)
+
+
+def positions(obj: Any) -> np.ndarray:
+    """(n,3) of an object's own mesh."""
+    return vertex_positions(obj.data)
