@@ -71,7 +71,7 @@ class SinewFieldWeights(bpy.types.PropertyGroup):
     drag: _weight("Drag", "fields of the type Drag")
     own_charge: FloatProperty(
         name="Body's Charge",
-        description="What fields of the type Charge act on; negative turns them round",
+        description="What fields of the type Charge act on, in its own unit: 1 as it is, 0 nothing, -1 turned round",
         default=1.0,
         soft_min=-10.0,
         soft_max=10.0,

@@ -25,7 +25,7 @@ class SinewLive(bpy.types.PropertyGroup):
     rate: EnumProperty(name="Rate", description="How fast time passes", items=RATES, options=set())
     strength: FloatProperty(
         name="Strength (N/m)",
-        description="Force of the mouse, or of a pin, for each metre. 0 is automatic: by the body's weight and size",
+        description="Force of the mouse, or of a pin, for each metre, N/m. 0 is automatic: by weight and size",
         default=0.0,
         min=0.0,
         soft_max=1e5,
@@ -36,13 +36,13 @@ class SinewLive(bpy.types.PropertyGroup):
     show: EnumProperty(name="Show", description="How the body is colored", items=SHOWN, options=set())
     mode: IntProperty(
         name="Mode",
-        description="Which one is shown; modes come from slow to fast, after them the handles of pins",
+        description="Which one is shown: 1 is the slowest mode; after the fastest come the handles of pins",
         default=1,
         min=1,
         soft_max=16,
         options=set(),
     )
-    message: StringProperty(name="Message", options=set())
+    message: StringProperty(name="Message", description="What live mode said last, or why it ended", options=set())
 
 
 CLASSES = (SinewLive,)

@@ -10,15 +10,21 @@ from bpy.props import CollectionProperty, FloatVectorProperty, IntProperty, Stri
 class SinewPlace(bpy.types.PropertyGroup):
     """Where a picked vertex was at rest."""
 
-    rest: FloatVectorProperty(name="Rest Position", size=3, subtype="TRANSLATION", options=set())
+    rest: FloatVectorProperty(
+        name="Rest Position",
+        description="Of a picked vertex, in the object's coordinates",
+        size=3,
+        subtype="TRANSLATION",
+        options=set(),
+    )
 
 
 class SinewPicks(bpy.types.PropertyGroup):
     """The picked vertices of one vertex group."""
 
-    group: StringProperty(name="Vertex Group", options=set())
-    vertices: IntProperty(name="Vertices", description="Of the mesh when they were picked", options=set())
-    places: CollectionProperty(type=SinewPlace)
+    group: StringProperty(name="Vertex Group", description="Group that the vertices were picked for", options=set())
+    vertices: IntProperty(name="Vertices", description="How many the mesh had when they were picked", options=set())
+    places: CollectionProperty(name="Places", description="Where the picked vertices were at rest", type=SinewPlace)
 
 
 CLASSES = (SinewPlace, SinewPicks)

@@ -22,7 +22,8 @@ from bpy.props import (
 )
 
 from ..core.model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
-from . import choices, field_weights, live_properties, outside_properties, pick_properties
+from . import bake_properties, choices, field_weights, live_properties, outside_properties, pick_properties
+from .bake_properties import RESULTS, SinewBake
 from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
 from .mirror import choice, field_of, numeric, stiffness_of
@@ -56,29 +57,6 @@ PLACES = (
         "Simulate the shape after a modifier of your choice; those after it act on the result",
     ),
 )
-RESULTS = (
-    ("KEYS", "Shape Keys", "One absolute shape key a frame: exact with every solver"),
-    (
-        "NODES",
-        "Geometry Nodes",
-        "Weights on the mesh and a few moving handles, summed by Geometry Nodes: a small .blend at any resolution. "
-        "Exact with subspace solvers, an approximation with others, whose error is told. Plays without Sinew, too",
-    ),
-    (
-        "CACHE",
-        "Mesh Cache",
-        "A PC2 file beside the .blend that a Mesh Cache modifier plays: exact, a small .blend, and the object's own "
-        "shape keys and armature stay on it. The file has to travel with the .blend. Plays without Sinew, too",
-    ),
-)
-STATUSES = (
-    ("NONE", "Not Baked", ""),
-    ("STOPPED", "Stopped", "Some frames are baked; the rest can be resumed"),
-    ("FAILED", "Failed", "The bake ended with an error"),
-    ("DONE", "Baked", "All frames are baked"),
-)
-
-
 STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
 LOG_BOUNDS = {"min": math.log10(STIFFNESS_RANGE[0]), "max": math.log10(STIFFNESS_RANGE[1])}
 
@@ -207,40 +185,6 @@ class SinewMaterial(bpy.types.PropertyGroup):
         return self.region is not None or self.region_collection is not None or self.depth_kind != "NONE"
 
 
-class SinewBake(bpy.types.PropertyGroup):
-    """What is known of the last bake; the frames themselves are in ``folder``."""
-
-    folder: StringProperty(name="Disk Cache", description="Folder of the baked frames", options=set())
-    status: EnumProperty(name="Status", items=STATUSES, options=set())
-    frames: IntProperty(name="Frames Baked", min=0, options=set())
-    first_frame: IntProperty(name="First Frame Baked", options=set())
-    message: StringProperty(name="Message", options=set())
-    stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
-    on_itself: BoolProperty(name="On the Object Itself", options=set())
-    kind: EnumProperty(name="Result", items=RESULTS, options=set())
-    modes: IntProperty(name="Modes", description="That were fitted to the frames; 0: the solver's own", options=set())
-    error: StringProperty(name="Error", description="Of a result that was fitted to the frames", options=set())
-    nodes: PointerProperty(
-        name="Nodes", description="Geometry Nodes that play the result", type=bpy.types.NodeTree, options=set()
-    )
-    result: PointerProperty(name="Result", description="Object that carries the baked shapes", type=bpy.types.Object)
-    hides_original: BoolProperty(options=set())
-    hid_viewport: BoolProperty(options=set())
-    hid_render: BoolProperty(options=set())
-    mesh_summary: StringProperty(name="Tetrahedra", options=set())
-    body_mass: FloatProperty(name="Mass", description="Of the body, kg; 0 unknown", options=set())
-    body_volume: FloatProperty(name="Volume", description="Of the body, m³; 0 unknown", options=set())
-    body_size: FloatProperty(name="Size", description="Longest side at rest, m; 0 unknown", options=set())
-    mesh_warning: StringProperty(name="Warning", options=set())
-    points_warning: StringProperty(name="Warning", options=set())
-    points_that_suffice: IntProperty(description="Cubature points, where there are too few; 0 unknown", options=set())
-    material_warning: StringProperty(name="Warning", options=set())
-    pin_warning: StringProperty(name="Warning", options=set())
-    size: StringProperty(name="Size", description="Of the frames on disk", options=set())
-    linear_solver: StringProperty(name="Linear Solver", description="Which one the bake took, and why", options=set())
-    report: StringProperty(name="Solver Report", description="How the steps went, in short", options=set())
-
-
 def _place_label(self: Any) -> str:
     from .bridge import stack
 
@@ -279,8 +223,18 @@ class SinewObject(bpy.types.PropertyGroup):
     )
     place_label: StringProperty(name="Simulated", description="The shape that is simulated", get=_place_label)
 
-    materials: CollectionProperty(type=SinewMaterial)
-    active_material: IntProperty(name="Active Physical Material", min=0, options=set(), update=_paint_active_material)
+    materials: CollectionProperty(
+        name="Physical Materials",
+        description="What the body is made of; the first is wherever nothing is painted",
+        type=SinewMaterial,
+    )
+    active_material: IntProperty(
+        name="Active Physical Material",
+        description="Which one the panel shows",
+        min=0,
+        options=set(),
+        update=_paint_active_material,
+    )
 
     pin_group: StringProperty(
         name="Pin Group", description="Vertices with a weight of at least Hold From are held", options=set()
@@ -295,16 +249,26 @@ class SinewObject(bpy.types.PropertyGroup):
         soft_max=1.01,
     )
 
-    picks: CollectionProperty(type=SinewPicks)
+    picks: CollectionProperty(
+        name="Picks", description="Vertices that were picked, and where they were at rest", type=SinewPicks
+    )
     pick_warning: StringProperty(
         name="Picks", description="What became of picked vertices after an edit of the mesh", options=set()
     )
 
-    springs: CollectionProperty(type=SinewSpring)
-    active_spring: IntProperty(name="Active Spring", min=0, options=set())
-    collisions: PointerProperty(type=SinewCollisions)
-    collider: PointerProperty(type=SinewCollider)
-    field_weights: PointerProperty(type=SinewFieldWeights)
+    springs: CollectionProperty(
+        name="Springs", description="What pulls vertices of the body to moving places", type=SinewSpring
+    )
+    active_spring: IntProperty(name="Active Spring", description="Which one the panel shows", min=0, options=set())
+    collisions: PointerProperty(
+        name="Collisions", description="What the body runs into, and how it is held there", type=SinewCollisions
+    )
+    collider: PointerProperty(
+        name="Collider", description="How bodies are held that run into this object", type=SinewCollider
+    )
+    field_weights: PointerProperty(
+        name="Field Weights", description="How much of gravity and force fields the body feels", type=SinewFieldWeights
+    )
     acceleration_attribute: StringProperty(
         name="Acceleration",
         description="Vector attribute of the points, in m/s² and world space, that acts beside gravity. Geometry Nodes "
@@ -358,9 +322,14 @@ class SinewObject(bpy.types.PropertyGroup):
         name="Scene Frame Range", description="Bake the frames of the scene's own range", default=True, options=set()
     )
     frame_start: IntProperty(
-        name="Start", description="First frame; the body is at rest there", default=1, options=set()
+        name="Start",
+        description="First frame of the bake, often 1; the body is at rest there",
+        default=1,
+        options=set(),
     )
-    frame_end: IntProperty(name="End", description="Last frame", default=60, options=set())
+    frame_end: IntProperty(
+        name="End", description="Last frame of the bake; 48 to 250 are typical", default=60, options=set()
+    )
 
     pre_roll: IntProperty(
         name="Pre-Roll",
@@ -378,15 +347,15 @@ class SinewObject(bpy.types.PropertyGroup):
     result_modes: IntProperty(
         name="Modes",
         description="Movements by which Geometry Nodes follow the frames, beside one for each pinned part: more follow "
-        "closer and take more room. Subspace solvers have their own",
+        "closer and take more room, 20 to 64. Subspace solvers have their own",
         default=20,
         min=1,
         max=64,
         options=set(),
     )
 
-    bake: PointerProperty(type=SinewBake)
-    live: PointerProperty(type=SinewLive)
+    bake: PointerProperty(name="Bake", description="What is known of the last bake", type=SinewBake)
+    live: PointerProperty(name="Live", description="How the body is played with in the viewport", type=SinewLive)
     live_layer: StringProperty(
         name="Hidden by Live", description="View layer in which live mode has hidden the mesh", options=set()
     )
@@ -399,7 +368,7 @@ CLASSES = (
     *field_weights.CLASSES,
     *live_properties.CLASSES,
     *pick_properties.CLASSES,
-    SinewBake,
+    *bake_properties.CLASSES,
     SinewObject,
 )
 

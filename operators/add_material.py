@@ -13,7 +13,12 @@ class SINEW_OT_add_material(bpy.types.Operator):
     bl_label = "Add Physical Material"
     bl_options = {"REGISTER", "UNDO"}
 
-    preset: EnumProperty(name="Preset", items=choices.preset_items, default=choices.number_of(starting.FIRST_PRESET))
+    preset: EnumProperty(
+        name="Preset",
+        description="What the new material begins as: stiffness in Pa, Poisson's ratio, density in kg/m³",
+        items=choices.preset_items,
+        default=choices.number_of(starting.FIRST_PRESET),
+    )
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:

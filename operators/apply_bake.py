@@ -17,10 +17,10 @@ class SINEW_OT_apply_bake(bpy.types.Operator):
     bl_label = "Bake Elastic Body"
     bl_options = {"UNDO", "INTERNAL"}
 
-    object_name: StringProperty(options={"SKIP_SAVE"})
-    folder: StringProperty(options={"SKIP_SAVE"})
-    status: StringProperty(default="DONE", options={"SKIP_SAVE"})
-    message: StringProperty(options={"SKIP_SAVE"})
+    object_name: StringProperty(name="Object", description="Name of the body that was baked", options={"SKIP_SAVE"})
+    folder: StringProperty(name="Folder", description="Folder of the baked frames", options={"SKIP_SAVE"})
+    status: StringProperty(name="Status", description="DONE, STOPPED or FAILED", default="DONE", options={"SKIP_SAVE"})
+    message: StringProperty(name="Message", description="What the bake said in the end", options={"SKIP_SAVE"})
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = bpy.data.objects[self.object_name]

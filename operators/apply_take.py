@@ -16,7 +16,9 @@ class SINEW_OT_apply_take(bpy.types.Operator):
     bl_label = "Record Live"
     bl_options = {"UNDO", "INTERNAL"}
 
-    object_name: StringProperty(options={"SKIP_SAVE"})
+    object_name: StringProperty(
+        name="Object", description="Name of the body that was played with", options={"SKIP_SAVE"}
+    )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = bpy.data.objects[self.object_name]

@@ -15,12 +15,15 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
 
     action: EnumProperty(
         name="Action",
+        description="Whether the selected vertices are added or taken out",
         items=[
             ("ADD", "Pin", "Add the selected vertices to the pin group"),
             ("REMOVE", "Unpin", "Take the selected vertices out of the pin group"),
         ],
     )
-    target: EnumProperty(name="For", items=picks.TARGETS, options={"SKIP_SAVE"})
+    target: EnumProperty(
+        name="For", description="Whose vertex group is changed", items=picks.TARGETS, options={"SKIP_SAVE"}
+    )
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:

@@ -30,10 +30,21 @@ class SINEW_OT_export_bake(bpy.types.Operator):
     bl_description += "bake are applied as in a render"
     bl_options = set()
 
-    filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
-    filter_glob: StringProperty(default="*.abc;*.usd;*.usdc;*.usda;*.usdz", options={"HIDDEN"})
-    check_existing: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
-    file_format: EnumProperty(name="Format", description="What is written", items=formats_here)
+    filepath: StringProperty(
+        name="File Path", description="The file that is written", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
+    filter_glob: StringProperty(
+        name="Filter",
+        description="Files that the browser shows",
+        default="*.abc;*.usd;*.usdc;*.usda;*.usdz",
+        options={"HIDDEN"},
+    )
+    check_existing: bpy.props.BoolProperty(
+        name="Check Existing", description="Ask before another file is overwritten", default=True, options={"HIDDEN"}
+    )
+    file_format: EnumProperty(
+        name="Format", description="Alembic or USD, where this Blender can write it", items=formats_here
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

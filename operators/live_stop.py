@@ -13,7 +13,9 @@ class SINEW_OT_live_stop(bpy.types.Operator):
     bl_description = "End live mode; the scene is as it was before. A take that is being recorded is kept"
     bl_options = set()
 
-    by_key: BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
+    by_key: BoolProperty(
+        name="By Key", description="Asked for by Esc, which other tools may want", options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -17,7 +17,11 @@ class SINEW_OT_move_material(bpy.types.Operator):
     )
     bl_options = {"REGISTER", "UNDO"}
 
-    direction: EnumProperty(name="Direction", items=[("UP", "Up", ""), ("DOWN", "Down", "")])
+    direction: EnumProperty(
+        name="Direction",
+        description="Which way the active material goes in the list",
+        items=[("UP", "Up", "One place up"), ("DOWN", "Down", "One place down")],
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

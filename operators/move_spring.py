@@ -13,7 +13,11 @@ class SINEW_OT_move_spring(bpy.types.Operator):
     bl_description = "Move the active spring in the list"
     bl_options = {"REGISTER", "UNDO"}
 
-    direction: EnumProperty(name="Direction", items=[("UP", "Up", ""), ("DOWN", "Down", "")])
+    direction: EnumProperty(
+        name="Direction",
+        description="Which way the active spring goes in the list",
+        items=[("UP", "Up", "One place up"), ("DOWN", "Down", "One place down")],
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -13,6 +13,7 @@ class SINEW_OT_paint_material(bpy.types.Operator):
 
     map: EnumProperty(
         name="Map",
+        description="Whether the brush says where the material is, or how stiff it is",
         items=[("PLACE", "Map", "Where the material is"), ("STIFFNESS", "Stiffness Map", "How stiff it is")],
         options={"SKIP_SAVE"},
     )

@@ -15,7 +15,9 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
     bl_description += "bake can be resumed"
     bl_options = set()
 
-    by_key: BoolProperty(options={"HIDDEN", "SKIP_SAVE"})
+    by_key: BoolProperty(
+        name="By Key", description="Asked for by Esc, which other tools may want", options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -92,11 +92,15 @@ class MaterialSettings:
     """
 
     name: str = "Material"
-    youngs_modulus: float = _number(5e4, 1.0, 1e15, "Pa", "Stiffness: flesh 1e4-1e5, rubber 1e6-1e7, bone 1e9-2e10")
-    poissons_ratio: float = _number(0.45, 0.0, 0.499, "", "How much it keeps its volume: 0 cork, 0.3 bone, 0.45 flesh")
-    density: float = _number(1000.0, 0.1, 1e5, "kg/m³", "Mass per volume: water and flesh 1000, bone 1900")
+    youngs_modulus: float = _number(5e4, 1.0, 1e15, "Pa", "Stiffness, Pa: flesh 1e4-1e5, rubber 1e6-1e7, bone 1e9-2e10")
+    poissons_ratio: float = _number(
+        0.45, 0.0, 0.499, "", "How much it keeps its volume, no unit: 0 cork, 0.3 bone, 0.45 flesh"
+    )
+    density: float = _number(1000.0, 0.1, 1e5, "kg/m³", "Mass per volume, kg/m³: water and flesh 1000, bone 1900")
     energy: str = _choice("stable_neo_hookean", "How stress follows stretch")
-    painted_modulus: float | None = _number(None, 1.0, 1e15, "Pa", "Stiffness where the stiffness map is painted fully")
+    painted_modulus: float | None = _number(
+        None, 1.0, 1e15, "Pa", "Stiffness where the stiffness map is painted fully, Pa"
+    )
 
     def __post_init__(self) -> None:
         if self.painted_modulus is not None:
@@ -120,8 +124,10 @@ class DepthSettings:
     """
 
     kind: str = _choice("shell", "The skin of the body, or what lies deeper")
-    depth: float = _number(0.02, 0.0, 1e6, "m", "Distance below the surface down to which the skin reaches")
-    fade: float = _number(0.0, 0.0, 1e6, "m", "Distance below that over which skin goes over into core; 0 is sharp")
+    depth: float = _number(
+        0.02, 0.0, 1e6, "m", "Distance below the surface down to which the skin reaches; 0.001 to 0.1 m"
+    )
+    fade: float = _number(0.0, 0.0, 1e6, "m", "Distance below that over which skin goes over into core; 0 m is sharp")
 
     KINDS = ("shell", "core")
 
@@ -141,7 +147,9 @@ class ResolutionSettings:
     """
 
     method: str = _choice("lattice", "How the body is filled with tetrahedra")
-    cells_across: int = _number(20, 2, 400, "", "Cells along the longest side of the body")
+    cells_across: int = _number(
+        20, 2, 400, "", "Cells along the longest side of the body: 12 to try, 20 to 30 for the shot"
+    )
 
     METHODS = ("lattice", "robust", "clean")
 
@@ -159,8 +167,10 @@ class ContactSettings:
     at which it begins to push.
     """
 
-    friction: float = _number(0.5, 0.0, 10.0, "", "Ice 0.05, wood 0.4, rubber 1")
-    thickness: float = _number(0.001, 1e-6, 10.0, "m", "Distance from the surface at which it begins to push")
+    friction: float = _number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
+    thickness: float = _number(
+        0.001, 1e-6, 10.0, "m", "Distance from the surface at which it begins to push; 0.0005 to 0.01 m"
+    )
 
     def __post_init__(self) -> None:
         _check_ranges(self, SettingsError, "Collisions")
@@ -170,7 +180,7 @@ class ContactSettings:
 class Ground(ContactSettings):
     """A level floor over all of the plane z = ``height``."""
 
-    height: float = _number(0.0, None, None, "m", "Height of the floor")
+    height: float = _number(0.0, None, None, "m", "Height of the level floor in the world, m; 0 is the grid")
 
 
 @dataclass(frozen=True)
@@ -184,32 +194,56 @@ class SolverSettings:
 
     solver: str = _choice("mixed_fem", "Method that computes a step")
     integrator: str = _choice("backward_euler", "Rule of time integration")
-    substeps: int = _number(1, 1, 1000, "", "Time steps a frame")
-    max_iterations: int = _number(50, 1, 1000, "", "Iterations a step at most")
+    substeps: int = _number(1, 1, 1000, "", "Time steps a frame: 1 for calm scenes, 2 to 8 for violent ones")
+    max_iterations: int = _number(
+        50, 1, 1000, "", "Iterations a step at most; 50 suffices nearly always, 2 to 5 is quick and stiffer"
+    )
     stop_rule: str = _choice("movement", "What ends a step before the most iterations are made")
     tolerance: float = _number(
-        1e-5, 0.0, 1.0, "", "Stop a step when no vertex moves more than this part of the body's size"
+        1e-5,
+        0.0,
+        1.0,
+        "",
+        "Stop a step when no vertex moves more than this part of the body's size; 1e-4 coarse, 1e-6 fine",
     )
     decrement_tolerance: float = _number(
-        1e-6, 0.0, None, "J", "Stop a step when an iteration promises less energy than this (the Newton decrement)"
+        1e-6,
+        0.0,
+        None,
+        "J",
+        "Stop a step when an iteration promises less energy than this (the Newton decrement), J; 1e-6 suits 1 kg",
     )
     acceleration_tolerance: float = _number(
-        0.01, 0.0, None, "m/s²", "Stop a step when no vertex's acceleration changes more than this"
+        0.01,
+        0.0,
+        None,
+        "m/s²",
+        "Stop a step when no vertex's acceleration changes more than this, m/s²; 0.01 is a thousandth of gravity",
     )
     mass_damping: float = _number(
-        0.0, 0.0, 1e3, "1/s", "Drag on every movement, as of air or water; the speed falls to a third in one over it"
+        0.0,
+        0.0,
+        1e3,
+        "1/s",
+        "Drag on every movement, as of water, 1/s; the speed falls to a third in one over it. 0 none, 0.5 to 2 calm",
     )
     stiffness_damping: float = _number(
-        0.0, 0.0, 10.0, "s", "Calms deformation and leaves flight and turning alone; 0.01 is much"
+        0.0, 0.0, 10.0, "s", "Calms deformation and leaves flight and turning alone, s; 0.001 to 0.01, which is much"
     )
     quadratic_finish: bool = _choice(True, "Mixed FEM: finish by Newton once stretches and positions agree")
     linear_solver: str = _choice("automatic", "Solver of the linear systems")
-    inner_iterations: int = _number(5, 1, 1000, "", "Iterations of conjugate gradients a linear system at most")
-    modes: int = _number(16, 1, 64, "", "Movements of a subspace: more follow finer bends and cost more")
+    inner_iterations: int = _number(
+        5, 1, 1000, "", "Iterations of conjugate gradients a linear system at most; 5 suffices in most steps"
+    )
+    modes: int = _number(
+        16, 1, 64, "", "Movements of a subspace: 8 for a swing, 16 for a creature, 32 and more for fine bends"
+    )
     cubature_points: int = _number(
         0, 0, 100_000, "", "Tets at which a subspace feels its elasticity; 0 for 20 a mode, which is enough"
     )
-    damping_factor: float = _number(1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver: larger is calmer")
+    damping_factor: float = _number(
+        1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver, no unit: 1 as derived, 2 to 4 calmer"
+    )
     gravity: tuple[float, float, float] = (0.0, 0.0, -EARTH)
 
     STOP_RULES = ("movement", "decrement", "acceleration")

@@ -1,0 +1,78 @@
+"""What is known of a body's last bake, part of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+RESULTS = (
+    ("KEYS", "Shape Keys", "One absolute shape key a frame: exact with every solver"),
+    (
+        "NODES",
+        "Geometry Nodes",
+        "Weights on the mesh and a few moving handles, summed by Geometry Nodes: a small .blend at any resolution. "
+        "Exact with subspace solvers, an approximation with others, whose error is told. Plays without Sinew, too",
+    ),
+    (
+        "CACHE",
+        "Mesh Cache",
+        "A PC2 file beside the .blend that a Mesh Cache modifier plays: exact, a small .blend, and the object's own "
+        "shape keys and armature stay on it. The file has to travel with the .blend. Plays without Sinew, too",
+    ),
+)
+STATUSES = (
+    ("NONE", "Not Baked", "There are no baked frames"),
+    ("STOPPED", "Stopped", "Some frames are baked; the rest can be resumed"),
+    ("FAILED", "Failed", "The bake ended with an error"),
+    ("DONE", "Baked", "All frames are baked"),
+)
+
+
+class SinewBake(bpy.types.PropertyGroup):
+    """What is known of the last bake; the frames themselves are in ``folder``."""
+
+    folder: StringProperty(name="Disk Cache", description="Folder of the baked frames", options=set())
+    status: EnumProperty(name="Status", description="How the last bake ended", items=STATUSES, options=set())
+    frames: IntProperty(name="Frames Baked", description="How many the result shows", min=0, options=set())
+    first_frame: IntProperty(name="First Frame Baked", description="First frame that the result shows", options=set())
+    message: StringProperty(name="Message", description="What the last bake said in the end", options=set())
+    stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
+    on_itself: BoolProperty(
+        name="On the Object Itself", description="The result lies on the object, not on a duplicate", options=set()
+    )
+    kind: EnumProperty(name="Result", description="How the baked frames are kept now", items=RESULTS, options=set())
+    modes: IntProperty(name="Modes", description="That were fitted to the frames; 0: the solver's own", options=set())
+    error: StringProperty(name="Error", description="Of a result that was fitted to the frames", options=set())
+    nodes: PointerProperty(
+        name="Nodes", description="Geometry Nodes that play the result", type=bpy.types.NodeTree, options=set()
+    )
+    result: PointerProperty(name="Result", description="Object that carries the baked shapes", type=bpy.types.Object)
+    hides_original: BoolProperty(
+        name="Hides the Original", description="The original is hidden while its result is shown", options=set()
+    )
+    hid_viewport: BoolProperty(
+        name="Was Hidden in Viewports", description="The original was so before the bake", options=set()
+    )
+    hid_render: BoolProperty(
+        name="Was Hidden in Renders", description="The original was so before the bake", options=set()
+    )
+    mesh_summary: StringProperty(name="Tetrahedra", description="What the body was filled with last", options=set())
+    body_mass: FloatProperty(name="Mass", description="Of the body, kg; 0 unknown", options=set())
+    body_volume: FloatProperty(name="Volume", description="Of the body, m³; 0 unknown", options=set())
+    body_size: FloatProperty(name="Size", description="Longest side at rest, m; 0 unknown", options=set())
+    mesh_warning: StringProperty(name="Warning", description="About the tetrahedra, or the size", options=set())
+    points_warning: StringProperty(name="Warning", description="About too few cubature points", options=set())
+    points_that_suffice: IntProperty(
+        name="Points That Suffice", description="Cubature points, where there are too few; 0 unknown", options=set()
+    )
+    material_warning: StringProperty(
+        name="Warning", description="About physical materials that are nowhere", options=set()
+    )
+    pin_warning: StringProperty(name="Warning", description="About a pin group that holds nothing", options=set())
+    size: StringProperty(name="Size", description="Of the frames on disk", options=set())
+    linear_solver: StringProperty(name="Linear Solver", description="Which one the bake took, and why", options=set())
+    report: StringProperty(name="Solver Report", description="How the steps went, in short", options=set())
+
+
+CLASSES = (SinewBake,)
