@@ -1,11 +1,11 @@
-"""Several bodies in one run, one after the other: there is one child at a time.
+"""Several bakes in one run, one after the other: there is one child at a time.
 
 Objects are kept by ``session_uid``, as in ``job``. What one body is refused for is noted on it, and the next is begun.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,15 @@ PAUSE = 1.0
 """Seconds between two looks at whether Edit Mode or a running tool is left."""
 
 
+Begin = Callable[[Any, str], None]
+"""Begins what waits: of an object, and which of how many it is."""
+
+
 @dataclass
 class Queue:
-    """Bodies that wait for their bake, by ``session_uid``, and how many there were at first."""
+    """What waits: bodies by ``session_uid`` and what begins there; and how many there were at first."""
 
-    waiting: list[int]
+    waiting: list[tuple[int, Begin]]
     total: int
 
 
@@ -58,10 +62,15 @@ def unfinished(bodies: Iterable[Any]) -> list[Any]:
 
 def start(bodies: Sequence[Any], context: Any) -> None:
     """Bake the bodies in a child, one after the other; RuntimeError when one is at work already."""
+    start_steps([(obj, begin_bake) for obj in bodies])
+
+
+def start_steps(steps: Sequence[tuple[Any, Begin]]) -> None:
+    """Begin what is to be done with each object when the step before has ended; RuntimeError as :func:`start`."""
     global _queue
     if child.current() is not None or _queue is not None:
         raise RuntimeError("A body is at work already.")
-    _queue = Queue([obj.session_uid for obj in bodies], len(bodies))
+    _queue = Queue([(obj.session_uid, begin) for obj, begin in steps], len(steps))
     advance()
     if not bpy.app.timers.is_registered(advance):
         bpy.app.timers.register(advance, first_interval=child.INTERVAL)
@@ -74,7 +83,7 @@ def is_at_work() -> bool:
 
 def place_of(obj: Any) -> int:
     """How many bakes come before that of ``obj``, which waits; 0: it does not wait."""
-    uids = _queue.waiting if _queue is not None else []
+    uids = [uid for uid, _ in _queue.waiting] if _queue is not None else []
     return 1 + uids.index(obj.session_uid) if obj.session_uid in uids else 0
 
 
@@ -91,22 +100,24 @@ def advance() -> float | None:
         if not _queue.waiting:
             _queue = None
             break
-        obj = baking.object_of(_queue.waiting[0])
+        uid, begin = _queue.waiting[0]
+        obj = baking.object_of(uid)
         if obj is not None and background.in_the_way(obj):
             return PAUSE
         place = f"{_queue.total - len(_queue.waiting) + 1} of {_queue.total}"
         del _queue.waiting[0]
         if obj is not None:
-            _begin(obj, place)
+            with baking.where_it_is_shown(obj):
+                begin(obj, place)
     return child.INTERVAL if _queue is not None else None
 
 
-def _begin(obj: Any, place: str) -> None:
-    with baking.where_it_is_shown(obj):
-        try:
-            background.begin(obj, bpy.context, baking.mode_for(obj, bpy.context), place=place)
-        except (SinewError, RuntimeError) as error:
-            baking.note_error(obj, error)
+def begin_bake(obj: Any, place: str, until: int | None = None) -> None:
+    """Bake a body or go on with it, up to frame ``until``; what it is refused for is noted."""
+    try:
+        background.begin(obj, bpy.context, baking.mode_for(obj, bpy.context), until, place)
+    except (SinewError, RuntimeError) as error:
+        baking.note_error(obj, error)
 
 
 def run_here(bodies: Iterable[Any], context: Any) -> list[str]:

@@ -11,6 +11,8 @@ import zlib
 from typing import Any
 
 Items = tuple[tuple[str, str, str, int], ...]
+OWN = "OWN"
+"""Entry of menus that leaves a choice as the body has it."""
 
 
 def number_of(name: str) -> int:
@@ -83,6 +85,21 @@ def in_subspace(solver: str) -> bool:
 def integrator_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the rules of time integration."""
     return _integrators()
+
+
+@functools.cache
+def _or_own(items: Items) -> Items:
+    return ((OWN, "As the Body", "What the body itself is set to", number_of(OWN)), *items)
+
+
+def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the same for a bake that is compared with the body's own."""
+    return _or_own(_solvers())
+
+
+def compared_integrator_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the same for rules of time integration."""
+    return _or_own(integrator_items())
 
 
 _asking = False

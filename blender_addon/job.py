@@ -55,8 +55,9 @@ class Run:
     ``mode`` is ``bake``, ``resume``, ``mesh``, ``handles`` or ``live``; with ``modes``, the frames are kept as handles,
     too; a bake stops after frame ``until``. ``place`` says which of several runs in a row it is. ``on_end(run)`` is
     called in Blender's thread, and gives False to be called again later, with what the artist has to do in
-    ``waits_for``. After the end ``outcome`` is ``done``, ``stopped`` or ``error``. Who plays along has every event in
-    ``on_event``, and ``on_beat`` after each look for events, ``interval`` seconds apart.
+    ``waits_for``; ``again`` says what to do after an end that nobody expected. After the end ``outcome`` is ``done``,
+    ``stopped`` or ``error``. Who plays along has every event in ``on_event``, and ``on_beat`` after each look for
+    events, ``interval`` seconds apart.
     """
 
     object_uid: int
@@ -68,6 +69,7 @@ class Run:
     modes: int = 0
     until: int | None = None
     place: str = ""
+    again: str = "The frames done are kept: press Resume."
     frames_before: int = 0
     frames_done: int = 0
     phase: str = ""
@@ -264,8 +266,7 @@ def _conclude(run: Run) -> None:
     words = f"by signal {-code}" if code < 0 else f"with code {code}"
     last = _last_lines(run.folder / LOG_NAME)
     run.message = f"The simulation process ended unexpectedly {words}." + (f" It said: {last}" if last else "")
-    again = "Press Play again." if run.mode == "live" else "The frames done are kept: press Resume."
-    run.remedy = f"{again} If it happens again, lower Cells Across: memory may be short."
+    run.remedy = f"{run.again} If it happens again, lower Cells Across: memory may be short."
 
 
 def _last_lines(log: Path, count: int = 3) -> str:

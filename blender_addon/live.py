@@ -121,6 +121,7 @@ def _begin(obj: Any, context: Any, job: Job, store: FrameStore, record: bool) ->
         mode="live",
         frames_total=0,
         on_end=_child_ended,
+        again="Press Play again.",
         interval=BEAT,
         on_event=_take_event,
         on_beat=_beat,

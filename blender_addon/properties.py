@@ -22,8 +22,17 @@ from bpy.props import (
 )
 
 from ..core.model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
-from . import bake_properties, choices, field_weights, live_properties, outside_properties, pick_properties
+from . import (
+    bake_properties,
+    choices,
+    compare_properties,
+    field_weights,
+    live_properties,
+    outside_properties,
+    pick_properties,
+)
 from .bake_properties import RESULTS, SinewBake
+from .compare_properties import SinewCompare
 from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
 from .mirror import choice, field_of, numeric, stiffness_of
@@ -355,6 +364,7 @@ class SinewObject(bpy.types.PropertyGroup):
     )
 
     bake: PointerProperty(name="Bake", description="What is known of the last bake", type=SinewBake)
+    compare: PointerProperty(name="Compare", description="What the bake is compared with", type=SinewCompare)
     live: PointerProperty(name="Live", description="How the body is played with in the viewport", type=SinewLive)
     live_layer: StringProperty(
         name="Hidden by Live", description="View layer in which live mode has hidden the mesh", options=set()
@@ -367,6 +377,7 @@ CLASSES = (
     *outside_properties.CLASSES,
     *field_weights.CLASSES,
     *live_properties.CLASSES,
+    *compare_properties.CLASSES,
     *pick_properties.CLASSES,
     *bake_properties.CLASSES,
     SinewObject,

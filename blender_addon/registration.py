@@ -14,6 +14,7 @@ from . import (
     PACKAGE,
     bake_queue,
     command,
+    ghosts,
     job,
     live_handlers,
     overlay_properties,
@@ -50,6 +51,7 @@ def register() -> None:
     live_handlers.register()
     save_handlers.register()
     overlays.register()
+    ghosts.register()
     pick_tool.register()
     bpy.types.STATUSBAR_HT_header.prepend(status_hints)
     bpy.app.handlers.load_pre.append(stop_child_before_load)
@@ -72,6 +74,7 @@ def unregister() -> None:
     from ..ui.live import status_hints
 
     pick_tool.unregister()
+    ghosts.unregister()
     overlays.unregister()
     live_handlers.unregister()
     save_handlers.unregister()

@@ -11,6 +11,7 @@ from . import (
     bake_all,
     bake_to_current,
     check_bake,
+    compare,
     convert_result,
     copy_report,
     delete_bake,
@@ -30,6 +31,7 @@ from . import (
     paint_material,
     paint_stroke,
     pick,
+    remove_ghost,
     remove_material,
     remove_preset,
     remove_spring,
@@ -47,8 +49,8 @@ MODULES = (
     save_preset, remove_preset,
     assign_pins, select_pins, pick, add_spring, remove_spring, move_spring,
     tetrahedralize, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake, delete_bake, convert_result,
-    check_bake, export_bake, open_report, copy_report, live_choose_solver, live_play, live_step, live_reset,
-    live_record, live_stop, live_grab, apply_take,
+    check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
+    live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
     use_points, add_example,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

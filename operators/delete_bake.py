@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, comparing
 from . import polls
 
 
@@ -10,7 +10,8 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     bl_idname = "sinew.delete_bake"
     bl_label = "Delete Bake"
     bl_description = (
-        "Remove the baked shapes and all that is kept on disk, for live mode too; a hidden original is shown again"
+        "Remove the baked shapes and all that is kept on disk, for live mode and Compare too; a hidden original is "
+        "shown again"
     )
     bl_options = {"UNDO"}
 
@@ -33,6 +34,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = baking.source_of(context.object) or context.object
+        comparing.remove(source)
         baking.delete(source)
         baking.delete_live(source)
         context.view_layer.objects.active = source

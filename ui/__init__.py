@@ -3,7 +3,23 @@
 Neither the library nor the bridge is imported here.
 """
 
-from . import bake, body, collisions, examples, fields, live, materials, overlays, pins, resolution, solver, springs
+from . import (
+    bake,
+    body,
+    collisions,
+    compare,
+    examples,
+    fields,
+    live,
+    materials,
+    overlays,
+    pins,
+    resolution,
+    solver,
+    springs,
+)
 
-MODULES = (body, live, resolution, materials, pins, springs, collisions, fields, solver, bake, overlays, examples)
+MODULES = (
+    body, live, resolution, materials, pins, springs, collisions, fields, solver, bake, compare, overlays, examples,
+)  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

@@ -13,15 +13,15 @@ class Bake(Subject):
         obj = context.object
         layout = properties_layout(self)
         run = job.run_of(obj.session_uid)
-        if before := bake_queue.place_of(obj):
+        if run is not None and run.mode != "live":
+            draw_progress(layout, run, context)
+        elif before := bake_queue.place_of(obj):
             _draw_waiting(layout, before)
-        elif run is None or run.mode == "live":
+        else:
             _draw_range(layout, obj.sinew, context.scene)
             _draw_result(layout, obj)
             _draw_buttons(layout, obj, context)
             _draw_record(layout, obj, context)
-        else:
-            draw_progress(layout, run, context)
 
 
 def _draw_range(layout, settings, scene):
@@ -123,7 +123,9 @@ def draw_progress(layout: Any, run: job.Run, context: Any) -> None:
     row.label(text=f"Elapsed {clock(run.elapsed)}", icon="TIME")
     if run.remaining is not None:
         row.label(text=f"Remaining {clock(run.remaining)}")
-    layout.operator("sinew.stop_bake", text="Stop All (Esc)" if run.place else "Stop (Esc)", icon="CANCEL")
+    layout.operator(
+        "sinew.stop_bake", text="Stop All (Esc)" if bake_queue.is_at_work() else "Stop (Esc)", icon="CANCEL"
+    )
 
 
 def clock(seconds: float) -> str:

@@ -178,7 +178,12 @@ def unsaved_live_path(obj: Any) -> Path:
 
 def live_folder(obj: Any) -> Path:
     """:func:`live_path`, made and tried; StoreError when nothing can be written there."""
-    return _writable(live_path(obj))
+    return writable(live_path(obj))
+
+
+def compare_path(folder: Path) -> Path:
+    """Folder of the bake that is compared with the one in ``folder``."""
+    return folder.with_name(f"{folder.name}-compare")
 
 
 def recorded_folder(obj: Any) -> Path | None:
@@ -189,10 +194,11 @@ def recorded_folder(obj: Any) -> Path | None:
 
 def writable_folder(obj: Any) -> Path:
     """:func:`default_folder`, made and tried; StoreError when nothing can be written there."""
-    return _writable(default_folder(obj))
+    return writable(default_folder(obj))
 
 
-def _writable(folder: Path) -> Path:
+def writable(folder: Path) -> Path:
+    """The folder, made and tried; StoreError when nothing can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import gpu
 import numpy as np
-from mathutils import Matrix
 
 from .card_state import drawing
-from .overlay_shader import batch_of, dots_shader, lines_shader, tets_shader
+from .overlay_shader import batch_of, dots_shader, lines_shader, normal_rows, tets_shader
 
 if TYPE_CHECKING:
     from .overlay_tets import Corners
@@ -59,14 +58,12 @@ class Painter:
     def tets(self, batch: Any, view: View, matrix: np.ndarray) -> None:
         """Tetrahedra of an object with this world matrix (4,4)."""
         self._tets = self._tets or tets_shader()
-        turn = np.array(Matrix(view.view.tolist()).to_quaternion().to_matrix())
-        rows = turn @ np.linalg.inv(matrix[:3, :3]).T
-        rows /= np.abs(rows).max()
+        rows = normal_rows(view.view, matrix)
         with drawing(depth_test="LESS_EQUAL"):
             self._tets.bind()
             self._tets.uniform_float("to_clip", view.to_clip(matrix))
             for name, row in zip("xyz", rows, strict=True):
-                self._tets.uniform_float(f"normal_{name}", (*row, 0.0))
+                self._tets.uniform_float(f"normal_{name}", row)
             batch.draw(self._tets)
 
     def dots(self, batch: Any, view: View, matrix: np.ndarray, colour: Any, width: float) -> None:

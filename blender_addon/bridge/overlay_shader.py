@@ -6,15 +6,22 @@ from typing import Any
 
 import gpu
 import numpy as np
+from mathutils import Matrix
 
 from .preview_shader import ENCODED, compiled
 
-_TETS_VERTEX = """
+_TURNED_VERTEX = """
   gl_Position = to_clip * vec4(position.xyz, 1.0);
   lit_normal = vec3(dot(normal_x.xyz, normal.xyz), dot(normal_y.xyz, normal.xyz), dot(normal_z.xyz, normal.xyz));
+"""
+
+_TETS_VERTEX = (
+    _TURNED_VERTEX
+    + """
   lit_colour = colour.xyz;
   corner = vec3(position.w < 0.5 ? 1.0 : 0.0, abs(position.w - 1.0) < 0.5 ? 1.0 : 0.0, position.w > 1.5 ? 1.0 : 0.0);
 """
+)
 
 # A lamp at the viewer's head, and a weak one: colours are to be found in the legend.
 _LIGHT = """
@@ -46,13 +53,33 @@ def tets_shader() -> Any:
     ``_z`` are the rows that turn normals into the view's frame. PreviewError where the driver refuses it.
     """
     info = _info("position", "normal", "colour")
-    for row in "xyz":
-        info.push_constant("VEC4", f"normal_{row}")
+    _add_rows(info)
     stage = gpu.types.GPUStageInterfaceInfo("sinew_tets_stage")
     for name in ("lit_normal", "lit_colour", "corner"):
         stage.smooth("VEC3", name)
     info.vertex_out(stage)
     return _complete(info, _TETS_VERTEX, _LIGHT + _EDGES)
+
+
+def triangles_shader(colour: str, encoded: str) -> Any:
+    """Triangles between ``position``s with a ``normal``: ``colour`` finds it in the view's frame as ``lit_normal``, and
+    ``encoded`` makes the result of the colour ``linear``. Uniforms as of :func:`tets_shader`, and ``opacity``.
+    PreviewError where the driver refuses it.
+    """
+    info = _info("position", "normal")
+    _add_rows(info)
+    info.push_constant("FLOAT", "opacity")
+    stage = gpu.types.GPUStageInterfaceInfo("sinew_triangles_stage")
+    stage.smooth("VEC3", "lit_normal")
+    info.vertex_out(stage)
+    return _complete(info, _TURNED_VERTEX, colour, encoded)
+
+
+def normal_rows(view: np.ndarray, matrix: np.ndarray) -> list[tuple[float, ...]]:
+    """``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4)."""
+    turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
+    rows = turn @ np.linalg.inv(matrix[:3, :3]).T
+    return [(*row, 0.0) for row in rows / np.abs(rows).max()]
 
 
 def dots_shader() -> Any:
@@ -94,7 +121,12 @@ def _info(*attributes: str) -> Any:
     return info
 
 
-def _complete(info: Any, vertex: str, colour: str) -> Any:
+def _add_rows(info: Any) -> None:
+    for row in "xyz":
+        info.push_constant("VEC4", f"normal_{row}")
+
+
+def _complete(info: Any, vertex: str, colour: str, encoded: str = ENCODED) -> Any:
     info.vertex_source(f"void main()\n{{\n{vertex}}}\n")
-    info.fragment_source(f"void main()\n{{\n{colour}{ENCODED}}}\n")
+    info.fragment_source(f"void main()\n{{\n{colour}{encoded}}}\n")
     return compiled(info)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...core.errors import SettingsError
 from ...core.model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings
-from ..choices import solver_items
+from ...core.simulation.job import Job
+from ..choices import OWN, solver_items
 from ..mirror import clean, stiffness_of
 from .mesh_in import unit_scale
+
+LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][0]
 
 
 def material_settings(material: Any) -> MaterialSettings:
@@ -65,6 +69,19 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> Sol
         cubature_points=settings.cubature_points,
         damping_factor=clean(settings.damping_factor),
         gravity=gravity,
+    )
+
+
+def compared(job: Job, compare: Any) -> Job:
+    """A job of a body with what a bake that is compared with it has otherwise."""
+    names = ("substeps", "max_iterations", "modes")
+    other: dict[str, Any] = {name: getattr(compare, name) for name in names if getattr(compare, name)}
+    other |= {name: getattr(compare, name) for name in ("solver", "integrator") if getattr(compare, name) != OWN}
+    across = compare.cells_across or job.resolution.cells_across
+    return replace(
+        job,
+        solver=replace(job.solver, **other),
+        resolution=replace(job.resolution, cells_across=max(across, LEAST_CELLS)),
     )
 
 

@@ -11,6 +11,7 @@ was reported.
     touching.sinew     which points of its surface touch
     display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
     handles.sinew      the frames as handles under weights, where the result is kept so
+    difference.sinew   how far the frames are from those of another bake, where they were compared
     frame_000012.sinew positions of the render surface, world space, metres
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
@@ -38,7 +39,7 @@ from .process_memory import peak_memory
 STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-KEPT = ("mesh", "materials", "subspace", "touching", "display", "handles")
+KEPT = ("mesh", "materials", "subspace", "touching", "display", "handles", "difference")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 LENT = ("mesh", "materials", "subspace", "touching")
 """Those that are of use to another store."""

@@ -21,6 +21,8 @@ WORDS = {
     "thickness": "distance",
 }
 """What fields of settings are called where an artist meets them under another name."""
+MENUS = ("solver", "integrator", "energy")
+"""Fields whose values are names in a registry."""
 MOST = 4
 """Details that are named of one part; of the rest only the number."""
 
@@ -53,8 +55,27 @@ def _settings(before: Any, now: Any) -> list[str]:
     for field in fields(before):
         a, b = getattr(before, field.name), getattr(now, field.name)
         if a != b:
-            found.append(f"{WORDS.get(field.name, field.name.replace('_', ' '))} {_value(a)} → {_value(b)}")
+            found.append(f"{_word(field.name)}{_labelled(field.name, a)} → {_labelled(field.name, b)}")
     return found
+
+
+def _word(name: str) -> str:
+    """Of a field, before its values; menus speak for themselves."""
+    return "" if name in MENUS else f"{WORDS.get(name, name.replace('_', ' '))} "
+
+
+def _labelled(name: str, value: Any) -> str:
+    """A value as its menu shows it."""
+    if name not in MENUS:
+        return _value(value)
+    # They load Numba, which an interface's start should not wait for.
+    from ..energies.registry import ENERGIES
+    from ..integrators.registry import INTEGRATORS
+    from ..solvers.registry import SOLVERS
+
+    labels = {key: entry.label for registry in (SOLVERS, ENERGIES) for key, entry in registry.items()}
+    labels |= {key: rule.LABEL for key, rule in INTEGRATORS.items()}
+    return labels.get(value, value)
 
 
 def _value(value: Any) -> str:

@@ -87,6 +87,7 @@ def test_every_panel_stands_in_both_places():
                 "Solver",
                 "Advanced",
                 "Solver Report",
+                "Compare",
                 "Live",  # with a solver that it can play with, open at first
                 "Live",  # with another, closed
                 "Bake",

@@ -1,0 +1,307 @@
+"""A second bake of a body with other settings, beside its own: what it differs in, how far it is off, what it took.
+
+What is known of it lies on the disk, in a folder beside that of the bake: the scene is not changed, so there is nothing
+to undo, and who reads the bake after Save As reads its comparison too.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..core.errors import SettingsError, SinewError, StoreError
+from ..core.simulation.difference import Difference, find_difference, kept_difference
+from ..core.simulation.disk_space import check_disk_space
+from ..core.simulation.frame_store import FrameStore
+from ..core.simulation.job import Job
+from ..core.simulation.job_changes import described
+from . import background, bake_queue, baking, figures
+from . import job as child
+from .bridge import cache_owner, job_in
+from .bridge.settings_in import compared, frame_range
+
+LOOK = 0.5
+"""Seconds between two looks at the disk."""
+EQUAL = 1e-12
+"""Distance in sizes of the body that is none."""
+
+
+class Compared(NamedTuple):
+    """Job and store of the second bake, whether it is gone on with, and what it differs in, in words."""
+
+    job: Job
+    store: FrameStore
+    resume: bool
+    words: str
+
+
+# -- where it lies ----------------------------------------------------------------------------------------------------
+
+
+def ghost_folder(obj: Any) -> Path | None:
+    """Folder of the second bake, its own or that of the file or object it comes from; None where there is none."""
+    places = (_home(obj), job_in.recorded_folder(obj))
+    folders = (job_in.compare_path(place) for place in places if place is not None)
+    return next((folder for folder in folders if (folder / "job.npz").is_file()), None)
+
+
+def _home(obj: Any) -> Path | None:
+    """Folder of the body's bake that a comparison of its own lies beside; None before the file is saved."""
+    recorded = job_in.recorded_folder(obj)
+    if recorded is not None and cache_owner.is_own(obj):
+        return recorded
+    return job_in.default_folder(obj) if bpy.data.filepath else None
+
+
+# -- the two bakes ----------------------------------------------------------------------------------------------------
+
+
+def last_frame(obj: Any, scene: Any) -> int:
+    """Last frame that is to be compared."""
+    last = frame_range(obj.sinew, scene)[1]
+    return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
+
+
+def bake_is_missing(obj: Any, context: Any) -> bool:
+    """Whether frames of the body's own bake have to be computed before; a StoreError where that would lose some."""
+    record = obj.sinew.bake
+    if not baking.has_frames(obj):
+        if record.status == "DONE":
+            raise StoreError("The frames of the bake are not on disk any more.", "Press Bake Again first.")
+        return True
+    if record.status == "NONE":
+        raise StoreError("Frames of an earlier bake are on disk.", "Press Resume, or Bake, first.")
+    if record.status == "DONE" or baking.open_store(obj).frames()[-1] >= last_frame(obj, context.scene):
+        return False
+    return not baking.find_changes(obj, context)
+
+
+def begin(obj: Any, context: Any) -> None:
+    """Compute what is missing of the body's bake, then the second; under ``--background`` at once. SinewError when the
+    body is refused, RuntimeError when a child is at work.
+    """
+    obj.sinew.compare.message = ""
+    if not bake_is_missing(obj, context):
+        begin_ghost(obj, context)
+        return
+    until = last_frame(obj, context.scene)
+    if bpy.app.background:
+        background.begin(obj, context, baking.mode_for(obj, context), until)
+        begin_ghost(obj, context)
+        return
+    first_bake: bake_queue.Begin = partial(bake_queue.begin_bake, until=until)
+    bake_queue.start_steps([(obj, first_bake), (obj, begin_in_queue)])
+
+
+def begin_in_queue(obj: Any, place: str) -> None:
+    """:func:`begin_ghost` where nobody asks for its errors: they are noted."""
+    try:
+        begin_ghost(obj, bpy.context, place)
+    except (SinewError, RuntimeError) as error:
+        obj.sinew.compare.message = str(error)
+
+
+def begin_ghost(obj: Any, context: Any, place: str = "") -> None:
+    """Start the child for the second bake alone, or do it at once where there is no window."""
+    manager = context.window_manager
+    manager.progress_begin(0, max(1, context.scene.frame_end - context.scene.frame_start + 1))
+    try:
+        second = prepare(obj, context, manager.progress_update)
+    finally:
+        manager.progress_end()
+    if bpy.app.background:
+        _run_here(obj, second)
+    else:
+        child.start(child_run(obj, second, place))
+    look_again(obj)
+
+
+def _run_here(obj: Any, second: Compared) -> None:
+    from ..core.simulation.bake import bake
+
+    bake(second.job, second.store, resume=second.resume)
+    find_difference(baking.open_store(obj), second.store, second.words)
+
+
+def child_run(obj: Any, second: Compared, place: str = "") -> child.Run:
+    """The description of the child's work on the second bake."""
+    return child.Run(
+        object_uid=obj.session_uid,
+        object_name=obj.name,
+        folder=second.store.folder,
+        mode="resume" if second.resume else "bake",
+        frames_total=second.job.frame_count,
+        on_end=partial(finish, words=second.words),
+        place=f"Ghost, {place}" if place else "Ghost",
+        again="Press Compare again.",
+    )
+
+
+def prepare(obj: Any, context: Any, on_frame: Callable[[int], None] | None = None) -> Compared:
+    """The second job and its store; a SinewError where there is nothing to compare, or nothing to compare with."""
+    from ..core.simulation.memory import check_before_tetrahedra
+
+    if obj.sinew.bake.status == "FAILED":
+        raise StoreError("The bake has failed, so there is nothing to compare with.", "See what it says under Bake.")
+    first = baking.open_store(obj)
+    theirs, frames = first.job(), first.frames()
+    end = min(frames[-1] if frames else theirs.frame_start, last_frame(obj, context.scene))
+    if end <= theirs.first_shown:
+        raise StoreError("Less than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
+    job = compared(job_in.make_job(obj, context, (theirs.first_shown, end), None, on_frame), obj.sinew.compare)
+    if len(job.surface.positions) != len(theirs.surface.positions):
+        raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
+    words = differences(first, theirs, job)
+    if not words:
+        raise SettingsError(
+            "Nothing differs from the bake, so both would be the same.",
+            "Choose another solver or other numbers under Compare, or edit the body.",
+        )
+    job.check()
+    check_before_tetrahedra(job)
+    store = FrameStore(job_in.writable(job_in.compare_path(_home(obj))))
+    resume = store.exists() and not store.outdated_by(job)
+    check_disk_space(job, store, len(store.frames()) if resume else 0)
+    if not resume:
+        store = FrameStore.create(store.folder, job)
+        if all(first.fingerprints().get(part) == job.fingerprints()[part] for part in ("mesh", "resolution")):
+            store.take_kept(first)
+    return Compared(job, store, resume, words)
+
+
+def differences(first: FrameStore, theirs: Job, job: Job) -> str:
+    """What a job differs in from a bake, in words, beside its last frame; "" when in nothing."""
+    parts = [part for part in first.outdated_by(job) if part != "frame range"]
+    if parts == ["version"]:
+        return "version of Sinew"
+    if (theirs.pre_roll, theirs.frame_rate) != (job.pre_roll, job.frame_rate):
+        parts.append("frame range")
+    return ", ".join(described(parts, theirs, job))
+
+
+def finish(run: child.Run, words: str) -> bool:
+    """Compare the frames that the child has left."""
+    obj = baking.object_of(run.object_uid)
+    if obj is None:
+        return True
+    message = f"{run.message} {run.remedy}".strip()
+    try:
+        store = FrameStore.open(run.folder)
+        if store.frames():
+            find_difference(baking.open_store(obj), store, words)
+    except SinewError as error:
+        message = message or str(error)
+    obj.sinew.compare.message = message
+    look_again(obj)
+    return True
+
+
+def remove(obj: Any) -> None:
+    """Take the ghost away, and its frames from the disk where they are no other's."""
+    obj.sinew.compare.message = ""
+    folder = ghost_folder(obj)
+    if folder is None:
+        return
+    if not cache_owner.may_delete(obj, folder.with_name(folder.name.removesuffix("-compare"))):
+        obj.sinew.compare.show = False
+        return
+    (folder / child.LOG_NAME).unlink(missing_ok=True)
+    FrameStore(folder).delete()
+    look_again(obj)
+
+
+# -- what is said of it -----------------------------------------------------------------------------------------------
+
+
+class Seen(NamedTuple):
+    """What the disk said of a comparison at its last look: the ghost's folder, and how far it is off, None where there
+    is none, or where nothing is kept of the two bakes as they are now; and why it is not drawn, if so.
+    """
+
+    folder: Path | None
+    difference: Difference | None
+    stamp: Any = None
+    looked: float = 0.0
+    trouble: str = ""
+
+
+_seen: dict[int, Seen] = {}
+"""By ``session_uid``."""
+
+
+def seen(obj: Any) -> Seen:
+    """What is there of a comparison; cheap, for panels and drawing."""
+    before = _seen.get(obj.session_uid)
+    if before is not None and time.monotonic() - before.looked < LOOK:
+        return before
+    first, second = job_in.recorded_folder(obj), ghost_folder(obj)
+    stamp, found = None, None
+    if first is not None and second is not None:
+        stamp = _time(first / "about.sinew"), _time(second / "difference.sinew")
+        known = before is not None and before.stamp == stamp
+        found = before.difference if known else kept_difference(FrameStore(first), FrameStore(second))
+    trouble = before.trouble if before is not None and before.folder == second else ""
+    _seen[obj.session_uid] = Seen(second, found, stamp, time.monotonic(), trouble)
+    return _seen[obj.session_uid]
+
+
+def refuse(obj: Any, trouble: str) -> None:
+    """Note why the ghost is not drawn: a drawing changes nothing of the scene."""
+    _seen[obj.session_uid] = seen(obj)._replace(trouble=trouble)
+
+
+def forget() -> None:
+    """Another file is loaded."""
+    _seen.clear()
+
+
+def look_again(obj: Any) -> None:
+    """Something of the object's comparison has changed on the disk."""
+    _seen.pop(obj.session_uid, None)
+
+
+def _time(path: Path) -> tuple[str, int]:
+    try:
+        return str(path), os.stat(path).st_mtime_ns
+    except OSError:
+        return str(path), 0
+
+
+def frame_words(found: Difference, frame: int, scene: Any) -> str:
+    """How far the ghost is off at a frame."""
+    at = found.at(frame)
+    if at is None:
+        return f"Frame {frame} is not compared"
+    return f"Frame {frame}: {_apart(*at, found.size, scene)}"
+
+
+def range_words(found: Difference, scene: Any) -> str:
+    """How far the ghost is off over all frames."""
+    first, last, worst = found.frames[0], found.frames[-1], found.worst
+    where = "" if found.largest[worst] <= EQUAL * found.size else f" (frame {found.frames[worst]})"
+    return f"Frames {first}-{last}: {_apart(found.largest[worst], found.mean.mean(), found.size, scene, where)}"
+
+
+def _apart(largest: float, mean: float, size: float, scene: Any, where: str = "") -> str:
+    if largest <= EQUAL * size:
+        return "equal"
+    at_most, usual = (
+        f"{figures.size_words(float(length), scene)} ({100.0 * length / size:.2g} %)" for length in (largest, mean)
+    )
+    return f"{at_most} apart at most{where}, {usual} on average"
+
+
+def time_words(found: Difference) -> str:
+    """Seconds a frame of both; "" where they were not noted."""
+    bake, ghost = found.seconds
+    if bake <= 0.0 or ghost <= 0.0:
+        return ""
+    ratio = max(bake, ghost) / min(bake, ghost)
+    which = "as long" if ratio < 1.05 else f"{ratio:.3g} times {'longer' if ghost > bake else 'shorter'}"
+    return f"A frame took {bake:.3g} s in the bake and {ghost:.3g} s in the ghost ({which})"

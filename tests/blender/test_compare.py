@@ -1,0 +1,217 @@
+"""A second bake beside the first: one solver against another, or one at two settings, and its ghost."""
+
+from __future__ import annotations
+
+import shutil
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import background, bake_queue, baking, comparing, ghosts
+from sinew.blender_addon import job as child
+from sinew.blender_addon.bridge.ghost_out import GhostBatch, GhostFrames, GhostPainter, nearest, vertex_normals
+from sinew.blender_addon.bridge.job_in import recorded_folder
+from sinew.blender_addon.bridge.overlay_out import View
+from sinew.core.simulation.frame_store import FrameStore
+
+from . import card
+from .test_bake_queue import begin_in_child, run_queue
+from .test_cache_owner import content
+from .test_child import drain_until
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    yield
+    bake_queue.clear()
+    child.abandon()
+
+
+@pytest.fixture
+def baked(body, saved):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    return body
+
+
+@pytest.fixture
+def compared(baked):
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    return baked
+
+
+def found(obj):
+    comparing.look_again(obj)
+    return comparing.seen(obj).difference
+
+
+def test_one_click_bakes_both_and_says_how_far_they_are_apart(body, saved, evaluated):
+    scene = bpy.context.scene
+    body.sinew.compare.solver, body.sinew.compare.substeps = "OWN", 3
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.status == "DONE" and body.sinew.substeps == 1 and evaluated(body, 4).any()
+    difference = found(body)
+    assert difference.frames.tolist() == [1, 2, 3, 4] and difference.words == "solver (substeps 1 → 3)"
+    own, ghost = baking.open_store(body), FrameStore.open(comparing.ghost_folder(body))
+    apart = np.linalg.norm(own.read(4) - ghost.read(4), axis=1)
+    assert difference.at(4) == pytest.approx((apart.max(), apart.mean())) and apart.max() > 1e-4
+    assert comparing.frame_words(difference, 1, scene) == "Frame 1: equal"
+    assert comparing.frame_words(difference, 9, scene) == "Frame 9 is not compared"
+    words = comparing.frame_words(difference, 4, scene)
+    assert words.startswith("Frame 4: ") and f"({100 * apart.max() / difference.size:.2g} %)" in words
+    assert "(frame 4)" in comparing.range_words(difference, scene) and "cm" in words
+    assert "A frame took" in comparing.time_words(difference)
+
+
+def test_nothing_of_the_bake_is_lost_and_the_ghost_goes_with_one_click(baked):
+    before, keys = content(recorded_folder(baked)), len(baked.data.shape_keys.key_blocks)
+    baked.sinew.materials[0].density *= 2.0
+    assert not bpy.ops.sinew.remove_ghost.poll()
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    folder = comparing.ghost_folder(baked)
+    assert "density 1050 → 2100" in found(baked).words and "Mixed FEM → Newton" in found(baked).words
+    assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
+    assert not folder.exists() and comparing.seen(baked).folder is None
+    assert content(recorded_folder(baked)) == before and len(baked.data.shape_keys.key_blocks) == keys
+
+
+def test_where_both_would_be_the_same_nothing_runs(baked):
+    baked.sinew.compare.solver = "OWN"
+    with pytest.raises(RuntimeError, match="Nothing differs from the bake"):
+        bpy.ops.sinew.compare()
+    assert "Nothing differs" in baked.sinew.compare.message and comparing.ghost_folder(baked) is None
+
+
+def test_a_range_bakes_no_more_than_it_needs(body, saved):
+    body.sinew.compare.whole_range, body.sinew.compare.frame_end = False, 3
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.status == "STOPPED" and body.sinew.bake.frames == 3
+    assert found(body).frames.tolist() == [1, 2, 3]
+    body.sinew.compare.whole_range = True
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.status == "DONE" and found(body).frames.tolist() == [1, 2, 3, 4]
+
+
+def test_other_tetrahedra_and_modes_are_compared_too(baked):
+    compare = baked.sinew.compare
+    compare.solver, compare.modes, compare.cells_across = "subspace_fem", 3, 5
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert found(baked).words == "resolution (cells across 4 → 5), solver (Mixed FEM → Subspace FEM; modes 16 → 3)"
+
+
+def test_another_bake_since_is_told(compared):
+    assert found(compared) is not None
+    compared.sinew.substeps = 2
+    bpy.ops.sinew.bake()
+    assert found(compared) is None and comparing.ghost_folder(compared) is not None
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert found(compared).words == "solver (Mixed FEM → Newton FEM)"
+
+
+def test_delete_bake_takes_the_ghost_along(compared):
+    cache = recorded_folder(compared).parent
+    bpy.ops.sinew.delete_bake()
+    assert not cache.exists()
+
+
+def test_a_duplicate_shows_the_ghost_and_leaves_it_to_the_first(compared):
+    twin = compared.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    folder = comparing.ghost_folder(compared)
+    assert comparing.ghost_folder(twin) == folder
+    bpy.context.view_layer.objects.active = twin
+    assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
+    assert not twin.sinew.compare.show and compared.sinew.compare.show and folder.exists()
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert comparing.ghost_folder(twin) != folder and found(compared) is not None
+
+
+def test_frames_that_are_gone_and_other_vertices_are_refused(baked):
+    baked.data.vertices.add(1)
+    with pytest.raises(RuntimeError, match="12 → 13 vertices|other vertices"):
+        bpy.ops.sinew.compare()
+    shutil.rmtree(recorded_folder(baked))
+    with pytest.raises(RuntimeError, match="not on disk any more"):
+        bpy.ops.sinew.compare()
+
+
+def ghost_in_child(obj, context, place=""):
+    """What ``comparing.begin_ghost`` does in a window."""
+    child.start(comparing.child_run(obj, comparing.prepare(obj, context), place))
+
+
+def test_a_window_computes_both_in_the_child_one_after_the_other(body, saved, monkeypatch):
+    monkeypatch.setattr(background, "begin", begin_in_child)
+    monkeypatch.setattr(comparing, "begin_ghost", ghost_in_child)
+    labels: set[str] = set()
+    # What the button does in a window where nothing is baked.
+    bake_queue.start_steps([(body, bake_queue.begin_bake), (body, comparing.begin_in_queue)])
+    assert bake_queue.place_of(body) == 1 and not bpy.ops.sinew.compare.poll()
+    run_queue(labels)
+    assert body.sinew.bake.status == "DONE" and body.sinew.bake.frames == 4
+    assert any(label.startswith("1 of 2: ") for label in labels)
+    assert any(label.startswith("Ghost, 2 of 2: ") for label in labels)
+    assert found(body).frames.tolist() == [1, 2, 3, 4] and not body.sinew.compare.message
+
+
+def test_esc_keeps_what_is_done_and_the_next_click_goes_on(body, saved, monkeypatch):
+    monkeypatch.setattr(comparing, "begin_ghost", ghost_in_child)
+    body.sinew.frame_end = 40
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert child.current().label.startswith("Ghost: ")
+    drain_until(lambda: child.current().frames_done >= 3)
+    assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
+    drain_until(lambda: child.current() is None)
+    done = len(found(body).frames)
+    assert 3 <= done < 40 and body.sinew.bake.status == "DONE"
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    drain_until(lambda: child.current() is None)
+    assert found(body).frames.tolist() == list(range(1, 41))
+    assert comparing.prepare(body, bpy.context).resume
+
+
+def test_the_ghost_follows_the_frame_and_the_object(compared, evaluated):
+    frames = GhostFrames(comparing.ghost_folder(compared))
+    assert frames.numbers() == [1, 2, 3, 4]
+    assert [nearest([2, 3], frame) for frame in (1, 2, 9)] == [2, 2, 3] and nearest([], 1) is None
+    at_rest = np.array([v.co for v in compared.data.vertices])
+    assert np.abs(frames.at(1) - at_rest).max() < 1e-6
+    store = FrameStore.open(comparing.ghost_folder(compared))
+    assert np.abs(frames.at(4) - store.read(4)).max() < 1e-6, "the object's matrix is the identity"
+    drawn = ghosts.Ghosts()
+    try:
+        assert drawn.bodies(bpy.context.scene) == [compared]
+        kept = drawn.ghost(compared)
+        assert drawn.ghost(compared) is kept
+        bpy.ops.sinew.remove_ghost()
+        assert drawn.ghost(compared) is None
+    finally:
+        drawn.remove()
+
+
+def test_normals_point_outwards():
+    x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [5.0, 5.0, 5.0]])
+    normals = vertex_normals(x, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
+    assert normals[0] == pytest.approx(-np.full(3, 3.0**-0.5)) and not normals[4].any()
+
+
+@pytest.mark.parametrize("mirrored", [1.0, -1.0])
+def test_the_ghost_is_seen_through_and_faint_behind_something(compared, mirrored):
+    card.make_ready()
+    ghost, painter = GhostBatch(GhostFrames(comparing.ghost_folder(compared)), 1), GhostPainter()
+    view = View(*card.straight_down(1.2))
+    here = np.diag([mirrored, 1.0, 1.0, 1.0])
+    here[:3, 3] = -0.5 * mirrored, -0.15, 0.0
+
+    def draw(behind: float):
+        wall = np.eye(4)
+        wall[2, 3] = behind
+        return lambda: painter.draw(ghost, view, wall @ here, (1.0, 0.0, 0.0, 0.5))
+
+    seen = card.picture(draw(0.0), background=(0.0, 0.0, 1.0))
+    middle, beside = seen[28:36, 20:44], seen[4, 4]
+    assert beside[:3] == pytest.approx([0.0, 0.0, 1.0])
+    assert middle[..., 0].min() > 0.2 and middle[..., 2].min() > 0.2, "both are seen"
+    assert middle[..., 0].max() < 0.4, "each place is drawn once"
+    far = card.picture(draw(-30.0), background=(0.0, 0.0, 1.0))[28:36, 20:44]
+    assert np.abs(far - [0.0, 0.0, 1.0, 1.0]).max() < 0.01, "beyond the far plane"

@@ -1,0 +1,87 @@
+"""A bake and its ghost: both by one click in the panel, seen in the view, scrubbed, hidden and removed."""
+
+import importlib
+import importlib.util
+from pathlib import Path
+
+import bpy
+
+PACKAGE = "bl_ext.user_default.sinew"
+FRAMES = 16
+# Pixels from the header of Bake down to that of Compare, before anything is baked, and on to the button.
+COMPARE, BUTTON = 179, 149
+
+
+def load(name):
+    """Another scenario, for what it can do."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def make_body(gui):
+    """A bar of jelly that is held at one end and sags, in the ghost with six substeps."""
+    with gui.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.mesh.primitive_cube_add(size=0.4)
+        obj = bpy.context.object
+        obj.scale = (3.0, 1.0, 1.0)
+        bpy.ops.object.transform_apply(scale=True)
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.subdivide(number_cuts=7)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.sinew.enable()
+    held = [v.index for v in obj.data.vertices if v.co.x < -0.55]
+    obj.vertex_groups.new(name="Pins").add(held, 1.0, "REPLACE")
+    obj.sinew.pin_group, obj.sinew.cells_across = "Pins", 10
+    obj.sinew.compare.solver, obj.sinew.compare.substeps = "OWN", 6
+    bpy.context.scene.frame_end = FRAMES
+    space = gui.area().spaces.active
+    with gui.context():
+        bpy.ops.view3d.view_axis(type="FRONT")
+        bpy.ops.object.shade_smooth()
+    space.region_3d.view_distance, space.region_3d.view_location = 3.0, (0.2, 0.0, -0.2)
+    return obj
+
+
+def scenario(gui):
+    job, comparing, bake_queue = (
+        importlib.import_module(f"{PACKAGE}.blender_addon.{name}") for name in ("job", "comparing", "bake_queue")
+    )
+    panels = load("open_panels")
+    obj = make_body(gui)
+    bpy.context.preferences.view.ui_scale = panels.SCALE
+    with gui.context():
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "compare.blend"))
+    yield from gui.show_sidebar("Sinew")
+    left, top = panels.corner(gui)
+    for down in panels.OPEN_AT_FIRST:
+        yield from gui.click(left + panels.LEFT, top - down)
+        yield from gui.settle()
+    yield from gui.click(left + panels.LEFT, top - panels.FIRST - panels.PITCH * panels.PANELS.index("Bake"))
+    yield from gui.settle()
+    header = top - panels.FIRST - panels.PITCH * panels.PANELS.index("Bake") - COMPARE
+    yield from gui.click(left + panels.LEFT, header)
+    yield from gui.settle()
+    yield from gui.photograph("0-panel")
+    for _ in range(3):  # on a busy machine a simulated click may come before the panel is there
+        yield from gui.move(left + 98, header - BUTTON)
+        yield 0.2
+        yield from gui.drag([(left + 100, header - BUTTON)])
+        yield from gui.settle()
+        if bake_queue.is_at_work() or job.current() is not None:
+            break
+    yield from gui.move(*gui.centre())
+    yield from gui.wait_until(lambda: job.current() is None or job.current().frames_done >= 2, 480, "two frames")
+    yield from gui.photograph("1-first")
+    yield from gui.wait_until(lambda: not bake_queue.is_at_work() and job.current() is None, 480, "both are done")
+    bpy.context.scene.frame_set(FRAMES - 4)
+    yield from gui.settle()
+    yield from gui.photograph("2-both")
+    gui.record("difference", comparing.seen(obj).difference.words)
+    with gui.context():
+        bpy.ops.sinew.remove_ghost()
+    yield from gui.settle()
+    yield from gui.photograph("3-removed")

@@ -1,0 +1,7 @@
+"""A ghost over a bake."""
+
+
+def test_a_ghost_is_seen_over_the_bake(windowed):
+    result = windowed.run("compare", timeout=900)
+    assert result.values["difference"] == "solver (substeps 1 → 6)"
+    assert "Traceback" not in result.log, result.log
