@@ -59,7 +59,10 @@ class SinewCompare(bpy.types.PropertyGroup):
         name="Whole Range", description="Compare all frames of the bake", default=True, options=set()
     )
     frame_end: IntProperty(
-        name="End", description="Last frame that is compared; the first is that of the bake", default=30, options=set()
+        name="End",
+        description="Last frame that is compared; the first is that of the bake. 20 to 50 show what differs",
+        default=30,
+        options=set(),
     )
     show: BoolProperty(
         name="Show Ghost",
@@ -70,7 +73,7 @@ class SinewCompare(bpy.types.PropertyGroup):
     )
     color: FloatVectorProperty(
         name="Color",
-        description="Of the ghost, and how opaque it is",
+        description="Of the ghost; its last number is how opaque it is: 0 not at all, 0.5 as at first, 1 full, no unit",
         subtype="COLOR",
         size=4,
         min=0.0,
