@@ -30,6 +30,9 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("scene", nargs="?", default="headline", choices=("headline", "live"))
     demo.set_defaults(run=_demo)
 
+    manual = commands.add_parser("manual", help="the pictures of docs/manual anew (windowed Blender, renders)")
+    manual.set_defaults(run=_manual)
+
     test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
     test.add_argument("--part", action="append", help="only this part: main, bpy-4.2, bpy-5.0, bpy-5.2, gui")
@@ -64,6 +67,12 @@ def _demo(options: argparse.Namespace, rest: list[str]) -> int:
     from . import demo
 
     return demo.run(options.scene)
+
+
+def _manual(options: argparse.Namespace, rest: list[str]) -> int:
+    from . import manual
+
+    return manual.run()
 
 
 def _test(options: argparse.Namespace, rest: list[str]) -> int:

@@ -38,7 +38,7 @@ DRAGS = (
 def main(folder: Path) -> None:
     """Make, play, record, bake again, render."""
     scene, package = begin(FRAMES)
-    creature = add_creature()
+    creature = add_creature(package)
     light_and_camera(scene, CAMERA, LOOK_AT)
     bpy.ops.mesh.primitive_plane_add(size=200.0, location=(0.0, 0.0, GROUND))
     bpy.context.view_layer.objects.active = creature

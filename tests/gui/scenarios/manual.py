@@ -1,0 +1,120 @@
+"""Pictures for the manual: the menu of examples, every panel by itself, the overlays' switches; and that adding an
+example is one step of undo.
+"""
+
+import importlib
+
+import bpy
+
+PACKAGE = "bl_ext.user_default.sinew"
+HEADER = 79
+"""Pixels from the upper edge of the sidebar's region to the first header below the body's name."""
+
+
+def kept():
+    """Names of what is in the file."""
+    kinds = (p.identifier for p in bpy.data.bl_rna.properties if p.type == "COLLECTION")
+    return {kind: sorted(block.name for block in getattr(bpy.data, kind)) for kind in kinds}
+
+
+def is_in_menu(gui):
+    """Photograph the menu as it drops down from the header."""
+    with gui.context():
+        bpy.ops.wm.call_menu(name="SINEW_MT_examples")
+    yield from gui.photograph("examples-menu")
+    yield from gui.press("ESC")
+
+
+def undone(gui, example):
+    """Add an example, undo it in one step, redo it."""
+    with gui.context():
+        bpy.ops.ed.undo_push(message="Before")
+    before = kept()
+    with gui.context():
+        bpy.ops.sinew.add_example("EXEC_DEFAULT", True, example=example)
+    added = kept()
+    yield from gui.redraw()
+    with gui.context():
+        bpy.ops.ed.undo()
+    gui.record("undone", kept() == before != added)
+    with gui.context():
+        bpy.ops.ed.redo()
+    gui.record("redone", kept() == added)
+    yield from gui.redraw()
+
+
+def panels():
+    """Every panel of the sidebar below the body's name, those within others too."""
+    ui = importlib.import_module(f"{PACKAGE}.ui")
+    found = (cls for cls in ui.CLASSES if issubclass(cls, bpy.types.Panel))
+    return [cls for cls in found if getattr(cls, "bl_parent_id", "").startswith("VIEW3D_PT_sinew")]
+
+
+def photograph_panels(gui, names):
+    """Each alone in the sidebar, opened."""
+    everything = panels()
+    for cls in reversed(everything):
+        bpy.utils.unregister_class(cls)
+    for name in names:
+        own = f"VIEW3D_PT_sinew_{name}"
+        shown = [cls for cls in everything if own in (cls.bl_idname, cls.bl_parent_id)]
+        for cls in shown:
+            bpy.utils.register_class(cls)
+        yield from gui.settle()
+        region = gui.region("UI")
+        if "DEFAULT_CLOSED" in getattr(shown[0], "bl_options", ()):
+            yield from gui.click(region.x + 80, region.y + region.height - HEADER)
+            yield from gui.settle()
+        yield from gui.move(*gui.centre())
+        yield from gui.photograph(f"panel-{name.replace('_', '-')}")
+        for cls in reversed(shown):
+            bpy.utils.unregister_class(cls)
+    for cls in everything:
+        bpy.utils.register_class(cls)
+
+
+def photograph_tetrahedra(gui):
+    """What the solver gets of the bear, cut open."""
+    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    with gui.context():
+        bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)
+    yield from gui.wait_until(lambda: job.current() is None, 240.0, "the body has tetrahedra")
+    shown = bpy.context.workspace.sinew
+    shown.show_tets = shown.use_slice = True
+    shown.slice_axis, shown.slice_offset = "Y", 0.55
+    yield from gui.settle()
+    yield from gui.photograph("overlays")
+    shown.show_tets = shown.use_slice = False
+
+
+def scenario(gui):
+    preferences = bpy.context.preferences
+    overlap, preferences.system.use_region_overlap = preferences.system.use_region_overlap, False
+    tooltips, preferences.view.show_tooltips = preferences.view.show_tooltips, False
+    with gui.context():
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "manual.blend"))
+    yield from gui.show_sidebar("Sinew")
+    yield from gui.move(*gui.centre())
+    yield from is_in_menu(gui)
+    yield from undone(gui, "jelly_bear")
+    with gui.context():
+        bpy.ops.view3d.view_axis(type="FRONT")
+        bpy.ops.view3d.view_orbit(angle=-0.35, type="ORBITUP")
+        bpy.ops.view3d.view_selected()
+    yield from gui.photograph("whole")
+    yield from photograph_tetrahedra(gui)
+    region = gui.region("UI")
+    gui.record("sidebar", [region.x, gui.window.height - region.y - region.height, region.width, region.height])
+    yield from photograph_panels(gui, ("resolution", "materials", "collisions", "solver", "bake"))
+    obj = bpy.context.view_layer.objects.active
+    obj.sinew.solver = "subspace_mixed_fem"
+    yield from photograph_panels(gui, ("live",))
+    with gui.context():
+        bpy.ops.sinew.add_example("EXEC_DEFAULT", True, example="armature_flesh")
+        bpy.ops.sinew.add_spring("EXEC_DEFAULT", True)
+        bpy.ops.object.effector_add(type="WIND", location=(0.0, 3.0, 0.0))
+        bpy.context.view_layer.objects.active = bpy.data.objects["Figure"]
+    yield from photograph_panels(gui, ("pins", "springs", "fields"))
+    preferences.system.use_region_overlap, preferences.view.show_tooltips = overlap, tooltips
