@@ -66,20 +66,21 @@ def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any, until: int
     from ..core.simulation import bake, handles_of_frames
 
     events: list[dict[str, Any]] = []
+    status = obj.sinew.bake.status
     if mode == "mesh":
         bake.build_mesh(job, store, events.append)
     elif mode == "handles":
         handles_of_frames.find_handles(job, store, baking.wanted_modes(obj), events.append)
-        apply(obj, store.folder, obj.sinew.bake.status)
     else:
         modes = baking.wanted_modes(obj)
         try:
-            ended = bake.bake(job, store, events.append, resume=mode == "resume", modes=modes, until=until)
+            status = STATUS_OF[bake.bake(job, store, events.append, resume=mode == "resume", modes=modes, until=until)]
         except SinewError as error:
             apply(obj, store.folder, STATUS_OF["error"], str(error))
             raise
-        apply(obj, store.folder, STATUS_OF[ended])
     baking.note_mesh(obj, next((e for e in events if e["event"] == "mesh"), {}))
+    if mode != "mesh":
+        apply(obj, store.folder, status)
 
 
 def child_run(obj: Any, mode: str, job: Any, store: Any, until: int | None = None, place: str = "") -> child.Run:

@@ -16,7 +16,7 @@ from ..core.simulation.disk_space import check_disk_space, expected_bytes, size_
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
-from . import choices
+from . import choices, forecasts
 from . import job as child
 from .bridge import cache_owner, job_in
 from .bridge.cache_out import cache_path
@@ -245,6 +245,7 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
         return
     record = obj.sinew.bake
     counts = f"{event['tets']:,} tetrahedra on {event['vertices']:,} vertices"
+    record.tets = event["tets"]
     record.mesh_summary = f"{counts}, smallest angle {event['min_dihedral']:.0f}°"
     record.body_mass, record.body_volume, record.body_size = event["mass"], event["volume"], event["size"]
     record.mesh_warning = " ".join(said for said in event["warnings"] if said != event["points_warning"])
@@ -292,6 +293,8 @@ def note_report(obj: Any, store: FrameStore) -> None:
     record.report = "\n".join(report.summary())
     record.linear_solver = report.linear_solver
     record.message = record.message or report.unsettled_words()
+    solver, steps = store.job().solver, sum(frame.steps for frame in report.frames)
+    forecasts.note_pace(solver.solver, record, steps, report.seconds, solver.modes)
 
 
 def note_error(obj: Any, error: SinewError) -> None:

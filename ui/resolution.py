@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import figures, job
+from ..blender_addon import figures, forecasts, job
 from .bake import draw_progress
 from .places import Subject, panels, properties_layout, wrapped
 
@@ -17,6 +17,9 @@ class Resolution(Subject):
         column = layout.column()
         column.prop(settings, "method")
         column.prop(settings, "cells_across")
+        words, icon = forecasts.cost_words(obj, context)
+        if words:
+            wrapped(layout, words, context, icon)
         column = layout.column()
         column.prop(settings, "place")
         if settings.place == "MODIFIER":

@@ -29,6 +29,7 @@ from .lattice_cells import (
 )
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles, sample_surface
+from .tet_count import expected_tets, measured
 from .tet_mesh import TetMesh
 from .winding_number import WindingNumber
 
@@ -36,8 +37,6 @@ MAX_TETS = 2_000_000
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 LEAST_FILL = 0.1
-SHEET_TETS = 10.0
-"""Tets that a plane of one cell's area cuts on average: 12 tets a cell times their mean width of 0.82 cell sides."""
 
 
 def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
@@ -68,7 +67,7 @@ def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     used = surface.positions[triangles.ravel()]
     low, high = used.min(axis=0), used.max(axis=0)
     cell_side = float((high - low).max()) / (cells_across - 0.5)
-    _refuse_too_many(surface, triangles, cell_side, cells_across)
+    _refuse_too_many(surface, cells_across)
 
     centre = 0.5 * (low + high)
     extent = (high - low) / cell_side
@@ -91,23 +90,19 @@ def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     return TetMesh(rest_positions, tets, fill)
 
 
-def estimated_tets(surface: SurfaceMesh, triangles: np.ndarray, cell_side: float) -> float:
-    """About how many tets the lattice will have: full cells for the enclosed volume, a layer for the area."""
-    corners = (surface.positions - surface.positions.mean(axis=0))[triangles]
-    volume = abs(float(np.einsum("ni,ni->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))) / 6.0
-    box = float(np.ptp(surface.positions[triangles.ravel()], axis=0).prod())
-    return 12.0 * min(volume, box) / cell_side**3 + SHEET_TETS * surface.area / cell_side**2
-
-
-def _refuse_too_many(surface: SurfaceMesh, triangles: np.ndarray, cell_side: float, cells_across: int) -> None:
-    estimate = estimated_tets(surface, triangles, cell_side)
-    if estimate <= MAX_TETS:
+def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
+    measure = measured(surface)
+    if measure is None:
         return
-    smaller = cells_across
-    while smaller > 2 and estimated_tets(surface, triangles, cell_side * cells_across / smaller) > MAX_TETS:
-        smaller -= 1
+
+    def expected(cells: int) -> float:
+        return expected_tets(measure, "lattice", cells)
+
+    if expected(cells_across) <= MAX_TETS:
+        return
+    smaller = next((cells for cells in range(cells_across - 1, 2, -1) if expected(cells) <= MAX_TETS), 2)
     raise MeshError(
-        f"{cells_across} cells across would make about {estimate / 1e6:.1f} million tetrahedra.",
+        f"{cells_across} cells across would make about {expected(cells_across) / 1e6:.1f} million tetrahedra.",
         f"Set Resolution to {smaller} or less.",
     )
 

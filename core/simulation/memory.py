@@ -15,8 +15,7 @@ from ..errors import NotEnoughMemoryError
 from ..linear_solvers.available_memory import available_memory
 from ..linear_solvers.factor_size import entries_of, entries_of_compact, factor_bytes
 from ..linear_solvers.registry import DIRECT_SOLVERS
-from ..mesh.lattice import estimated_tets
-from ..mesh.surface_samples import proper_triangles
+from ..mesh.tet_count import expected_tets, measured
 from ..mesh.tet_mesh import TetMesh
 from ..solvers.registry import in_subspace
 from .job import Job
@@ -91,15 +90,13 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     available = available_memory() if available is None else available
     if available is None or job.resolution.method != "lattice":
         return
-    surface = job.surface
-    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
-    if len(triangles) == 0:
+    measure = measured(job.surface)
+    if measure is None:
         return  # the tetrahedralisation tells
-    longest = float(np.ptp(surface.positions[triangles.ravel()], axis=0).max())
     other, factors = outside_bytes(job), 1 + _field_factors(job) + _axis_factors(job)
 
     def needed(cells: int) -> float:
-        tets = estimated_tets(surface, triangles, longest / (cells - 0.5))
+        tets = expected_tets(measure, job.resolution.method, cells)
         if in_subspace(job.solver):
             return _reduced(job, tets, tets / TETS_A_VERTEX, other)
         return least_memory(tets, other, factors)

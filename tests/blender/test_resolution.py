@@ -6,7 +6,7 @@ from importlib.machinery import PathFinder
 
 import bpy
 import pytest
-from sinew.blender_addon import baking
+from sinew.blender_addon import baking, forecasts
 from sinew.core.simulation.kept_mesh import unpack
 
 
@@ -30,3 +30,39 @@ def test_clean_says_why_it_refuses_a_mesh(body, saved):
     with pytest.raises(RuntimeError, match="is open: 3 edges"):
         bpy.ops.sinew.tetrahedralize()
     assert "Draft or Robust" in body.sinew.bake.message
+
+
+def test_the_cost_is_told_before_anything_is_made(body, monkeypatch):
+    monkeypatch.setattr(forecasts, "_paces", {})
+    words, icon = forecasts.cost_words(body, bpy.context)
+    assert words.startswith("About ") and "tetrahedra" in words and words.endswith("a frame") and icon == "INFO"
+    body.sinew.cells_across = 40
+    finer, _ = forecasts.cost_words(body, bpy.context)
+    count = [int(w.split()[1].replace(",", "")) for w in (words, finer)]
+    assert 100 * count[0] < count[1]
+    body.sinew.cells_across = 400
+    assert forecasts.cost_words(body, bpy.context)[1] == "ERROR"
+    body.sinew.method, body.sinew.cells_across = "clean", 4
+    assert forecasts.cost_words(body, bpy.context)[0].startswith("Roughly")
+
+
+def test_an_edit_of_the_mesh_is_measured_anew(body, monkeypatch):
+    monkeypatch.setattr(forecasts, "_measures", {})
+    before = forecasts.cost_words(body, bpy.context)[0]
+    body.scale = (1.0, 1.0, 3.0)
+    bpy.context.view_layer.update()
+    assert forecasts.cost_words(body, bpy.context)[0] != before
+    body.data.clear_geometry()
+    assert forecasts.cost_words(body, bpy.context) == ("", "NONE")
+
+
+def test_a_bake_tells_the_pace_of_the_next(body, saved, monkeypatch):
+    monkeypatch.setattr(forecasts, "_paces", {})
+    bpy.ops.sinew.bake()
+    record = body.sinew.bake
+    assert record.pace_solver == "mixed_fem" and record.pace_seconds > 0.0 and record.tets > 0
+    assert "last bake" in forecasts.cost_words(body, bpy.context)[0]
+    monkeypatch.setattr(forecasts, "_paces", {})  # Blender was closed meanwhile
+    assert "last bake" in forecasts.cost_words(body, bpy.context)[0]
+    body.sinew.solver = "newton"
+    assert "last bake" not in forecasts.cost_words(body, bpy.context)[0]

@@ -1,0 +1,26 @@
+"""Mesh -> the few figures by which tetrahedra are counted beforehand: cheap enough for a panel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.mesh.tet_count import SurfaceMeasure, measured
+from .mesh_in import object_to_world, transform, triangles_of, vertex_positions
+from .stack import Place
+
+
+def surface_measure(obj: Any, place: Place, context: Any) -> tuple[SurfaceMeasure | None, int]:
+    """Figures of about the shape that is simulated, and its number of vertices; None where it has no area.
+
+    Nothing is evaluated for it: the mesh itself stands in, or what all modifiers make of it where some of them are
+    simulated, as they may mirror or multiply it.
+    """
+    mesh = obj.data
+    if place.below:
+        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+        mesh = evaluated.data if evaluated.is_evaluated else mesh
+    if len(mesh.vertices) == 0 or len(mesh.polygons) == 0:
+        return None, len(mesh.vertices)
+    positions = transform(object_to_world(obj, context.scene), vertex_positions(mesh))
+    return measured(SurfaceMesh(positions, triangles_of(mesh, mirrored=False))), len(positions)

@@ -1,0 +1,102 @@
+"""What the resolution that is set will cost, in words for the panel: tetrahedra, memory, time a frame.
+
+A panel is drawn often, a slider being dragged most of all: the surface is measured anew once in a while, and what
+depends on the settings is a formula.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ..core.errors import SinewError
+from .bridge.stack import place_of
+
+if TYPE_CHECKING:
+    from ..core.mesh.tet_count import SurfaceMeasure
+    from ..core.simulation.forecast import Pace
+
+LASTING = 2.0
+"""Seconds for which a surface counts as measured."""
+
+_measures: dict[int, tuple[float, tuple[Any, ...], SurfaceMeasure | None, int]] = {}
+_paces: dict[str, Pace] = {}
+
+
+def cost_words(obj: Any, context: Any) -> tuple[str, str]:
+    """What the body will cost at its settings, and an icon; "" where that cannot be told."""
+    from ..core.linear_solvers.available_memory import available_memory
+    from ..core.mesh.lattice import MAX_TETS
+    from ..core.simulation.disk_space import size_words
+    from ..core.simulation.forecast import forecast
+    from .bridge.settings_in import resolution_settings, solver_settings
+
+    measure, points = _measure(obj, context)
+    if measure is None:
+        return "", "NONE"
+    settings = obj.sinew
+    try:
+        resolution, solver = resolution_settings(settings), solver_settings(settings, context.scene)
+        cost = forecast(measure, resolution, solver, points, _pace(obj))
+    except SinewError:  # a setting of another version: a bake will tell
+        return "", "NONE"
+    tets = _two_digits(cost.tets)
+    if resolution.method == "lattice" and cost.tets > MAX_TETS:
+        return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
+    words = "About" if resolution.method == "lattice" else "Roughly"
+    words += f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {_time(cost.seconds)} a frame"
+    free = available_memory()
+    if free is not None and cost.memory > free:
+        return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
+    return words + (", going by the last bake" if cost.is_measured else ""), "INFO"
+
+
+def note_pace(solver: str, record: Any, steps: int, seconds: float, modes: int) -> None:
+    """Keep how long the steps of a bake took, on its record and until Blender is closed."""
+    if steps < 1 or seconds <= 0.0 or record.tets < 1:
+        return
+    record.pace_solver, record.pace_seconds, record.pace_modes = solver, seconds / steps, modes
+    _paces[solver] = _pace_of(record)
+
+
+def _pace(obj: Any) -> Pace | None:
+    """What the newest bake with the object's solver has told; of this session, else of any body in the file."""
+    solver = obj.sinew.solver
+    if solver in _paces:
+        return _paces[solver]
+    records = (other.sinew.bake for other in (obj, *bpy.data.objects) if other.type == "MESH")
+    return next((_pace_of(r) for r in records if r.pace_solver == solver and r.tets > 0), None)
+
+
+def _pace_of(record: Any) -> Pace:
+    from ..core.simulation.forecast import Pace
+
+    return Pace(record.pace_seconds, record.tets, record.pace_modes)
+
+
+def _measure(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, int]:
+    from .bridge.measure_in import surface_measure
+
+    place = place_of(obj)
+    key = place.below, len(obj.data.vertices), len(obj.data.polygons), tuple(map(tuple, obj.matrix_world))
+    now = time.monotonic()
+    made, kept, measure, points = _measures.get(obj.session_uid, (0.0, (), None, 0))
+    if kept != key or now > made + LASTING:
+        measure, points = surface_measure(obj, place, context)
+        if len(_measures) > 100:
+            _measures.clear()
+        _measures[obj.session_uid] = now, key, measure, points
+    return measure, points
+
+
+def _two_digits(value: float) -> float:
+    return float(f"{value:.2g}")
+
+
+def _time(seconds: float) -> str:
+    for limit, unit in ((90.0, "min"), (0.1, "s")):
+        if seconds >= limit:
+            return f"{seconds / (60.0 if unit == 'min' else 1.0):.2g} {unit}"
+    return f"{1e3 * seconds:.2g} ms"

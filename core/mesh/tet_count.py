@@ -1,0 +1,76 @@
+"""About how many tetrahedra a surface will be filled with, from a few figures of it: cheap, for interfaces and limits.
+
+Of the lattice: 12 tets a cell for the enclosed volume, and half of what the surface cuts, since the half inside is in
+the volume already. Sheets enclose nothing and keep both halves; ``openness`` goes from one to the other. Against 15
+bodies at 6 to 40 cells (sphere, cube, torus, plate, sheet, Suzanne, bear ...) this was within 12 % for three quarters,
+and 34 % high at most; parts that pass through each other count twice.
+
+Of the others: what the volume asks for and what the faces ask for, as the root of the squares. Faces that are finer
+than a cell make this a guess, within a factor of two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .surface_mesh import SurfaceMesh
+from .surface_samples import proper_triangles
+
+CELL_TETS = 12.0
+SHEET_TETS = 10.0
+"""Tets that a plane of one cell's area cuts on average: 12 tets a cell times their mean width of 0.82 cell sides."""
+ROBUST_CELL_TETS = 8.5
+"""Of fTetWild in a cube of its edge length."""
+CLEAN_FACE_TETS, ROBUST_FACE_TETS = 4.0, 1.5
+"""Tets for each triangle where the triangles are finer than the cells: 2 to 6, and 1 to 5, were counted."""
+
+
+@dataclass(frozen=True)
+class SurfaceMeasure:
+    """What counts of a surface: longest side (m), enclosed volume (m³), area (m²), number of triangles, and openness:
+    0 where it is closed, 1 for a flat sheet.
+    """
+
+    size: float
+    volume: float
+    area: float
+    triangles: int
+    openness: float
+
+    @property
+    def thickness(self) -> float:
+        """Mean thickness, m, as of a plate with this volume and area."""
+        return 2.0 * self.volume / self.area
+
+
+def measured(surface: SurfaceMesh) -> SurfaceMeasure | None:
+    """Figures of a surface, or None where no triangle has an area."""
+    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    if len(triangles) == 0:
+        return None
+    used = surface.positions[triangles.ravel()]
+    corners = (surface.positions - used.mean(axis=0))[triangles]
+    doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    volume = abs(float(np.einsum("ni,ni->", corners[:, 0], doubled))) / 6.0
+    box = np.ptp(used, axis=0)
+    areas = np.linalg.norm(doubled, axis=1)
+    openness = float(np.linalg.norm(doubled.sum(axis=0)) / areas.sum())
+    return SurfaceMeasure(
+        float(box.max()), min(volume, float(box.prod())), 0.5 * float(areas.sum()), len(triangles), openness
+    )
+
+
+def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int) -> float:
+    """About how many tets a method (``ResolutionSettings.method``) makes."""
+    if method == "robust":
+        edge = measure.size / cells_across
+        return float(np.hypot(ROBUST_CELL_TETS * measure.volume / edge**3, ROBUST_FACE_TETS * measure.triangles))
+    side = measure.size / (cells_across - 0.5)
+    full = CELL_TETS * measure.volume / side**3
+    if method == "lattice":
+        return full + 0.5 * SHEET_TETS * (1.0 + measure.openness) * measure.area / side**2
+    # A thin body has tets as small as it is thick, wherever that is.
+    thin = measure.area / max(measure.thickness, 1e-3 * measure.size) ** 2
+    return float(np.sqrt(full**2 + thin**2 + (CLEAN_FACE_TETS * measure.triangles) ** 2))
