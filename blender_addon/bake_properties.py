@@ -66,6 +66,7 @@ class SinewBake(bpy.types.PropertyGroup):
     body_volume: FloatProperty(name="Volume", description="Of the body, m³; 0 unknown", options=set())
     body_size: FloatProperty(name="Size", description="Longest side at rest, m; 0 unknown", options=set())
     mesh_warning: StringProperty(name="Warning", description="About the tetrahedra, or the size", options=set())
+    is_thin: BoolProperty(name="Thin Parts", description="Some are thinner than a cell", options=set())
     points_warning: StringProperty(name="Warning", description="About too few cubature points", options=set())
     points_that_suffice: IntProperty(
         name="Points That Suffice", description="Cubature points, where there are too few; 0 unknown", options=set()

@@ -249,6 +249,7 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
     record.mesh_summary = f"{counts}, smallest angle {event['min_dihedral']:.0f}°"
     record.body_mass, record.body_volume, record.body_size = event["mass"], event["volume"], event["size"]
     record.mesh_warning = " ".join(said for said in event["warnings"] if said != event["points_warning"])
+    record.is_thin = event.get("is_thin", False)
     record.points_warning, record.points_that_suffice = event["points_warning"], event["points_that_suffice"]
 
 

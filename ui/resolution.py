@@ -40,6 +40,8 @@ def _draw_result(layout, record, context):
         wrapped(layout, _body_words(record, context.scene), context, "PHYSICS")
     if record.mesh_warning:
         wrapped(layout, record.mesh_warning, context, "ERROR")
+    if record.is_thin:
+        layout.operator("sinew.select_thin", icon="RESTRICT_SELECT_OFF")
 
 
 def _body_words(record, scene):

@@ -38,6 +38,7 @@ from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
+from .thin_warnings import thin_warnings
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -112,7 +113,8 @@ def materials(
 def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFields) -> dict[str, Any]:
     """The figures of the tetrahedra and of the body they make (SI), and what a user should know of them."""
     figures = quality(mesh)
-    warnings = [*layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
+    thin = thin_warnings(job)
+    warnings = [*thin, *layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
     far = int(np.count_nonzero(embedding.far_outside))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
@@ -135,6 +137,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         "volume": float(mesh.body_volumes.sum()),
         "size": job.surface.size,
         "warnings": warnings,
+        "is_thin": bool(thin),
         "points_warning": "",
         "points_that_suffice": 0,
     }

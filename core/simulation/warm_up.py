@@ -22,7 +22,9 @@ from ..mesh.crossings import crossing_triangles
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_search import SurfaceSearch
+from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
+from ..mesh.thin_parts import thin_parts
 from ..model.model import Model, build_model
 from ..model.settings import EARTH, ResolutionSettings, SolverSettings
 from ..solvers import SOLVERS, make_solver
@@ -36,17 +38,21 @@ def _tetrahedron() -> SurfaceMesh:
     return SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
 
 
-def _two_parts(surface: SurfaceMesh) -> tuple[np.ndarray, np.ndarray]:
+def _on_surface(surface: SurfaceMesh, mesh: TetMesh) -> None:
+    embed(surface.positions, mesh)
+    thin_parts(surface, 1.0)
     n = len(surface.positions)
-    return np.vstack([surface.positions, surface.positions + 0.1]), np.vstack(
-        [surface.triangles, surface.triangles + n]
+    twice = (
+        np.vstack([surface.positions, surface.positions + 0.1]),
+        np.vstack([surface.triangles, surface.triangles + n]),
     )
+    crossing_triangles(*twice)
 
 
 def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
     surface = _tetrahedron()
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
-    yield "tetrahedra", lambda: (embed(surface.positions, mesh), crossing_triangles(*_two_parts(surface)))
+    yield "tetrahedra", lambda: _on_surface(surface, mesh)
     F, s, p = np.eye(3)[None].copy(), np.array([[1.0, 1, 1, 0, 0, 0]]), np.ones((1, 2))
     for law in ENERGIES.values():
         yield (

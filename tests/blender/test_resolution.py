@@ -66,3 +66,35 @@ def test_a_bake_tells_the_pace_of_the_next(body, saved, monkeypatch):
     assert "last bake" in forecasts.cost_words(body, bpy.context)[0]
     body.sinew.solver = "newton"
     assert "last bake" not in forecasts.cost_words(body, bpy.context)[0]
+
+
+@pytest.fixture
+def finned(add_mesh, saved):
+    """A cube with a thin fin beside it, vertices 8 to 15."""
+    corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    fin = [(1.5 + x, 0.02 * y, 0.5 * z) for x, y, z in corners]
+    obj = add_mesh(corners + fin, quads + [tuple(8 + v for v in quad) for quad in quads])
+    bpy.ops.sinew.enable()
+    obj.sinew.cells_across = 10
+    return obj
+
+
+def test_thin_parts_are_named_and_selected(finned):
+    bpy.ops.sinew.tetrahedralize()
+    record = finned.sinew.bake
+    assert record.is_thin and "14% of the surface is thinner than a cell (263 mm), at vertex 8" in record.mesh_warning
+    assert bpy.ops.sinew.select_thin() == {"FINISHED"}
+    assert finned.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [v.index for v in finned.data.vertices if v.select] == list(range(8, 16))
+    finned.sinew.cells_across = 200
+    assert bpy.ops.sinew.select_thin() == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert not any(v.select for v in finned.data.vertices)
+
+
+def test_other_methods_follow_thin_parts(finned):
+    finned.sinew.method = "robust"
+    bpy.ops.sinew.tetrahedralize()
+    assert not finned.sinew.bake.is_thin and "thinner" not in finned.sinew.bake.mesh_warning

@@ -1,0 +1,47 @@
+"""What a user should know of parts of a body that are thinner than its cells."""
+
+from __future__ import annotations
+
+import math
+
+from ..mesh.tet_count import measured
+from ..mesh.thin_parts import ThinParts, thin_parts
+from ..model.settings import ResolutionSettings
+from .job import Job
+from .lengths import length_words
+
+LEAST_SHARE = 0.005
+"""Part of the surface that is worth a word."""
+
+
+def cell_of(job: Job) -> float:
+    """Side of the job's cells, m; 0 where its tets follow the surface, however thin it is."""
+    measure = measured(job.surface)
+    if measure is None or job.resolution.method != "lattice":
+        return 0.0
+    return measure.size / (job.resolution.cells_across - 0.5)
+
+
+def find_thin(job: Job) -> ThinParts | None:
+    """Parts that are thinner than a cell, where they are worth a word."""
+    cell = cell_of(job)
+    if cell == 0.0:
+        return None
+    found = thin_parts(job.surface, cell)
+    return found if found.share >= LEAST_SHARE else None
+
+
+def thin_warnings(job: Job) -> list[str]:
+    """One sentence with a remedy, or none."""
+    found = find_thin(job)
+    if found is None:
+        return []
+    cell = cell_of(job)
+    enough = math.ceil(cell * (job.resolution.cells_across - 0.5) / found.thickness + 0.5)
+    _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
+    remedy = f"set Cells Across to {enough} to give half of them a cell" if enough <= most else "choose Robust"
+    return [
+        f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
+        f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "
+        f"{remedy}."
+    ]

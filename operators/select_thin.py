@@ -1,0 +1,41 @@
+"""Show the parts that are thinner than a cell by selecting them."""
+
+import bpy
+
+from ..core.errors import SinewError
+from . import polls
+
+
+class SINEW_OT_select_thin(bpy.types.Operator):
+    bl_idname = "sinew.select_thin"
+    bl_label = "Select Thin Parts"
+    bl_description = (
+        "Select the vertices where the body is thinner than a cell, in Edit Mode: fingers, ears, sheets. The draft "
+        "lattice can merge neighbours there. Only faces that look away from each other count, so edges do not"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return polls.idle_body(cls, context) is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        # Here, since it loads Numba, which Blender's start should not wait for.
+        from ..blender_addon.bridge.thin_in import select_thin
+
+        obj = context.object
+        if obj.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+        try:
+            count = select_thin(obj, context.scene)
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        context.tool_settings.mesh_select_mode = (True, False, False)
+        bpy.ops.object.mode_set(mode="EDIT")
+        cells = obj.sinew.cells_across
+        self.report({"INFO"}, f"{count} vertices are where the body is thinner than one of {cells} cells across")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_select_thin,)
