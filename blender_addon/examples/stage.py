@@ -84,7 +84,8 @@ class Stage:
     def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
         """A material for renders and viewports."""
         material = bpy.data.materials.new(name)
-        material.use_nodes = True
+        if material.node_tree is None:  # since 5.0 there always is one, and the switch is deprecated
+            material.use_nodes = True
         material.diffuse_color = (*colour, 1.0)
         material.roughness = roughness
         surface = material.node_tree.nodes["Principled BSDF"].inputs

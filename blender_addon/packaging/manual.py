@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 
@@ -13,6 +14,7 @@ PICTURES = ROOT / "docs" / "manual" / "pictures"
 
 def run() -> int:
     """Photograph, cut, render; 0."""
+    os.environ["SINEW_MANUAL"] = "1"
     if testing.run(["gui"], ["-k", "manual"]) != 0:
         raise BuildError("the windowed Blender made no pictures; what it said stands above.")
     PICTURES.mkdir(exist_ok=True)

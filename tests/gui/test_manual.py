@@ -1,5 +1,6 @@
 """Adding an example is one step of undo; the pictures of the manual are cut out of photographs."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ VIEW = (240, 90, 1030, 900)
 
 @pytest.fixture(scope="module")
 def shown(windowed):
-    return windowed.run("manual", timeout=400.0)
+    """What takes minutes, compiling on the way, is photographed for the manual alone."""
+    whole = "SINEW_MANUAL" in os.environ
+    return windowed.run("manual", timeout=1000.0 if whole else 180.0, tetrahedra=whole)
 
 
 def trimmed(picture):

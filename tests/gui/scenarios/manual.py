@@ -78,7 +78,7 @@ def photograph_tetrahedra(gui):
     job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
     with gui.context():
         bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)
-    yield from gui.wait_until(lambda: job.current() is None, 240.0, "the body has tetrahedra")
+    yield from gui.wait_until(lambda: job.current() is None, 900.0, "the body has tetrahedra")
     shown = bpy.context.workspace.sinew
     shown.show_tets = shown.use_slice = True
     shown.slice_axis, shown.slice_offset = "Y", 0.55
@@ -104,7 +104,8 @@ def scenario(gui):
         bpy.ops.view3d.view_orbit(angle=-0.35, type="ORBITUP")
         bpy.ops.view3d.view_selected()
     yield from gui.photograph("whole")
-    yield from photograph_tetrahedra(gui)
+    if gui.parameters["tetrahedra"]:
+        yield from photograph_tetrahedra(gui)
     region = gui.region("UI")
     gui.record("sidebar", [region.x, gui.window.height - region.y - region.height, region.width, region.height])
     yield from photograph_panels(gui, ("resolution", "materials", "collisions", "solver", "bake"))
