@@ -16,6 +16,7 @@ from ..core.simulation.disk_space import check_disk_space, expected_bytes, size_
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
+from ..core.simulation.store_lock import locked
 from . import choices, forecasts
 from . import job as child
 from .bridge import cache_owner, job_in
@@ -43,8 +44,12 @@ def prepare(
     job.check()
     check_before_tetrahedra(job)  # here, too: the frames of the bake before are still there
     folder = job_in.writable_folder(obj)
-    check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
-    store = FrameStore.create(folder, job)
+    try:
+        check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+        store = FrameStore.create(folder, job)
+    except StoreError:
+        cache_owner.delete_empty(folder)
+        raise
     if not any(store.read_kept(kind) for kind in ("mesh", "subspace")):
         for folder in (job_in.unsaved_live_path(obj), job_in.live_path(obj)):
             store.take_kept(FrameStore(folder))
@@ -67,6 +72,8 @@ def prepare_resume(
     if changed:
         raise job_in.out_of_date(changed)
     store = own_store(obj)
+    with locked(store.folder):  # another Blender at work is told before the child is started
+        store.mend_job(job)
     check_disk_space(job, store, len(store.frames()), with_cache=obj.sinew.result == "CACHE")
     _note_folder(obj, store)
     _note_warnings(obj, job)
@@ -80,7 +87,9 @@ def open_store(obj: Any) -> FrameStore:
         folder = job_in.default_folder(obj)
     if not folder.is_dir():
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")
-    return FrameStore.open(folder)
+    store = FrameStore.open(folder)
+    store.check_about()
+    return store
 
 
 def own_store(obj: Any) -> FrameStore:
@@ -174,7 +183,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
 def discard_bare(store: FrameStore) -> bool:
     """Whether a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
-    if not store.is_bare():
+    log = store.folder / child.LOG_NAME
+    if not store.is_bare() or log.is_file() and log.stat().st_size:  # of a failure that is to be reported
         return False
     _delete_folder(store.folder)
     return True
@@ -211,13 +221,16 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> None:
-    """Remove the baked shapes and the frames on disk; frames that another object still names are kept."""
+    """Remove the frames on disk and the baked shapes; frames that another object still names are kept. StoreError, and
+    the scene as it was, where the disk does not let them go.
+    """
     folder = job_in.recorded_folder(obj)
+    if folder is not None and folder.is_dir() and cache_owner.may_delete(obj, folder):
+        with locked(folder):
+            remove(cache_path(folder))
+        _delete_folder(folder)
     remove_result(obj)
     obj.sinew.property_unset("bake")
-    if folder is not None and folder.is_dir() and cache_owner.may_delete(obj, folder):
-        remove(cache_path(folder))
-        _delete_folder(folder)
 
 
 def delete_live(obj: Any) -> None:

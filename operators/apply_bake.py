@@ -28,7 +28,8 @@ class SINEW_OT_apply_bake(bpy.types.Operator):
         try:
             count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))
         except SinewError as error:
-            obj.sinew.bake.status = "FAILED"
+            if not baking.is_baked(obj):  # what Convert Result cannot turn into another is still there
+                obj.sinew.bake.status = "FAILED"
             baking.note_error(obj, error)
             self.report({"WARNING"}, str(error))
             return {"FINISHED"}

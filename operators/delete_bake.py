@@ -3,6 +3,7 @@
 import bpy
 
 from ..blender_addon import baking, comparing
+from ..core.errors import SinewError
 from . import polls
 
 
@@ -34,9 +35,14 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = baking.source_of(context.object) or context.object
-        comparing.remove(source)
-        baking.delete(source)
-        baking.delete_live(source)
+        try:
+            comparing.remove(source)
+            baking.delete(source)
+            baking.delete_live(source)
+        except SinewError as error:
+            baking.note_error(source, error)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         context.view_layer.objects.active = source
         return {"FINISHED"}
 

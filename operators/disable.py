@@ -3,6 +3,7 @@
 import bpy
 
 from ..blender_addon import baking
+from ..core.errors import SinewError
 from . import polls
 
 
@@ -20,8 +21,13 @@ class SINEW_OT_disable(bpy.types.Operator):
         obj = context.object
         if obj.mode == "EDIT":
             bpy.ops.object.mode_set(mode="OBJECT")
-        baking.delete(obj)
-        baking.delete_live(obj)
+        try:
+            baking.delete(obj)
+            baking.delete_live(obj)
+        except SinewError as error:
+            baking.note_error(obj, error)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         obj.sinew.enabled = False
         return {"FINISHED"}
 

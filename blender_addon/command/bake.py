@@ -18,6 +18,7 @@ from ...core.simulation import bake as library
 from ...core.simulation.frame_store import FrameStore
 from ...core.simulation.job import Job
 from ...core.simulation.lengths import length_words
+from ...core.simulation.store_lock import locked
 from .. import baking
 from ..bridge.frames_out import lost_words
 from . import last_line
@@ -68,13 +69,15 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
         progress.say(f"warning: {warning}")
     modes = baking.wanted_modes(obj)
     try:
-        library.bake(job, store, progress, should_stop=lambda: bool(caught), resume=resumes, modes=modes)
+        with locked(store.folder):  # until the frames are in the scene
+            library.bake(job, store, progress, should_stop=lambda: bool(caught), resume=resumes, modes=modes)
+            if not caught:
+                baking.note_mesh(obj, progress.mesh)
+                baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError:
         baking.discard_bare(store)
         raise
     if not caught:
-        baking.note_mesh(obj, progress.mesh)
-        baking.put_result(obj, bpy.context, "DONE", store)
         record = obj.sinew.bake
         warning = [f"warning: {record.message}"] if record.message else []
         error = [record.error] if record.error else []

@@ -14,9 +14,11 @@ from .job import Job
 from .kept_handles import kept_handles
 from .prepare import OnEvent, Prepared, Stopped, ignore, materials, prepare, tetrahedra
 from .run import simulate
+from .store_lock import alone
 from .warm_up import load_kernels, warm_up
 
 
+@alone
 def bake(
     job: Job,
     store: FrameStore,
@@ -122,6 +124,7 @@ def _simulate(
     return {"event": "done", "frames": job.frame_count, "unsettled": unsettled}
 
 
+@alone
 def build_mesh(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:

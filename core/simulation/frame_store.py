@@ -13,6 +13,7 @@ was reported.
     handles.sinew      the frames as handles under weights, where the result is kept so
     difference.sinew   how far the frames are from those of another bake, where they were compared
     frame_000012.sinew positions of the render surface, world space, metres
+    lock               while a process writes to the store (``store_lock``)
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
 
@@ -35,6 +36,7 @@ from .array_file import read_arrays, remove, write_arrays
 from .job import Job
 from .job_changes import described
 from .process_memory import peak_memory
+from .store_lock import locked
 
 STORE_FORMAT = 3
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
@@ -68,15 +70,16 @@ class FrameStore:
                 f"The cache folder {store.folder} cannot be made ({error.strerror or error}).",
                 "Choose a folder that can be written: for a .blend, save it elsewhere.",
             ) from error
-        changed = store.outdated_by(job)
-        store._delete_frames(from_frame=None)
-        if any(part in changed for part in ("version", "mesh", "resolution")):
-            for kind in KEPT:
-                remove(store._path(kind))
-        # The job goes away first and comes back last: without it the store counts as empty.
-        remove(store.folder / "job.npz")
-        write_arrays(store._path("about"), {}, {"format": STORE_FORMAT, "fingerprints": job.fingerprints()})
-        job.save(store.folder / "job.npz")
+        with locked(store.folder):
+            changed = store.outdated_by(job)
+            store._delete_frames(from_frame=None)
+            if any(part in changed for part in ("version", "mesh", "resolution")):
+                for kind in KEPT:
+                    remove(store._path(kind))
+            # The job goes away first and comes back last: without it the store counts as empty.
+            remove(store.folder / "job.npz")
+            write_arrays(store._path("about"), {}, {"format": STORE_FORMAT, "fingerprints": job.fingerprints()})
+            job.save(store.folder / "job.npz")
         store._known_vertices = len(job.surface.positions)
         return store
 
@@ -97,6 +100,18 @@ class FrameStore:
         job = Job.load(self.folder / "job.npz")
         self._known_vertices = len(job.surface.positions)
         return job
+
+    def check_about(self) -> None:
+        """StoreError when what is told of the bake cannot be read."""
+        if not self._about():
+            raise StoreError(f"What is told of the bake in {self.folder} is damaged.", "Delete Bake and bake again.")
+
+    def mend_job(self, job: Job) -> None:
+        """Write the job anew where its file is damaged; it has to be the same (:meth:`outdated_by`)."""
+        try:
+            self.job()
+        except StoreError:
+            job.save(self.folder / "job.npz")
 
     def fingerprints(self) -> dict[str, str]:
         """Fingerprints of the job's parts; empty when there is none or it cannot be read."""
@@ -285,13 +300,16 @@ class FrameStore:
         return not self.frames() and not any(self._path(kind).is_file() for kind in KEPT)
 
     def delete(self) -> None:
-        """Remove this store's own files, and the folder when nothing else lies in it; StoreError when that fails."""
+        """Remove this store's own files, and the folder when nothing else lies in it; StoreError when that fails, or
+        another process writes to it.
+        """
         if not self.folder.is_dir():
             return
-        self._delete_frames(from_frame=None)
-        for name in ("job.npz", "about.sinew", *(f"{kind}.sinew" for kind in KEPT)):
-            remove(self.folder / name)
-            remove(self.folder / f"{name}.part")
+        with locked(self.folder):
+            self._delete_frames(from_frame=None)
+            for name in ("job.npz", "about.sinew", *(f"{kind}.sinew" for kind in KEPT)):
+                remove(self.folder / name)
+                remove(self.folder / f"{name}.part")
         if self._names():
             return
         try:

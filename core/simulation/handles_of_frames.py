@@ -23,6 +23,7 @@ from .frame_store import FrameStore
 from .job import Job
 from .kept_handles import Handles, keep, kept_handles
 from .prepare import OnEvent, Prepared, Stopped, ignore, prepare
+from .store_lock import alone
 from .warm_up import warm_up
 
 
@@ -50,6 +51,7 @@ def mode_count(job: Job, model: Model, modes: int) -> int:
     return min(max(modes, loose), n - len(model.pinned))
 
 
+@alone
 def find_handles(
     job: Job,
     store: FrameStore,

@@ -32,9 +32,11 @@ from .job import Job
 from .live import Grab, LiveBody
 from .prepare import OnEvent, Prepared, Stopped, prepare
 from .run import Frame
+from .store_lock import alone
 from .warm_up import load_kernels, warm_up
 
 
+@alone
 def serve(
     job: Job,
     store: FrameStore,

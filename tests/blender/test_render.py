@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import bpy
@@ -44,6 +45,20 @@ def test_update_renders_what_is_missing_and_what_is_older_than_the_scene(shot, c
     assert command.run(bake) == 0
     assert all(times(shot)[name] > after[name] for name in NAMES), "the .blend is newer than all of them"
     assert "rendered 1, kept 2 of 3" in capfd.readouterr().err
+
+
+def test_images_from_the_future_are_rendered_again(shot):
+    """The clock was set back after they were made: the .blend may be newer."""
+    bake = ["bake", "--render", "--update"]
+    assert command.run(bake) == 0
+    ahead = time.time() + 3600.0
+    os.utime(shot / NAMES[0], (ahead, ahead))
+    assert command.run(bake) == 0
+    assert times(shot)[NAMES[0]] < ahead * 1e9
+    os.utime(bpy.data.filepath, (ahead, ahead))
+    before = times(shot)
+    assert command.run(bake) == 0
+    assert all(times(shot)[name] > before[name] for name in NAMES), "the .blend is from the future"
 
 
 def test_a_bake_that_replaces_another_renders_everything(shot):
