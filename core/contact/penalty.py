@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..forces.one_sided_springs import OneSidedSprings, Touch
 from ..forces.step_potential import Motion
 from ..model.settings import EARTH
 from .contact_points import ContactPoints
@@ -122,6 +123,7 @@ class ContactPotential:
         first = self._approach.first
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
         self._felt: np.ndarray | None = None  # which points pressed at the last stiffness
+        self._springs: OneSidedSprings | None = None  # made for it, if they were asked for
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
         # What is deeper than the stiffness is made for is being pushed out: no measure of what will press.
         usual = -(self._allowed + contact.numbers.depth)
@@ -143,11 +145,17 @@ class ContactPotential:
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """``k A n n^T`` where points touch, and friction's."""
         y, contacts = self._contacts_at(positions)
-        self._felt = self._depth(contacts) > 0.0
+        self._felt, self._springs = self._depth(contacts) > 0.0, None
         k = np.where(self._felt, self._stiffness, 0.0)
         n = contacts.normals
         K = self._friction.stiffness(y) + k[:, None, None] * (n[:, :, None] * n[:, None, :])
         self._points.add_stiffness(K, scale, blocks)
+
+    def springs(self, positions: np.ndarray) -> OneSidedSprings:
+        """The springs of an iteration that begins where the stiffness was asked for."""
+        touch = self._touch(positions)
+        self._springs = OneSidedSprings(self._points, positions, self._stiffness, touch, self._touch)
+        return self._springs
 
     def update(self, positions: np.ndarray) -> bool:
         """Renew the normal forces and tangent planes of friction; True when they have changed noticeably."""
@@ -155,9 +163,10 @@ class ContactPotential:
             return False
         _y, contacts = self._contacts_at(positions)
         forces = self._normal_forces(contacts)
-        if self._felt is not None:
+        felt = self._felt if self._springs is None else self._springs.pushing
+        if felt is not None:
             # What has just been run into lies too deep, for the last step did not know of it: that is no force yet.
-            forces = np.where(self._felt, forces, np.minimum(forces, self._pressing))
+            forces = np.where(felt, forces, np.minimum(forces, self._pressing))
         renewed = self._lagged(contacts, forces, self._friction)
         if not renewed.changed_from(self._friction):
             return False
@@ -175,6 +184,10 @@ class ContactPotential:
 
     def _depth(self, contacts: Contacts) -> np.ndarray:
         return np.maximum(-contacts.gaps - self._allowed, 0.0)
+
+    def _touch(self, positions: np.ndarray) -> Touch:
+        _y, contacts = self._contacts_at(positions)
+        return Touch(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
         """Points and their contacts; value, gradient and stiffness are asked for at the same positions in turn."""

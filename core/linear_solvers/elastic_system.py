@@ -30,6 +30,9 @@ class ElasticSystem:
     inner_iterations : of conjugate gradients, at most
     """
 
+    is_small = False
+    """Whether it may be factorised several times in an iteration, for directions that need fewer iterations."""
+
     def __init__(self, body: Body, choice: Choice, inner_iterations: int = 5) -> None:
         self._body = body
         self.N, self.masses = body.N, body.masses

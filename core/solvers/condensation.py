@@ -16,6 +16,7 @@ The element matrix is ``E^T H_s E`` over the nine directions of three corners. E
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -107,28 +108,41 @@ class Mixed(NamedTuple):
     flip: np.ndarray
 
 
+class Turning(IntEnum):
+    """Which twists of the constraint's second derivative go into the element matrices: what turns against a tension
+    gains energy, against a pressure it loses some. None as in Eq. 14, those of tension, which are semi-definite, or
+    all. What else there is of that derivative couples turns with shears, which stiff parts hardly know.
+    """
+
+    NOTHING = 0
+    TENSION = 1
+    ALL = 2
+
+
 def condense(
-    mixed: Mixed, geometric: bool, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
+    mixed: Mixed, turning: Turning, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Element matrices of ``J^T H_s J`` with mass into blocks (m,10,3,3); returns the stresses ``J^T (g_s + H_s c)``
     (m,3,3), Pa, and ``w c . H_s c`` (m,).
 
-    Weights w (m,) are m³ times h². ``geometric`` adds what tension gives to the constraint's second derivative, as if s
-    agreed with F: twists ``max(t_i + t_j, 0) / (sigma_i + sigma_j)`` with ``t = diag(V^T (dpsi/dS) V)``.
+    Weights w (m,) are m³ times h². Twists are those of an s that agrees with F: ``(t_i + t_j) / (sigma_i + sigma_j)``
+    with ``t = diag(V^T (dpsi/dS) V)``; tension gives the positive ones.
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
-    _condense(m, *mixed, geometric, N, weights, masses, blocks, P, disagreement)
+    _condense(m, *mixed, int(turning), N, weights, masses, blocks, P, disagreement)
     return P, disagreement
 
 
 def local_update(
-    mixed: Mixed, dF: np.ndarray, weights: np.ndarray
+    mixed: Mixed, turning: Turning, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``w ds . H_s ds`` (m,) and ``w lambda . c`` (m,)."""
+    """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``w ds . H_s ds`` with the work of all turns
+    if they were added (m,), and ``w lambda . c`` (m,).
+    """
     m = len(dF)
     ds, multiplier, curvature, work = np.empty((m, 6)), np.empty((m, 6)), np.empty(m), np.empty(m)
-    _local_update(m, *mixed, dF, weights, ds, multiplier, curvature, work)
+    _local_update(m, *mixed, int(turning), dF, weights, ds, multiplier, curvature, work)
     return ds, multiplier, curvature, work
 
 
@@ -147,7 +161,7 @@ def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
 
 @parallel_kernel
 def _condense(
-    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, geometric, N, weights, masses, blocks, P, disagreement
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, N, weights, masses, blocks, P, disagreement
 ):
     W = np.empty(_CONDENSED)
     for first in range(begin, end, LANES):
@@ -158,8 +172,8 @@ def _condense(
             load_matrix(W, _N + lane, N[e, 1:])
             W[_WEIGHT + lane] = weights[e]
         _condense_lanes(W)
-        if geometric:
-            _add_tension(W)
+        if turning > 0:
+            _add_turning(W, turning)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
             disagreement[e] = weights[e] * W[_DISAGREEMENT + lane]
@@ -246,20 +260,28 @@ def _set_diagonal_block(W, place, E, H):
     set_vector(W, place + 6 * LANES, (xz, yz, dot_six(z, H[2])))
 
 
+@inlined
+def _twists(Vt, Q, sigma, stress, turning):
+    """Twists about the three axes, Pa; of the positive ones alone, or of all."""
+    least = -1e300 if turning > 1 else 0.0
+    x, y, z = product(Vt, Q)
+    t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
+    return (
+        max((u + v) / max(sigma[1] + sigma[2], SMALLEST_SUM), least),
+        max((t + v) / max(sigma[0] + sigma[2], SMALLEST_SUM), least),
+        max((t + u) / max(sigma[0] + sigma[1], SMALLEST_SUM), least),
+    )
+
+
 @kernel
-def _add_tension(W):
-    """What tension adds to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
+def _add_turning(W, turning):
+    """What twists add to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
     for lane in range(LANES):
         U, Vt = matrix(W, _U + lane), transposed(matrix(W, _V + lane))
         sigma, N = vector(W, _SIGMA + lane), matrix(W, _N + lane)
-        x, y, z = product(Vt, matrix(W, _Q + lane))
-        stress, w = vector(W, _STRESS + lane), 0.5 * W[_WEIGHT + lane]
-        t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
-        pull = (
-            w * max((u + v) / max(sigma[1] + sigma[2], SMALLEST_SUM), 0.0),
-            w * max((t + v) / max(sigma[0] + sigma[2], SMALLEST_SUM), 0.0),
-            w * max((t + u) / max(sigma[0] + sigma[1], SMALLEST_SUM), 0.0),
-        )
+        twists = _twists(Vt, matrix(W, _Q + lane), sigma, vector(W, _STRESS + lane), turning)
+        w = 0.5 * W[_WEIGHT + lane]
+        pull = each((w, w, w), twists)
         a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))
         Ta, Tb, Tc = _pulled(pull, a), _pulled(pull, b), _pulled(pull, c)
         _add_block(W, _BLOCKS + lane, a, Ta)
@@ -292,7 +314,9 @@ def _add_block(W, place, A, B):
 
 
 @parallel_kernel
-def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, weights, ds, multiplier, curvature, work):
+def _local_update(
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, dF, weights, ds, multiplier, curvature, work
+):
     W = np.empty(_UPDATED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
@@ -300,6 +324,8 @@ def _local_update(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, dF, wei
             _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
             load_matrix(W, _DF + lane, dF[e])
         _update_lanes(W)
+        if turning > 1:
+            _add_work_of_turns(W)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
             store(W, _DS + lane, ds[e])
@@ -324,3 +350,14 @@ def _update_lanes(W):
         set_six(W, _DS + lane, ds)
         set_six(W, _MULTIPLIER + lane, g)
         W[_WORK + lane] = dot_six(g, apart)
+
+
+@kernel
+def _add_work_of_turns(W):
+    """Of all the turns that the local update makes, to its curvature."""
+    for lane in range(LANES):
+        V, sigma = matrix(W, _V + lane), vector(W, _SIGMA + lane)
+        x, y, z = product(product(transposed(matrix(W, _U + lane)), matrix(W, _DF + lane)), V)
+        twists = _twists(transposed(V), matrix(W, _Q + lane), sigma, vector(W, _STRESS + lane), 2)
+        turns = y[2] - z[1], z[0] - x[2], x[1] - y[0]
+        W[_BEND + lane] += 0.5 * dot(twists, each(turns, turns))

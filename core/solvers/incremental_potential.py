@@ -12,6 +12,7 @@ import numpy as np
 from ..energies.kinematics import Deformation
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
+from ..forces.one_sided_springs import OneSided, OneSidedSprings
 from ..forces.step_potential import StepPotential
 from ..integrators.time_step import TimeStep
 
@@ -67,6 +68,10 @@ class IncrementalPotential:
         g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
         g[self._pinned] = 0.0
         return g
+
+    def one_sided(self, x: np.ndarray) -> list[OneSidedSprings]:
+        """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""
+        return [potential.springs(x) for potential in self.potentials if isinstance(potential, OneSided)]
 
     def renew(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""

@@ -35,7 +35,7 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED, batch_determinant
 from ..subspaces.space import Space
-from .condensation import Mixed, condense, local_update
+from .condensation import Mixed, Turning, condense, local_update
 from .incremental_potential import IncrementalPotential
 from .local_trial import local_trial
 from .protocol import check_direction
@@ -176,37 +176,58 @@ class MixedFEMSolver(StepSolver):
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
-        elastic, weights = self.elastic, step.h**2 * self.elastic.weights
+        elastic, stretch = self.elastic, at.stretch
         with report.timed("assembly"):
-            stress, tangent = elastic.stretch_stress(at.stretch), elastic.stretch_tangent(at.stretch)
-            stretch = at.stretch
+            stress, tangent = elastic.stretch_stress(stretch), elastic.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-            # In the first iteration s is still the last step's, and its tension would hold back what turns.
-            geometric = self.settings.quadratic_finish and report.iterations > 0
-            P, disagreement = self._condensed(mixed, geometric, at, step)
+        first, *others = self._turnings(report)
+        direction = self._along(mixed, first, at, step, report)
+        for turning in others:
+            if direction is None or direction.promise <= 0.0:
+                direction = self._along(mixed, turning, at, step, report)
+        if direction is None:
+            self.system.factorize()  # says where it is not definite
+        return direction
+
+    def _turnings(self, report: StepReport) -> tuple[Turning, ...]:
+        """What is tried of the constraint's second derivative, one after the other until the matrix is definite."""
+        if not self.settings.quadratic_finish:
+            return (Turning.NOTHING,)
+        # In the first iteration s is still the last step's, and its tension would hold back what turns. But where
+        # neither inertia nor stiffness holds a body, as a pendulum in a very long step, tension does.
+        if report.iterations == 0:
+            return Turning.NOTHING, Turning.TENSION
+        return (Turning.ALL, Turning.TENSION) if self.system.is_small else (Turning.TENSION,)
+
+    def _along(
+        self, mixed: Mixed, turning: Turning, at: _Iterate, step: IncrementalPotential, report: StepReport
+    ) -> _Direction | None:
+        """The direction with so much of the second derivative; None where the matrix is not definite."""
+        with report.timed("assembly"):
+            P, disagreement = self._condensed(mixed, turning, at, step)
             g = step.gradient(at.x, P)
         with report.timed("factorization"):
             if not self.system.try_factorize():
-                # Where neither inertia nor stiffness holds it, as a pendulum in a very long step, tension does.
-                self._condensed(mixed, self.settings.quadratic_finish, at, step)
-                self.system.factorize()
+                return None
         with report.timed("solve"):
-            dx = self.system.solve(-g)
+            dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
-            dF = elastic.change(dx)
-            ds, multiplier, curvature, work = local_update(mixed, dF, weights)
+            dF = self.elastic.change(dx)
+            weights = step.h**2 * self.elastic.weights
+            ds, multiplier, curvature, work = local_update(mixed, turning, dF, weights)
             inertia = float((dx * (self.model.mass @ dx)).sum())
-            # A sum of squares: the decrement less the curvature of c would cancel in stiff bodies.
-            promise = inertia + float(curvature.sum()) - self.system.residual_work
+            # A sum of squares, but for turns under pressure: the decrement less the curvature of c would cancel in
+            # stiff bodies. What tension alone gains is left out, on the safe side.
+            promise = inertia + float(curvature.sum()) - residual_work
         decrement, apart = -float((g * dx).sum()), float(disagreement.sum())
         return _Direction(dx, dF, ds, multiplier, work, decrement, promise, apart)
 
     def _condensed(
-        self, mixed: Mixed, geometric: bool, at: _Iterate, step: IncrementalPotential
+        self, mixed: Mixed, turning: Turning, at: _Iterate, step: IncrementalPotential
     ) -> tuple[np.ndarray, np.ndarray]:
         """Put together the system's matrix; stresses (m,3,3), Pa, and ``h² w c . H_s c`` (m,)."""
         system = self.system
-        found = condense(mixed, geometric, system.N, step.h**2 * self.elastic.weights, system.masses, system.blocks)
+        found = condense(mixed, turning, system.N, step.h**2 * self.elastic.weights, system.masses, system.blocks)
         system.assemble(step.h**2, at.x, step.potentials)
         return found
 

@@ -23,6 +23,7 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..subspaces.space import Space
 from .incremental_potential import RENEWALS, IncrementalPotential
+from .one_sided_model import Minimum, minimize_model
 from .protocol import check_direction, check_finite
 
 ROUND_OFF_DECREMENT = 1e-9
@@ -165,7 +166,7 @@ class StepSolver:
                     self._assemble(at, step, projected=True)
                 self.system.factorize()
         with report.timed("solve"):
-            dx = self.system.solve(-g)
+            dx = self.direction(at.x, g, step).change
         decrement = -float((g * dx).sum())
         check_direction(dx, decrement)
 
@@ -179,6 +180,12 @@ class StepSolver:
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
         return accepted
+
+    def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> Minimum:
+        """Where the model of an iteration at x is least, once its system is factorised."""
+        if self.system.is_small and (obstacles := step.one_sided(x)):
+            return minimize_model(self.system, gradient, obstacles, step.h**2)
+        return Minimum(self.system.solve(-gradient), self.system.residual_work)
 
     def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool) -> None:
         self.system.assemble_tangent(self.elastic.tangent(at.deformation, projected), step.h**2, at.x, step.potentials)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
@@ -25,6 +27,7 @@ class DenseSystem:
 
     residual_work = 0.0
     is_direct = True
+    is_small = True
     choice = "dense Cholesky of the subspace"
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
@@ -43,6 +46,10 @@ class DenseSystem:
             self._matrix[i, :, i, :] += self._mass
         for potential in potentials:
             potential.add_stiffness(unknowns, scale, self._matrix)
+
+    def add(self, change: Callable[[np.ndarray], bool]) -> bool:
+        """Let ``change`` add to the matrix that was assembled last; what that answers."""
+        return change(self._matrix)
 
     def assemble_tangent(
         self, tangent: Tangent, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()

@@ -8,7 +8,7 @@ from sinew.core.assembly.tangent_blocks import tangent_blocks
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Deformation, Stretch
 from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
-from sinew.core.solvers.condensation import Mixed, condense, local_update
+from sinew.core.solvers.condensation import Mixed, Turning, condense, local_update
 from sinew.core.solvers.local_trial import local_trial
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
@@ -89,8 +89,8 @@ def test_derivative_of_the_polar_stretch(tets):
     np.testing.assert_allclose(derivatives(deformation)[apart], np.stack(differences, -1)[apart], atol=1e-6)
 
 
-def tension_twists(deformation, g_s):
-    """``sum over i<j of max(tau, 0) q q^T`` of ``docs/design/mixed_fem.md``, (n,9,9)."""
+def twists(deformation, g_s, turning):
+    """``sum over i<j of tau q q^T`` of ``docs/design/mixed_fem.md``, (n,9,9), with all tau or the positive ones."""
     _F, U, sigma, V = deformation
     G = np.empty((COUNT, 3, 3))
     for k, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))):
@@ -98,7 +98,9 @@ def tension_twists(deformation, g_s):
     t = np.einsum("nai,nab,nbi->ni", V, G, V)
     total = np.zeros((COUNT, 9, 9))
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        tau = np.maximum((t[:, i] + t[:, j]) / np.maximum(sigma[:, i] + sigma[:, j], SMALLEST_SUM), 0.0)
+        tau = (t[:, i] + t[:, j]) / np.maximum(sigma[:, i] + sigma[:, j], SMALLEST_SUM)
+        if turning == Turning.TENSION:
+            tau = np.maximum(tau, 0.0)
         turn = np.zeros((3, 3))
         turn[i, j], turn[j, i] = 1.0, -1.0
         q = np.einsum("nai,ij,nbj->nab", U, turn, V).reshape(COUNT, 9) / np.sqrt(2.0)
@@ -107,8 +109,8 @@ def tension_twists(deformation, g_s):
 
 
 @ENERGY
-@pytest.mark.parametrize("geometric", [True, False])
-def test_condense(energy, geometric, tets):
+@pytest.mark.parametrize("turning", Turning, ids=str)
+def test_condense(energy, turning, tets):
     """``J^T H_s J``, ``J^T (g_s + H_s c)`` and ``w c . H_s c`` with the dense J and H_s."""
     deformation, stretch, N, parameters = tets
     tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
@@ -116,12 +118,12 @@ def test_condense(energy, geometric, tets):
     polar, J = deformation.stretch(), derivatives(deformation)
     c = polar - stretch.s
     H = np.einsum("nak,nab,nbl->nkl", J, H_s, J)
-    if geometric:
-        H += tension_twists(deformation, g_s)
+    if turning:
+        H += twists(deformation, g_s, turning)
     wanted = dense(H, N)
     blocks = np.empty_like(wanted)
     mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
-    P, disagreement = condense(mixed, geometric, N, WEIGHTS, MASSES, blocks)
+    P, disagreement = condense(mixed, turning, N, WEIGHTS, MASSES, blocks)
     np.testing.assert_allclose(blocks, wanted, atol=1e-11 * np.abs(wanted).max())
     stresses = np.einsum("nak,na->nk", J, g_s + np.einsum("nab,nb->na", H_s, c)).reshape(-1, 3, 3)
     np.testing.assert_allclose(P, stresses, atol=1e-11 * np.abs(stresses).max())
@@ -129,9 +131,31 @@ def test_condense(energy, geometric, tets):
     np.testing.assert_allclose(disagreement, wanted, atol=1e-11 * np.abs(wanted).max())
 
 
+@pytest.mark.parametrize(
+    "energy", [energy for energy in ENERGIES.values() if energy.rotation_invariant], ids=lambda e: e.name
+)
+def test_turns_under_stress(energy, tets):
+    """A turn of what is stretched a little meets the curvature of the energy itself, under tension and pressure."""
+    parameters = tets[-1]
+    rng = np.random.default_rng(4)
+    deformation = Deformation.of(np.eye(3) + 0.001 * rng.normal(size=(COUNT, 3, 3)))
+    stretch = Stretch.of(deformation.stretch(), deformation.V)
+    tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
+    mixed = Mixed(*deformation[1:], stretch.s, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+    turn = rng.normal(size=(COUNT, 3, 3))
+    turn = deformation.U @ (turn - turn.transpose(0, 2, 1)) @ deformation.V.transpose(0, 2, 1)
+    wanted = np.einsum(
+        "na,nab,nb->n", turn.reshape(-1, 9), energy.hessian(deformation, parameters, False), turn.reshape(-1, 9)
+    )
+    assert (wanted < -1e-3).any() and (wanted > 1e-3).any()
+    ours = local_update(mixed, Turning.ALL, turn, WEIGHTS)[2] / WEIGHTS
+    np.testing.assert_allclose(ours, wanted, atol=0.01 * np.abs(wanted).max())
+
+
 @ENERGY
-def test_local_update(energy, tets):
-    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``w ds . H_s ds``, ``w lambda . c``."""
+@pytest.mark.parametrize("turning", Turning, ids=str)
+def test_local_update(energy, turning, tets):
+    """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``w ds . H_s ds`` and the work of all turns, ``w lambda . c``."""
     deformation, stretch, _N, parameters = tets
     tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
     g_s, H_s = energy.stretch_gradient(stretch, parameters), energy.stretch_hessian(stretch, parameters)
@@ -141,8 +165,12 @@ def test_local_update(energy, tets):
     multiplier = g_s + np.einsum("nab,nb->na", H_s, ds)
     mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
     work = WEIGHTS * np.einsum("na,na->n", multiplier, polar - stretch.s)
-    wanted = ds, multiplier, WEIGHTS * np.einsum("na,nab,nb->n", ds, H_s, ds), work
-    for value, expected in zip(local_update(mixed, dF, WEIGHTS), wanted, strict=True):
+    bend = np.einsum("na,nab,nb->n", ds, H_s, ds)
+    if turning == Turning.ALL:
+        D = dF.reshape(-1, 9)
+        bend += np.einsum("na,nab,nb->n", D, twists(deformation, g_s, turning), D)
+    wanted = ds, multiplier, WEIGHTS * bend, work
+    for value, expected in zip(local_update(mixed, turning, dF, WEIGHTS), wanted, strict=True):
         np.testing.assert_allclose(value, expected, atol=1e-11 * np.abs(expected).max())
 
 

@@ -3,11 +3,16 @@
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import bent, block, held_end
+from sinew.core.contact.contact_points import ContactPoints
+from sinew.core.contact.obstacle import GroundPlane
+from sinew.core.contact.penalty import Contact, ContactNumbers
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import SubspaceError
 from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.embedding import embed
+from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.tet_mesh import TetMesh
+from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
@@ -25,7 +30,9 @@ TWINS = [("subspace_mixed_fem", "mixed_fem"), ("subspace_fem", "newton")]
 @pytest.mark.parametrize(("solver", "twin"), TWINS)
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_every_vertex_and_every_tet_is_the_full_space(solver, twin, energy, integrator):
-    """Basis the identity, cubature all tets: the same motion, damped and stopped after three iterations a step."""
+    """Basis the identity, cubature all tets: the same motion, damped and stopped after three iterations a step. What
+    only a subspace can afford is then tried in the full space too.
+    """
     model = bar(energy=energy, stiff=1e7)
     X = model.mesh.rest_positions
     space, ends = full_basis(model), []
@@ -36,6 +43,7 @@ def test_every_vertex_and_every_tet_is_the_full_space(solver, twin, energy, inte
         start = bent(model)
         state = start if at is model else space.state_at(start.positions - X, start.velocities)
         stepper = make_solver(at, settings)
+        stepper.system.is_small = True
         for _ in range(3):
             state, _report = stepper.step(state, state.positions[at.pinned], H)
         ends.append(state.positions if at is model else X + state.positions)
@@ -196,3 +204,23 @@ def test_stiff_parts_turn_freely_after_two_iterations():
             course.append(np.cross(x, model.mass @ v).sum(axis=0))
         momenta.append(np.array(course))
     assert np.linalg.norm(momenta[1] - momenta[0]) <= 0.01 * np.linalg.norm(momenta[0])
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_stiff_limbs_with_soft_joints_settle_on_the_ground(friction):
+    """A held arm falls: what comes to touch, and limbs that are pressed from their ends, do not cost iterations."""
+    mesh = block((24, 2, 2), (1.2, 0.1, 0.1))
+    E = np.where(mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0] % 0.4 < 0.1, 1e5, 1e9)
+    model = build_model(mesh, E, 0.4, 1000.0, pinned=held_end(mesh))
+    space = skinning_subspace(model, 8, 200).model
+    surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
+    points = ContactPoints.of(surface, mesh, E, space.points, space.combinations, 200)
+    step, ground = 1 / 24, GroundPlane(-0.15)
+    contact = Contact(points, ground, friction, ContactNumbers.fitting(1000.0, mesh.size, 9.81, step), step)
+    solver = make_solver(space, SolverSettings(solver="subspace_mixed_fem", max_iterations=10))
+    state, touched = space.rest_state(), 0
+    for _ in range(12):
+        state, report = solver.step(state, state.positions[space.pinned], step, (contact,))
+        assert report.converged, report.reason
+        touched += (ground.begin(points.points.positions(state.positions), np.empty(0)).first.gaps < 0.0).any()
+    assert touched > 5
