@@ -57,6 +57,17 @@ class SinewBake(bpy.types.PropertyGroup):
     hid_render: BoolProperty(
         name="Was Hidden in Renders", description="The original was so before the bake", options=set()
     )
+    tets: IntProperty(name="Tetrahedra", description="How many the body was filled with; 0 unknown", options=set())
+    cells: IntProperty(name="Cells Across", description="At which it was filled with so many", options=set())
+    contrast: FloatProperty(
+        name="Contrast", description="Stiffest over softest tetrahedron; 1 where all are alike", options=set()
+    )
+    thickness: FloatProperty(name="Thickness", description="Of the body's thinner parts, m", options=set())
+    movement: FloatProperty(
+        name="Movement",
+        description="Largest of a pin or a collider in a frame, beside its mean over all frames, m",
+        options=set(),
+    )
     mesh_summary: StringProperty(name="Tetrahedra", description="What the body was filled with last", options=set())
     tets: IntProperty(name="Tetrahedra", description="Their number; 0 unknown", options=set())
     pace_solver: StringProperty(name="Solver", description="Of the steps that were timed", options=set())

@@ -263,6 +263,9 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
     record.body_mass, record.body_volume, record.body_size = event["mass"], event["volume"], event["size"]
     record.mesh_warning = " ".join(said for said in event["warnings"] if said != event["points_warning"])
     record.is_thin = event.get("is_thin", False)
+    facts = event["facts"]
+    record.tets, record.cells = facts["tets"], facts["cells_across"]
+    record.contrast, record.thickness, record.movement = facts["contrast"], facts["thickness"], facts["movement"]
     record.points_warning, record.points_that_suffice = event["points_warning"], event["points_that_suffice"]
 
 

@@ -41,6 +41,7 @@ from . import (
     select_thin,
     show_stiffness,
     stop_bake,
+    take_advice,
     tetrahedralize,
     use_points,
 )
@@ -52,6 +53,6 @@ MODULES = (
     tetrahedralize, select_thin, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake, delete_bake,
     convert_result, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
     live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
-    use_points, add_example,
+    use_points, take_advice, add_example,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

@@ -4,6 +4,7 @@ Neither the library nor the bridge is imported here.
 """
 
 from . import (
+    advice,
     bake,
     body,
     collisions,
@@ -20,6 +21,7 @@ from . import (
 )
 
 MODULES = (
-    body, live, resolution, materials, pins, springs, collisions, fields, solver, bake, compare, overlays, examples,
+    body, live, resolution, materials, pins, springs, collisions, fields, solver, advice, bake, compare, overlays,
+    examples,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

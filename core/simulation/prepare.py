@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import STEPS, Subspace
 from ..subspaces.softening import ENOUGH
 from ..subspaces.space import Space
+from .body_facts import facts_of
 from .frame_store import FrameStore
 from .job import Job
 from .kept_materials import keep_materials
@@ -138,6 +139,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         "size": job.surface.size,
         "warnings": warnings,
         "is_thin": bool(thin),
+        "facts": asdict(facts_of(job, mesh, fields)),
         "points_warning": "",
         "points_that_suffice": 0,
     }

@@ -86,6 +86,7 @@ def test_every_panel_stands_in_both_places():
                 "Fields",
                 "Solver",
                 "Advanced",
+                "Advice",
                 "Solver Report",
                 "Compare",
                 "Live",  # with a solver that it can play with, open at first

@@ -1,0 +1,53 @@
+"""The facts of a body that advice goes by: measured where its tetrahedra are at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..materials.fields import MaterialFields
+from ..mesh.tet_mesh import TetMesh
+from ..mesh.thin_parts import thin_parts
+from .advice import FEWEST_THROUGH, Facts
+from .job import Job
+from .thin_warnings import cell_of
+
+THIN_PART = 0.05
+"""Part of the surface that counts: less is a tip or an edge."""
+
+
+def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> Facts:
+    """The facts of a job's body."""
+    stiffness = fields.youngs_modulus
+    return Facts(
+        tets=len(mesh.tets),
+        cells_across=job.resolution.cells_across,
+        size=job.surface.size,
+        contrast=float(stiffness.max() / stiffness.min()),
+        thickness=thickness_of(job),
+        movement=movement_of(job),
+    )
+
+
+def thickness_of(job: Job) -> float:
+    """Thickness, m, that half of the parts with too few cells through do not reach; 0 where there are hardly any."""
+    cell = cell_of(job)
+    if cell == 0.0:
+        return 0.0
+    found = thin_parts(job.surface, FEWEST_THROUGH * cell)
+    return found.thickness if found.share >= THIN_PART else 0.0
+
+
+def movement_of(job: Job) -> float:
+    """Largest movement of a pin or of a collider in a frame, m, beside its mean over all frames: what travels evenly
+    takes the body along.
+    """
+    moved = [job.pin_positions] if job.pin_positions.shape[1] else []
+    moved += [collider.positions for collider in job.colliders if len(collider.positions) > 1]
+    return max((_movement(positions) for positions in moved), default=0.0)
+
+
+def _movement(positions: np.ndarray) -> float:
+    if len(positions) < 2:
+        return 0.0
+    movement = np.diff(positions, axis=0)
+    return float(np.sqrt(((movement - movement.mean(axis=0)) ** 2).sum(axis=2).max(initial=0.0)))

@@ -1,0 +1,27 @@
+"""Advice: what solver, resolution and step suit the body, with the reason and a button to take it."""
+
+from typing import Any
+
+from ..blender_addon import advising
+from .places import Subject, panels, wrapped
+
+
+class Advice(Subject):
+    bl_label = "Advice"
+
+    def draw(self, context: Any) -> None:
+        obj, layout = context.object, self.layout
+        if not advising.is_known(obj):
+            wrapped(layout, "What suits this body is known once it has tetrahedra.", context, "INFO")
+            layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+            return
+        found = advising.advice_of(obj, context.scene)
+        if not found:
+            wrapped(layout, "Solver, resolution and step suit this body.", context, "CHECKMARK")
+        for each in found:
+            column = layout.column(align=True)
+            wrapped(column, each.reason, context, "INFO")
+            column.operator("sinew.take_advice", text=advising.button_words(each)).setting = each.setting
+
+
+CLASSES = panels(Advice, "advice", under="solver")
