@@ -46,6 +46,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     if resolution.method == "lattice" and cost.tets > MAX_TETS:
         return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
     words = "About" if resolution.method == "lattice" else "Roughly"
+    words = "At least" if words == "About" and settings.finer_group else words
     words += f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {_time(cost.seconds)} a frame"
     free = available_memory()
     if free is not None and cost.memory > free:

@@ -222,6 +222,13 @@ class SinewObject(bpy.types.PropertyGroup):
         options=set(),
     )
     cells_across: numeric(IntProperty, ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
+    finer_group: StringProperty(
+        name="Finer",
+        description="Vertex group where cells of Draft are smaller, by as much as it is painted: fingers, lips, what "
+        "touches. Fine cells reach as deep as they are wide, and grow from there",
+        options=set(),
+    )
+    finest: numeric(FloatProperty, ResolutionSettings, "finest", "Finer By", soft_max=4.0, precision=1)
     place: EnumProperty(
         name="Simulate", description="Place in the modifier stack that is simulated", items=PLACES, options=set()
     )

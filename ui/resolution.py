@@ -20,6 +20,7 @@ class Resolution(Subject):
         words, icon = forecasts.cost_words(obj, context)
         if words:
             wrapped(layout, words, context, icon)
+        _draw_finer(layout, obj, context)
         column = layout.column()
         column.prop(settings, "place")
         if settings.place == "MODIFIER":
@@ -31,6 +32,18 @@ class Resolution(Subject):
         else:
             layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         _draw_result(layout, settings.bake, context)
+
+
+def _draw_finer(layout, obj, context):
+    settings = obj.sinew
+    column = layout.column()
+    column.prop_search(settings, "finer_group", obj, "vertex_groups")
+    if not settings.finer_group:
+        return
+    if settings.method == "lattice":
+        column.prop(settings, "finest")
+    else:
+        wrapped(column, "Draft alone is finer where it is painted so", context, "INFO")
 
 
 def _draw_result(layout, record, context):

@@ -19,6 +19,7 @@ from .acceleration_in import AccelerationSampler
 from .animation_in import MatrixSampler, PinSampler, at_frame, hold_threshold, sample_animation
 from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
+from .finer_in import fineness
 from .force_fields_in import force_field_samplers, force_fields
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import mesh_at_place, object_to_world, surface_of
@@ -46,9 +47,8 @@ def make_job(
     check_object(obj, context)
     _check_materials(obj)
     mend(obj)
-    settings, scene = obj.sinew, context.scene
+    settings, scene, place = obj.sinew, context.scene, place_of(obj)
     first, last = simulated_range(settings, scene, frames)
-    place = place_of(obj)
     outside = collider_samplers(obj, context)
     with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
         materials = tuple(material_settings(m) for m in settings.materials)
@@ -56,7 +56,7 @@ def make_job(
             _check_faces(obj, mesh, place)
             surface = surface_of(mesh, object_to_world(evaluated, scene))
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
-            pin_weights = group_weights(obj, mesh, [settings.pin_group])[:, 0]
+            pin_weights, finer = group_weights(obj, mesh, [settings.pin_group])[:, 0], fineness(obj, mesh)
             pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
             springs = spring_samplers(obj, mesh, context, without_springs)
         _check_pins(obj, pinned, surface)
@@ -86,6 +86,7 @@ def make_job(
         accelerations=field.accelerations(),
         pre_roll=settings.pre_roll,
         stiffness_maps=stiffening,
+        fineness=finer,
         moduli=stiffness.moduli(),
         force_fields=force_fields(fields, surface.positions, matrices.matrices(), context, first),
     )

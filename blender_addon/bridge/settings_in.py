@@ -39,7 +39,7 @@ def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
 
 def resolution_settings(settings: Any) -> ResolutionSettings:
     """How the body is filled with tetrahedra."""
-    return ResolutionSettings(method=settings.method, cells_across=settings.cells_across)
+    return ResolutionSettings(settings.method, settings.cells_across, clean(settings.finest))
 
 
 def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> SolverSettings:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import MeshError
 from ..jit import kernel
+from .finer import WantedSize, refine
 from .lattice_cells import (
     add_tet,
     face_neighbour,
@@ -39,7 +40,9 @@ PADDING = 3
 LEAST_FILL = 0.1
 
 
-def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
+def lattice_tets(
+    surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
+) -> TetMesh:
     """Fill a surface with congruent tets, ``cells_across`` cubic cells (12 tets each) along its longest side.
 
     Parameters
@@ -47,6 +50,8 @@ def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     surface : SurfaceMesh
         Valid (see ``SurfaceMesh.validate``); open, non-manifold, self-intersecting or inside-out is fine.
     cells_across : int, at least 2
+    fineness : (n,) or None
+        How fine each vertex is painted, 0 to 1: where it is 1, cells are smaller by ``finest``.
 
     Returns
     -------
@@ -85,9 +90,13 @@ def lattice_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     border |= _join_stars(masks)
 
     ids, lattice_points, tets = _collect(masks)
-    rest_positions = (lattice_points * 0.5 - middle) * cell_side + centre
-    fill = _fill(lattice_points * 0.5, tets, _members(border, ids), winding)
-    return TetMesh(rest_positions, tets, fill)
+    lattice_points, at_border = 0.5 * lattice_points, _members(border, ids)
+    if fineness is not None and finest > 1.0:
+        scaled = SurfaceMesh(points, triangles)
+        size = WantedSize(scaled, fineness, finest)
+        lattice_points, tets, at_border = refine(lattice_points, tets, at_border, scaled, size, MAX_TETS)
+    fill = _fill(lattice_points, tets, at_border, winding)
+    return TetMesh((lattice_points - middle) * cell_side + centre, tets, fill)
 
 
 def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..errors import MeshError
 from ..model.settings import ResolutionSettings
 from .clean import clean_tets
@@ -11,7 +13,7 @@ from .surface_mesh import SurfaceMesh
 from .tet_mesh import TetMesh
 
 
-def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetMesh:
+def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, fineness: np.ndarray | None = None) -> TetMesh:
     """Fill a surface with tetrahedra.
 
     Parameters
@@ -19,6 +21,8 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetM
     surface : SurfaceMesh
         Metres; open, non-manifold, self-intersecting, inside-out is fine, but for ``clean``.
     resolution : ResolutionSettings
+    fineness : (n,) or None
+        How much finer than elsewhere the lattice is at each vertex, 0 to 1; the other methods do not ask.
 
     Raises
     ------
@@ -26,7 +30,10 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetM
         Nothing can be filled, or too many tets would be needed.
     """
     surface.validate()
-    tets = METHODS[resolution.method](surface, resolution.cells_across)
+    if resolution.method == "lattice":
+        tets = lattice_tets(surface, resolution.cells_across, fineness, resolution.finest)
+    else:
+        tets = METHODS[resolution.method](surface, resolution.cells_across)
     if len(tets.tets) == 0:
         raise MeshError(
             "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
@@ -34,4 +41,4 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings) -> TetM
     return tets
 
 
-METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}
+METHODS = {"robust": robust_tets, "clean": clean_tets}

@@ -10,17 +10,17 @@ import json
 import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringError, StoreError
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
-from ..model.settings import DepthSettings, Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
+from ..model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from .array_file import whole_file
 from .digest import digest
 from .force_field import ForceField
+from .job_parts import layer_numbers, layer_of, part
 from .npz_file import read_npz, write_npz
 from .surroundings import Collider, Spring
 
@@ -56,6 +56,8 @@ class Job:
     object_to_world : (frames, 4, 4) float64
         Maps the object's own coordinates to world space in metres at each frame, for interfaces that write results
         back; the simulation itself never reads it. Identity by default.
+    fineness : (n,) float64 or None
+        How much finer than elsewhere the lattice is at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
     springs, colliders : tuples of Spring and of Collider
     ground : Ground or None
     accelerations : (frames, n, 3) float64 or None
@@ -93,6 +95,7 @@ class Job:
     moduli: np.ndarray | None = None
     force_fields: tuple[ForceField, ...] = ()
     pre_roll: int = 0
+    fineness: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -110,6 +113,8 @@ class Job:
         store(self, "pin_held", np.logical_and.accumulate(np.atleast_1d(self.pin_held), axis=0))
         if self.moduli is not None:
             store(self, "moduli", np.ascontiguousarray(self.moduli, dtype=np.float64))
+        if self.fineness is not None:
+            store(self, "fineness", np.ascontiguousarray(self.fineness, dtype=np.float64))
         if self.accelerations is not None:
             store(self, "accelerations", np.ascontiguousarray(self.accelerations, dtype=np.float64))
         self._validate()
@@ -158,6 +163,8 @@ class Job:
                     f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
                     "Paint its map there again.",
                 )
+        if self.fineness is not None and not (self.fineness.shape == (n,) and np.isfinite(self.fineness).all()):
+            raise SettingsError("What is painted finer is not one number a vertex.", "Paint its map again.")
         if self.moduli is not None:
             expected = self.frame_count, len(moduli(self.materials))
             if self.moduli.shape != expected or not (np.isfinite(self.moduli) & (self.moduli > 0.0)).all():
@@ -251,13 +258,13 @@ class Job:
         """SHA-256 of each part, by the word an artist would use for it; equal jobs have equal fingerprints."""
         return {
             "mesh": digest(self.surface.positions, self.surface.triangles),
-            "resolution": digest(json.dumps(asdict(self.resolution), sort_keys=True)),
+            "resolution": self._resolution_digest(),
             "materials": digest(
                 json.dumps([asdict(m) for m in self.materials], sort_keys=True),
                 self.material_weights,
                 self.stiffness_maps,
                 *(() if self.moduli is None else (self.moduli,)),
-                json.dumps([_layer_numbers(layer) for layer in self.layers]),
+                json.dumps([layer_numbers(layer) for layer in self.layers]),
                 *(array for layer in self.layers for array in layer.arrays().values()),
             ),
             "pins": digest(self.pinned_vertices, self.pin_held),
@@ -280,6 +287,13 @@ class Job:
             ),
             "animation": digest(self.pin_positions, self.object_to_world),
         }
+
+    def _resolution_digest(self) -> str:
+        numbers = asdict(self.resolution)
+        if self.fineness is None:
+            del numbers["finest"]  # of no consequence, and unknown to earlier bakes
+        painted = () if self.fineness is None else (self.fineness,)
+        return digest(json.dumps(numbers, sort_keys=True), *painted)
 
     def until(self, frame_end: int) -> Job:
         """The same job, ended earlier."""
@@ -330,7 +344,7 @@ class Job:
             "frames": [self.frame_start, self.frame_end],
             "frame_rate": self.frame_rate,
             "pre_roll": self.pre_roll,
-            "layers": [_layer_numbers(layer) for layer in self.layers],
+            "layers": [layer_numbers(layer) for layer in self.layers],
             "springs": [s.name for s in self.springs],
             "colliders": [c.numbers() for c in self.colliders],
             "ground": None if self.ground is None else asdict(self.ground),
@@ -348,12 +362,12 @@ class Job:
         }
         if self.accelerations is not None:
             arrays["accelerations"] = self.accelerations
-        if self.moduli is not None:
-            arrays["moduli"] = self.moduli
+        named = {"moduli": self.moduli, "fineness": self.fineness}
+        arrays.update({name: array for name, array in named.items() if array is not None})
         kinds = ("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)
         for kind, parts in (*kinds, ("force_field", self.force_fields)):
-            for k, part in enumerate(parts):
-                arrays.update({f"{kind}_{k}_{name}": array for name, array in part.arrays().items()})
+            for k, each in enumerate(parts):
+                arrays.update({f"{kind}_{k}_{name}": array for name, array in each.arrays().items()})
         with whole_file(Path(path)) as file:
             write_npz(file, {"settings": np.frombuffer(json.dumps(settings).encode(), dtype=np.uint8), **arrays})
 
@@ -370,7 +384,7 @@ class Job:
             if type(settings["frame_rate"]) not in (int, float):
                 raise ValueError(f"frame rate {settings['frame_rate']}")
             parts = (*settings["colliders"], *settings["force_fields"])
-            if not all(isinstance(name, str) for name in (*settings["springs"], *(part["name"] for part in parts))):
+            if not all(isinstance(name, str) for name in (*settings["springs"], *(each["name"] for each in parts))):
                 raise ValueError("the name of a spring, collider or force field is no text")
             solver = settings["solver"]
             solver["gravity"] = tuple(solver["gravity"])
@@ -384,16 +398,16 @@ class Job:
                 frame_end=settings["frames"][1],
                 frame_rate=settings["frame_rate"],
                 layers=tuple(
-                    _layer(numbers, _part(arrays, f"layer_{k}_")) for k, numbers in enumerate(settings["layers"])
+                    layer_of(numbers, part(arrays, f"layer_{k}_")) for k, numbers in enumerate(settings["layers"])
                 ),
                 object_to_world=arrays["object_to_world"],
                 resolution=ResolutionSettings(**settings["resolution"]),
                 solver=SolverSettings(**solver),
                 springs=tuple(
-                    Spring(name, **_part(arrays, f"spring_{k}_")) for k, name in enumerate(settings["springs"])
+                    Spring(name, **part(arrays, f"spring_{k}_")) for k, name in enumerate(settings["springs"])
                 ),
                 colliders=tuple(
-                    Collider(**numbers, **_part(arrays, f"collider_{k}_"))
+                    Collider(**numbers, **part(arrays, f"collider_{k}_"))
                     for k, numbers in enumerate(settings["colliders"])
                 ),
                 ground=None if settings["ground"] is None else Ground(**settings["ground"]),
@@ -402,8 +416,9 @@ class Job:
                 pre_roll=settings.get("pre_roll", 0),
                 stiffness_maps=arrays["stiffness_maps"],
                 moduli=arrays.get("moduli"),
+                fineness=arrays.get("fineness"),
                 force_fields=tuple(
-                    ForceField(**about, **_part(arrays, f"force_field_{k}_"))
+                    ForceField(**about, **part(arrays, f"force_field_{k}_"))
                     for k, about in enumerate(settings["force_fields"])
                 ),
             )
@@ -424,23 +439,6 @@ _UNREADABLE = (
     RuntimeError,
     zipfile.BadZipFile,
 )
-
-
-def _layer_numbers(layer: Layer) -> dict[str, Any]:
-    """What of a layer is no array, for a file."""
-    depth = None if layer.depth is None else asdict(layer.depth)
-    return {"material": layer.material, "surfaces": len(layer.surfaces), "depth": depth}
-
-
-def _layer(numbers: dict[str, Any], arrays: dict[str, np.ndarray]) -> Layer:
-    surfaces = [SurfaceMesh(arrays[f"positions_{k}"], arrays[f"triangles_{k}"]) for k in range(numbers["surfaces"])]
-    depth = None if numbers["depth"] is None else DepthSettings(**numbers["depth"])
-    return Layer(numbers["material"], tuple(surfaces), depth, arrays.get("map"))
-
-
-def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
-    """The arrays of one layer, spring, collider or force field."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:

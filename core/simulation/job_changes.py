@@ -19,6 +19,7 @@ WORDS = {
     "stiffness_damping": "inner friction",
     "integrator": "integration",
     "thickness": "distance",
+    "finest": "finer by",
 }
 """What fields of settings are called where an artist meets them under another name."""
 MENUS = ("solver", "integrator", "energy")
@@ -57,6 +58,13 @@ def _settings(before: Any, now: Any) -> list[str]:
         if a != b:
             found.append(f"{_word(field.name)}{_labelled(field.name, a)} → {_labelled(field.name, b)}")
     return found
+
+
+def _resolution(before: Job, now: Job) -> list[str]:
+    found = _settings(before.resolution, now.resolution)
+    a, b = before.fineness, now.fineness
+    same = a is b or (a is not None and b is not None and np.array_equal(a, b))
+    return found if same else [*found, "where it is finer"]
 
 
 def _word(name: str) -> str:
@@ -207,7 +215,7 @@ def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job) -> list[str
 
 _FINDERS: dict[str, Callable[[Job, Job], list[str]]] = {
     "mesh": _mesh,
-    "resolution": lambda before, now: _settings(before.resolution, now.resolution),
+    "resolution": _resolution,
     "materials": _materials,
     "pins": _pins,
     "springs": _springs,

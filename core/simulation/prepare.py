@@ -89,7 +89,7 @@ def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[T
     if kept is not None and kept[1].get("key") == key and (whole := unpack(kept[0], len(job.surface.positions))):
         return whole
     check_before_tetrahedra(job)
-    mesh = tetrahedralize(job.surface, job.resolution)
+    mesh = tetrahedralize(job.surface, job.resolution, job.fineness)
     embedding = embed(job.surface.positions, mesh)
     if store is not None:
         store.keep("mesh", pack(mesh, embedding), {"key": key})

@@ -28,6 +28,10 @@ def find_thin(job: Job) -> ThinParts | None:
     if cell == 0.0:
         return None
     found = thin_parts(job.surface, cell)
+    if job.fineness is not None:
+        found = found._replace(vertices=found.vertices[job.fineness[found.vertices] < 0.5])
+        if not len(found.vertices):  # all of it is painted finer
+            return None
     return found if found.share >= LEAST_SHARE else None
 
 

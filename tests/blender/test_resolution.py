@@ -7,6 +7,7 @@ from importlib.machinery import PathFinder
 import bpy
 import pytest
 from sinew.blender_addon import baking, forecasts
+from sinew.blender_addon.bridge.job_in import make_job
 from sinew.core.simulation.kept_mesh import unpack
 
 
@@ -98,3 +99,26 @@ def test_other_methods_follow_thin_parts(finned):
     finned.sinew.method = "robust"
     bpy.ops.sinew.tetrahedralize()
     assert not finned.sinew.bake.is_thin and "thinner" not in finned.sinew.bake.mesh_warning
+
+
+def test_cells_are_finer_where_a_group_says_so(body, saved):
+    def tets():
+        bpy.ops.sinew.tetrahedralize()
+        return body.sinew.bake.tets
+
+    plain = tets()
+    body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
+    body.sinew.finer_group, body.sinew.finest = "Fine", 4.0
+    assert forecasts.cost_words(body, bpy.context)[0].startswith("At least")
+    assert tets() > 2 * plain
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.status == "DONE"
+    body.vertex_groups["Fine"].add([4], 1.0, "REPLACE")
+    bpy.ops.sinew.check_bake()
+    assert "resolution (where it is finer)" in body.sinew.bake.stale
+    body.sinew.method = "clean"
+    assert make_job(body, bpy.context).fineness is None
+    body.sinew.method = "lattice"
+    body.vertex_groups.remove(body.vertex_groups["Fine"])
+    with pytest.raises(RuntimeError, match="is not there any more"):
+        bpy.ops.sinew.bake()

@@ -15,6 +15,7 @@ from sinew.core.materials.layer import Layer
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from sinew.core.simulation.job import Job
+from sinew.core.simulation.job_changes import details
 
 from .jobs import box_surface, shaken_bar, surrounded_bar
 
@@ -201,3 +202,21 @@ def test_nonsense_is_refused_with_a_remedy(error, make):
         make()
     assert isinstance(raised.value, SinewError)
     assert raised.value.remedy
+
+
+def test_what_is_painted_finer_belongs_to_the_resolution(tmp_path):
+    job = shaken_bar()
+    paint = np.linspace(0.0, 1.0, len(job.surface.positions))
+    finer = replace(job, fineness=paint)
+    finer.save(tmp_path / "job.npz")
+    back = Job.load(tmp_path / "job.npz")
+    assert np.array_equal(back.fineness, paint) and back.fingerprints() == finer.fingerprints()
+    changed = {part for part, words in finer.fingerprints().items() if words != job.fingerprints()[part]}
+    assert changed == {"resolution"} and finer.until(job.frame_start).fineness is not None
+    other = ResolutionSettings(cells_across=job.resolution.cells_across, finest=3.0)
+    assert replace(job, resolution=other).fingerprints() == job.fingerprints()  # nothing is painted
+    assert replace(finer, resolution=other).fingerprints() != finer.fingerprints()
+    assert details("resolution", job, finer) == ["where it is finer"]
+    assert details("resolution", finer, replace(finer, resolution=other)) == ["finer by 2 → 3"]
+    with pytest.raises(SettingsError, match="painted finer"):
+        replace(job, fineness=paint[1:])

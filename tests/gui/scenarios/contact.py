@@ -10,7 +10,7 @@ PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 30
 SLOPE = np.radians(15.0)
 NORMAL, DOWNHILL = np.array([np.sin(SLOPE), 0.0, np.cos(SLOPE)]), np.array([np.cos(SLOPE), 0.0, -np.sin(SLOPE)])
-OPEN_AT_FIRST = (737, 548, 236, 79)  # headers, as in "open_panels", but for a body without pins
+OPEN_AT_FIRST = (757, 568, 256, 79)  # headers, as in "open_panels", but for a body without pins
 BAKE = (100, 114)  # the button, from its panel's header
 
 

@@ -12,7 +12,7 @@ PANELS = ("Live", "Resolution", "Physical Materials", "Pins", "Springs", "Collis
 # Pixels from the left and upper edge of the sidebar's region, at that scale: the headers that are open at first, from
 # below, and where the first header stands and how far they are apart when all are closed.
 LEFT = 60
-OPEN_AT_FIRST = (717, 548, 236, 79)
+OPEN_AT_FIRST = (737, 568, 256, 79)
 FIRST, PITCH = 59, 20
 REPORT = (LEFT, 276)
 USED = {
