@@ -14,6 +14,7 @@ from . import (
     compare,
     convert_result,
     copy_report,
+    copy_settings,
     delete_bake,
     disable,
     enable,
@@ -53,6 +54,6 @@ MODULES = (
     tetrahedralize, select_thin, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake, delete_bake,
     convert_result, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
     live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
-    use_points, take_advice, add_example,
+    use_points, take_advice, copy_settings, add_example,
 )  # fmt: skip
 CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)

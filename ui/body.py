@@ -40,6 +40,7 @@ def _draw_sidebar(layout, context):
     elif obj.sinew.enabled:
         row = layout.row()
         row.label(text=obj.name, icon="OBJECT_DATA")
+        row.operator("sinew.copy_settings", text="", icon="PASTEDOWN")
         row.operator("sinew.disable", text="", icon="X")
     else:
         layout.operator("sinew.enable", text="Enable Sinew", icon="PHYSICS")
@@ -71,6 +72,10 @@ class PHYSICS_PT_sinew(bpy.types.Panel):
         if obj is None or obj.type != "MESH":
             return job.current() is not None
         return obj.sinew.enabled or job.current() is not None or baking.source_of(obj) is not None
+
+    def draw_header_preset(self, context: Any) -> None:
+        if context.object is not None and context.object.sinew.enabled:
+            self.layout.operator("sinew.copy_settings", text="", icon="PASTEDOWN", emboss=False)
 
     def draw(self, context: Any) -> None:
         _draw_restart(self.layout, context)
