@@ -12,7 +12,7 @@ LABEL = "Hard-Cored Jelly Bear"
 DESCRIPTION = "Jelly over a hard core, told apart by depth below the surface; it falls onto a floor"
 COLOUR = (0.75, 0.05, 0.09)
 VOXEL, SKIN = 0.006, 0.03
-HEIGHT = 0.13
+HEIGHT = 0.1
 
 
 def build(stage: Stage) -> Any:
@@ -26,7 +26,6 @@ def build(stage: Stage) -> Any:
     core = stage.material(bear, "Silicone", 1e7)
     core.name = "Core"
     core.depth_kind, core.depth, core.fade = "CORE", SKIN * stage.metre, 0.25 * SKIN * stage.metre
-    settings.collisions.collider_friction = 0.8
     stage.floor(0.45, (0.35, 0.38, 0.42), settings)
     return bear
 

@@ -17,7 +17,7 @@ def add_creature(package: str) -> bpy.types.Object:
     """The creature, 1 m wide, with the physical materials and the pinned foot of an artist who has painted it."""
     example = importlib.import_module(f"{package}.blender_addon.examples.armoured_creature")
     stage = importlib.import_module(f"{package}.blender_addon.examples.stage")
-    creature = example.add_creature(stage.Stage(bpy.context, "Creature"))
+    creature = example.add_creature(stage.Stage(bpy.context, "Demo"))
     bpy.context.view_layer.objects.active = creature
     _make_materials(creature, example)
     return creature

@@ -28,7 +28,7 @@ class Shot(NamedTuple):
 
 
 SHOTS = {
-    "jelly_bear": Shot((0.28, -1.05, 0.42), (0.0, 0.0, 0.14), 0.17),
+    "jelly_bear": Shot((0.28, -1.05, 0.42), (0.0, 0.0, 0.14), 0.21),
     "jelly_plate": Shot((0.1, -0.62, 0.30), (0.0, 0.0, 0.045), 0.8),
     "armoured_creature": Shot((0.6, -2.2, 0.95), (0.0, 0.0, 0.15), 0.3),
     "armature_flesh": Shot((0.8, -3.0, 1.0), (0.0, 0.0, 0.55), 1.2),

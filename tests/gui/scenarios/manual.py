@@ -80,11 +80,11 @@ def photograph_tetrahedra(gui):
         bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)
     yield from gui.wait_until(lambda: job.current() is None, 900.0, "the body has tetrahedra")
     shown = bpy.context.workspace.sinew
-    shown.show_tets = shown.use_slice = True
+    shown.show_tets = shown.use_slice = shown.slice_flip = True
     shown.slice_axis, shown.slice_offset = "Y", 0.55
     yield from gui.settle()
     yield from gui.photograph("overlays")
-    shown.show_tets = shown.use_slice = False
+    shown.show_tets = shown.use_slice = shown.slice_flip = False
 
 
 def scenario(gui):
