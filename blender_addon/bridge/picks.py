@@ -86,7 +86,9 @@ def mend(obj: Any) -> str:
         group = obj.vertex_groups.get(record.group)
         if group is None:
             picks.remove(index)
-        elif record.vertices != len(obj.data.vertices) > 0:
+        elif record.vertices == len(obj.data.vertices):
+            note(obj, group.name)  # Blender's own buttons, or an undo in Edit Mode, may have changed the group alone
+        elif len(obj.data.vertices):
             said.append(_mended(obj, group, record))
     words = " ".join(reversed(said)).strip()
     if words:

@@ -1,7 +1,4 @@
-"""Switched on, used, switched off, over and over: nothing piles up. ``SINEW_CYCLES=200`` runs the long version.
-
-Undo has no stack here; the windowed tests have it.
-"""
+"""Switched on, used, switched off, over and over: nothing piles up. ``SINEW_CYCLES=200`` runs the long version."""
 
 from __future__ import annotations
 
@@ -66,7 +63,9 @@ def switched_off():
 
 
 def cycle() -> None:
-    """One artist's day: a bar is enabled, baked by a child, its bake deleted, and the extension switched off."""
+    """One artist's day: a cube is enabled, baked by a child, its bake deleted, that undone, redone, undone and deleted
+    again, and the extension switched off.
+    """
     registration.register()
     bpy.ops.mesh.primitive_cube_add()
     obj = bpy.context.object
@@ -77,9 +76,16 @@ def cycle() -> None:
     drain_until(lambda: job.current() is None)
     assert obj.sinew.bake.status == "DONE", obj.sinew.bake.message
     assert obj.data.shape_keys is not None
+    name = obj.name
+    bpy.ops.ed.undo_push(message="Baked")
+    bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
+    for step, keys in ((bpy.ops.ed.undo, True), (bpy.ops.ed.redo, False), (bpy.ops.ed.undo, True)):
+        step()
+        assert (bpy.data.objects[name].data.shape_keys is not None) == keys
     bpy.ops.sinew.delete_bake()
-    assert obj.data.shape_keys is None
+    obj = bpy.data.objects[name]
     mesh = obj.data
+    assert mesh.shape_keys is None
     bpy.data.objects.remove(obj)
     bpy.data.meshes.remove(mesh)
     registration.unregister()

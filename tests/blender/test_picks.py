@@ -35,6 +35,16 @@ def edit(obj, change):
     shape.free()
 
 
+def test_what_blenders_own_buttons_take_out_is_not_found_again(picked):
+    """As after an undo in Edit Mode, too: the group has changed, and what is noted of it has not."""
+    picked.vertex_groups["Pins.001"].remove([8])
+    make_job(picked, bpy.context)
+    assert len(picked.sinew.picks[0].places) == 1
+    edit(picked, lambda shape: bmesh.ops.subdivide_edges(shape, edges=shape.edges[:], cuts=1))
+    make_job(picked, bpy.context)
+    assert members(picked) == [11] and picked.sinew.pick_warning.startswith("“Pins.001” after the edit")
+
+
 def test_picks_make_a_group_and_are_remembered(picked):
     assert picked.sinew.pin_group == "Pins.001" and members(picked) == [8, 11]
     record = picked.sinew.picks[0]

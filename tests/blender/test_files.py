@@ -1,0 +1,172 @@
+"""Settings and bakes through save, reload, append, link, duplicates, other scenes, renaming and deleting: they follow,
+or it is said why not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon import baking
+from sinew.blender_addon.bridge.job_in import recorded_folder
+
+from .test_undo import values
+
+
+def load(path: Path, link: bool):
+    """The body of a .blend, in an empty scene that is saved beside it."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path.with_name("shot.blend")))
+    with bpy.data.libraries.load(str(path), link=link) as (_, here):
+        here.objects = ["Body"]
+    obj = here.objects[0]
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def fill(group) -> None:
+    """Give every number, switch and text of a property group another value than its default."""
+    for prop in group.bl_rna.properties:
+        if prop.is_readonly or prop.identifier in (
+            "name",
+            "active_material",
+            "active_spring",
+            "is_stand_in",
+            "live_layer",
+        ):
+            continue
+        value = getattr(group, prop.identifier)
+        if isinstance(value, bool):
+            setattr(group, prop.identifier, not value)
+        elif isinstance(value, int):
+            setattr(group, prop.identifier, value + 1)
+        elif isinstance(value, float):
+            setattr(group, prop.identifier, 0.7 * value + 0.11)
+        elif prop.type == "STRING":
+            setattr(group, prop.identifier, f"{prop.identifier} ß")
+        elif prop.type == "ENUM" and not prop.is_enum_flag and prop.enum_items_static:
+            setattr(group, prop.identifier, prop.enum_items_static[-1].identifier)
+
+
+@pytest.mark.parametrize("way", ["reload", "append", "link"])
+def test_every_setting_follows(body, saved, way):
+    bpy.ops.sinew.add_material(preset="Bone")
+    bpy.ops.sinew.add_spring()
+    settings = body.sinew
+    parts = [settings, settings.collisions, settings.collider, settings.field_weights]
+    for part in (*parts, *settings.materials, *settings.springs):
+        fill(part)
+    before = values(settings)
+    if way == "reload":
+        bpy.ops.wm.save_mainfile()
+        bpy.ops.wm.open_mainfile(filepath=str(saved))
+        obj = bpy.data.objects["Body"]
+    else:
+        obj = load(saved, link=way == "link")
+    assert values(obj.sinew) == before
+
+
+@pytest.mark.parametrize("kind", ["NODES", "CACHE"])
+@pytest.mark.parametrize("override", [False, True], ids=["linked", "override"])
+def test_a_linked_bake_plays(body, saved, evaluated, kind, override):
+    """What an override is refused, baking, can be done in its own file, with a result that plays here."""
+    body.sinew.result, body.sinew.result_modes = kind, 8
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    expected = evaluated(body, 4)
+    obj = load(saved, link=True)
+    if override:
+        scene = bpy.context.scene
+        linked, obj = obj, obj.override_create(remap_local_usages=True)
+        assert obj.override_library.reference == linked and obj.name in scene.objects
+        bpy.context.view_layer.objects.active = obj
+    assert np.abs(evaluated(obj, 4) - expected).max() < 1e-6 and np.abs(expected - evaluated(obj, 1)).max() > 1e-3
+    with pytest.raises(RuntimeError, match="Make Local.*Mesh Cache"):
+        bpy.ops.sinew.bake()
+
+
+@pytest.mark.parametrize("override", [False, True], ids=["linked", "override"])
+def test_what_is_made_local_can_be_baked(body, saved, override):
+    obj = load(saved, link=True)
+    if override:
+        obj = obj.override_create(remap_local_usages=True)
+    bpy.context.view_layer.objects.active = obj
+    obj.select_set(True)
+    bpy.ops.object.make_local(type="SELECT_OBDATA")
+    obj = bpy.context.view_layer.objects.active
+    assert obj.library is None and obj.override_library is None and obj.data.library is None
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and obj.sinew.bake.status == "DONE"
+
+
+def test_a_renamed_object_keeps_its_frames(body, saved, evaluated):
+    bpy.context.scene.frame_set(3)
+    assert bpy.ops.sinew.bake_to_current() == {"FINISHED"}
+    folder, before = recorded_folder(body), evaluated(body, 3)
+    body.name = "Another"
+    assert np.array_equal(evaluated(body, 3), before)
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and recorded_folder(body) == folder
+    assert baking.find_changes(body, bpy.context) == []
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not folder.exists()
+
+
+@pytest.mark.parametrize("whose", ["pins", "map", "stiffness map", "spring"])
+def test_a_renamed_group_is_missed_by_name(body, saved, whose):
+    group = body.vertex_groups["Pins"]
+    material = body.sinew.materials[0]
+    body.sinew.pin_group = "Pins" if whose == "pins" else ""
+    if whose == "map":
+        material.vertex_group = "Pins"
+    elif whose == "stiffness map":
+        material.use_range, material.stiffness_map = True, "Pins"
+    elif whose == "spring":
+        bpy.ops.sinew.add_spring()
+        body.sinew.springs[0].vertex_group = "Pins"
+    group.name = "Renamed"
+    with pytest.raises(RuntimeError, match="“Pins”.* not there.*[Cc]hoose|“Pins”.* not there.*clear"):
+        bpy.ops.sinew.bake()
+    group.name = "Pins"
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+
+
+def test_a_deleted_object_leaves_the_others_alone(body, saved, evaluated):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    twin = body.copy()
+    twin.data = body.data.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    before, folder = evaluated(twin, 4), recorded_folder(body)
+    bpy.data.objects.remove(body)
+    bpy.data.orphans_purge(do_recursive=True)
+    assert np.array_equal(evaluated(twin, 4), before) and folder.is_dir()
+    bpy.context.view_layer.objects.active = twin
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not folder.exists() and twin.data.shape_keys is None
+
+
+def test_a_full_copy_of_the_scene_has_a_bake_of_its_own(body, saved, evaluated):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    before, first = evaluated(body, 4), bpy.context.scene
+    bpy.ops.scene.new(type="FULL_COPY")
+    assert bpy.context.scene != first
+    twin = next(obj for obj in bpy.context.scene.objects if obj.type == "MESH")
+    assert twin != body and np.array_equal(evaluated(twin, 4), before)
+    bpy.context.view_layer.objects.active = twin
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    assert np.abs(evaluated(twin, 4) - evaluated(twin, 1)).max() == 0.0
+    bpy.context.window.scene = first
+    assert np.array_equal(evaluated(body, 4), before) and baking.open_store(body).frames() == [1, 2, 3, 4]
+
+
+def test_an_object_of_two_scenes_has_one_bake(body, saved, evaluated):
+    first = bpy.context.scene
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(body)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    before = evaluated(body, 4)
+    bpy.context.window.scene = other
+    assert np.array_equal(evaluated(body, 4), before)
+    bpy.context.view_layer.objects.active = body
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    bpy.context.window.scene = first
+    assert body.data.shape_keys is None
