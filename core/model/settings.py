@@ -151,7 +151,9 @@ class ResolutionSettings:
         20, 2, 400, "", "Cells along the longest side of the body: 12 to try, 20 to 30 for the shot"
     )
 
-    finest: float = _number(2.0, 1.0, 8.0, "", "How many times smaller cells of Draft are where they are painted finer")
+    finest: float = _number(
+        2.0, 1.0, 8.0, "", "How many times smaller cells of Draft are where they are painted finer, no unit: 2 to 4"
+    )
 
     METHODS = ("lattice", "robust", "clean")
 
