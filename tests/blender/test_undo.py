@@ -69,6 +69,7 @@ def state() -> dict[str, Any]:
         blocks.pop(kind)
     return {
         "settings": values(body.sinew),
+        "settings of others": [values(obj.sinew) for obj in bpy.data.objects if obj != body],
         "weights": [[(element.group, element.weight) for element in v.groups] for v in body.data.vertices],
         "groups": [group.name for group in body.vertex_groups],
         "selected": [vertex.select for vertex in body.data.vertices],
@@ -113,6 +114,20 @@ def baked(obj: Any) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"}
 
 
+def advised(obj: Any) -> None:
+    for vertex in obj.data.vertices:
+        vertex.co.z *= 0.4
+    bpy.ops.sinew.tetrahedralize()
+
+
+def beside_another(obj: Any) -> None:
+    twin = bpy.data.objects.new("Twin", obj.data.copy())
+    bpy.context.scene.collection.objects.link(twin)
+    for each in (obj, twin):
+        each.select_set(True)
+    two_materials(obj)
+
+
 def too_few_points(obj: Any) -> None:
     obj.sinew.bake.points_that_suffice = 77
 
@@ -143,6 +158,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "delete_bake": (baked, {}),
     "open_report": (baked, {}),
     "live_choose_solver": (nothing, {}),
+    "copy_settings": (beside_another, {}),
+    "take_advice": (advised, {"setting": "cells_across"}),
     "use_points": (too_few_points, {}),
 }
 
