@@ -186,7 +186,7 @@ def discard_bare(store: FrameStore) -> bool:
     log = store.folder / child.LOG_NAME
     if not store.is_bare() or log.is_file() and log.stat().st_size:  # of a failure that is to be reported
         return False
-    _delete_folder(store.folder)
+    delete_folder(store.folder)
     return True
 
 
@@ -228,7 +228,7 @@ def delete(obj: Any) -> None:
     if folder is not None and folder.is_dir() and cache_owner.may_delete(obj, folder):
         with locked(folder):
             remove(cache_path(folder))
-        _delete_folder(folder)
+        delete_folder(folder)
     remove_result(obj)
     obj.sinew.property_unset("bake")
 
@@ -236,10 +236,11 @@ def delete(obj: Any) -> None:
 def delete_live(obj: Any) -> None:
     """Remove what live mode keeps of the object on disk."""
     for folder in {job_in.live_path(obj), job_in.unsaved_live_path(obj)}:
-        _delete_folder(folder)
+        delete_folder(folder)
 
 
-def _delete_folder(folder: Path) -> None:
+def delete_folder(folder: Path) -> None:
+    """Remove a store, its log, and folders above that are empty then; StoreError where the disk does not let it go."""
     remove(folder / child.LOG_NAME)
     FrameStore(folder).delete()
     cache_owner.delete_empty(folder)

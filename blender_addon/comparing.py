@@ -203,7 +203,7 @@ def finish(run: child.Run, words: str) -> bool:
 
 
 def remove(obj: Any) -> None:
-    """Take the ghost away, and its frames from the disk where they are no other's."""
+    """Take the ghost away, and its frames from the disk where they are no other's; StoreError where that fails."""
     obj.sinew.compare.message = ""
     folder = ghost_folder(obj)
     if folder is None:
@@ -211,8 +211,7 @@ def remove(obj: Any) -> None:
     if not cache_owner.may_delete(obj, folder.with_name(folder.name.removesuffix("-compare"))):
         obj.sinew.compare.show = False
         return
-    (folder / child.LOG_NAME).unlink(missing_ok=True)
-    FrameStore(folder).delete()
+    baking.delete_folder(folder)
     look_again(obj)
 
 

@@ -3,6 +3,7 @@
 import bpy
 
 from ..blender_addon import baking, comparing
+from ..core.errors import SinewError
 from . import polls
 
 
@@ -26,7 +27,11 @@ class SINEW_OT_remove_ghost(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        comparing.remove(context.object)
+        try:
+            comparing.remove(context.object)
+        except SinewError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         return {"FINISHED"}
 
 

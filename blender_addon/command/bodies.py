@@ -7,17 +7,20 @@ from typing import Any
 import bpy
 
 from ...core.errors import StoreError
+from .. import bake_queue
 from . import NothingToBake
 
 
 def bodies_of_scene(name: str | None) -> list[Any]:
-    """All bodies of the scene, or the one of that name; StoreError when there is none."""
+    """All bodies of the scene, those that others run into first, or the one of that name; StoreError when there is
+    none.
+    """
     if not bpy.data.filepath:
         # With a missing .blend Blender runs its commands on the default scene.
         raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
     scene = bpy.context.scene
     if name is None:
-        bodies = [obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled]
+        bodies = bake_queue.bodies_of(scene)
         if not bodies:
             raise NothingToBake("No object of the scene has Sinew enabled.", "Enable it in the Physics tab and save.")
         return bodies

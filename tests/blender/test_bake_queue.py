@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon import background, bake_queue, baking
 from sinew.blender_addon import job as child
+from sinew.blender_addon.command.bodies import bodies_of_scene
 
 from .test_child import drain_until
 
@@ -185,3 +186,11 @@ def test_a_bake_again_that_fails_at_once_leaves_no_old_shapes(body, saved):
     assert baking.put_result(body, bpy.context, "FAILED", store) == 0
     assert body.data.shape_keys is None and body.sinew.bake.status == "FAILED"
     assert not body.sinew.bake.on_itself
+
+
+def test_the_command_line_has_the_same_order(bodies):
+    a, b, c = bodies
+    obstacles = bpy.data.collections.new("Obstacles")
+    obstacles.objects.link(c)
+    a.sinew.collisions.collection = obstacles
+    assert bodies_of_scene(None) == [b, c, a] and bodies_of_scene("A") == [a]
