@@ -266,7 +266,8 @@ def _conclude(run: Run) -> None:
     words = f"by signal {-code}" if code < 0 else f"with code {code}"
     last = _last_lines(run.folder / LOG_NAME)
     run.message = f"The simulation process ended unexpectedly {words}." + (f" It said: {last}" if last else "")
-    run.remedy = f"{run.again} If it happens again, lower Cells Across: memory may be short."
+    method = "set Method to Draft (Resolution), or " if run.phase == DEAF else ""  # fTetWild does so on thin needles
+    run.remedy = f"{run.again} If it happens again, {method}lower Cells Across: memory may be short."
 
 
 def _last_lines(log: Path, count: int = 3) -> str:

@@ -134,6 +134,15 @@ def test_a_killed_child_is_reported_and_resumable(body, saved):
     assert record.frames >= 2 and bpy.ops.sinew.resume_bake.poll()
 
 
+def test_tetrahedra_that_end_the_child_are_told_with_a_way_out(body, saved):
+    """As a needle thinner than fTetWild's tolerance does."""
+    run = start(body)
+    run.phase = "tetrahedralize"
+    os.kill(run.process.pid, signal.SIGKILL)
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "error" and "set Method to Draft (Resolution)" in body.sinew.bake.message
+
+
 def test_what_a_killed_child_never_reads_does_not_hinder_its_end(body, saved):
     body.sinew.frame_end = 400
     run = start(body)
