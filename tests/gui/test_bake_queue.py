@@ -1,0 +1,8 @@
+"""Several bodies in one run, in a window, where a timer begins the next."""
+
+
+def test_bodies_are_baked_one_after_the_other(windowed):
+    said = windowed.run("bake_queue", timeout=900).values
+    assert said["label"].startswith("1 of 2: Frame ")
+    assert said["stopped"] == ["STOPPED", "NONE", False]
+    assert said["done"] == ["DONE", "DONE"]
