@@ -237,6 +237,12 @@ class SinewObject(bpy.types.PropertyGroup):
         description="Simulate the shape that this modifier makes; those after it act on the result",
         options=set(),
     )
+    rest_key: StringProperty(
+        name="Rest Shape",
+        description="Shape key in which the body is without stress, whatever its value. The simulation begins in the "
+        "shape of the first frame and draws the body to this one. Empty: the shape of the first frame",
+        options=set(),
+    )
     place_label: StringProperty(name="Simulated", description="The shape that is simulated", get=_place_label)
 
     materials: CollectionProperty(

@@ -40,6 +40,7 @@ from . import (
     save_preset,
     select_pins,
     select_thin,
+    set_rest_shape,
     show_stiffness,
     stop_bake,
     take_advice,
@@ -51,8 +52,8 @@ MODULES = (
     enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
     save_preset, remove_preset,
     assign_pins, select_pins, pick, add_spring, remove_spring, move_spring,
-    tetrahedralize, select_thin, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake, delete_bake,
-    convert_result, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
+    tetrahedralize, select_thin, set_rest_shape, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake,
+    delete_bake, convert_result, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
     live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
     use_points, take_advice, copy_settings, add_example,
 )  # fmt: skip

@@ -22,9 +22,14 @@ class Resolution(Subject):
             wrapped(layout, words, context, icon)
         _draw_finer(layout, obj, context)
         column = layout.column()
-        column.prop(settings, "place")
+        row = column.row(align=True)
+        row.prop(settings, "place")
+        row.operator("sinew.set_rest_shape", text="", icon="SHAPEKEY_DATA")
         if settings.place == "MODIFIER":
             column.prop_search(settings, "simulate_after", obj, "modifiers")
+        keys = obj.data.shape_keys
+        if settings.rest_key or (keys is not None and settings.bake.status == "NONE"):
+            column.prop_search(settings, "rest_key", keys or settings, "key_blocks" if keys else "materials")
         wrapped(layout, f"Simulated: {settings.place_label}", context, "MODIFIER")
         run = job.run_of(obj.session_uid)
         if run is not None and run.mode == "mesh":

@@ -22,8 +22,9 @@ from .fields_in import group_weights, material_weights
 from .finer_in import fineness
 from .force_fields_in import force_field_samplers, force_fields
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
-from .mesh_in import mesh_at_place, object_to_world, surface_of
+from .mesh_in import mesh_at_place
 from .picks import mend
+from .rest_in import rest_and_start
 from .settings_in import frame_range, ground_settings, material_settings, resolution_settings, solver_settings
 from .springs_in import spring_samplers, spring_targets
 from .stack import Place, check_place, cut_after, place_of, shown
@@ -54,7 +55,7 @@ def make_job(
         materials = tuple(material_settings(m) for m in settings.materials)
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
             _check_faces(obj, mesh, place)
-            surface = surface_of(mesh, object_to_world(evaluated, scene))
+            surface, start = rest_and_start(obj, mesh, evaluated, scene)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             pin_weights, finer = group_weights(obj, mesh, [settings.pin_group])[:, 0], fineness(obj, mesh)
             pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
@@ -62,8 +63,7 @@ def make_job(
         _check_pins(obj, pinned, surface)
         layers = material_layers(obj, covers, scene, context)
         matrices, field, stiffness = MatrixSampler(obj.name), AccelerationSampler(obj), StiffnessSampler(obj)
-        pins = PinSampler(obj, pinned, pin_weights[pinned])
-        fields = force_field_samplers(obj, context)
+        pins, fields = PinSampler(obj, pinned, pin_weights[pinned]), force_field_samplers(obj, context)
         samplers = [matrices, pins, field, stiffness, *springs, *colliders, *fields]
         sample_animation(obj, place, context, (first, last), len(surface.positions), samplers, on_frame)
     return Job(
@@ -87,6 +87,7 @@ def make_job(
         pre_roll=settings.pre_roll,
         stiffness_maps=stiffening,
         fineness=finer,
+        start=start,
         moduli=stiffness.moduli(),
         force_fields=force_fields(fields, surface.positions, matrices.matrices(), context, first),
     )

@@ -58,6 +58,8 @@ class Job:
         back; the simulation itself never reads it. Identity by default.
     fineness : (n,) float64 or None
         How much finer than elsewhere the lattice is at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
+    start : (n, 3) float64 or None
+        Where the surface is at ``frame_start``, world space, metres; None where the rest shape is.
     springs, colliders : tuples of Spring and of Collider
     ground : Ground or None
     accelerations : (frames, n, 3) float64 or None
@@ -67,7 +69,7 @@ class Job:
         which are those of the first frame. Their logarithms go straight from frame to frame.
     force_fields : tuple of ForceField
     frame_start, frame_end : int
-        Both included. The body is at rest, at its rest shape, at ``frame_start``.
+        Both included. The body is at rest, and at its rest shape or at ``start``, at ``frame_start``.
     pre_roll : int
         How many of the first frames are simulated only to come to what follows: interfaces do not show them.
     frame_rate : float
@@ -96,6 +98,7 @@ class Job:
     force_fields: tuple[ForceField, ...] = ()
     pre_roll: int = 0
     fineness: np.ndarray | None = None
+    start: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         store = object.__setattr__
@@ -111,12 +114,9 @@ class Job:
         if self.pin_held is None:
             store(self, "pin_held", np.ones((max(self.frame_count, 0), len(self.pinned_vertices)), dtype=bool))
         store(self, "pin_held", np.logical_and.accumulate(np.atleast_1d(self.pin_held), axis=0))
-        if self.moduli is not None:
-            store(self, "moduli", np.ascontiguousarray(self.moduli, dtype=np.float64))
-        if self.fineness is not None:
-            store(self, "fineness", np.ascontiguousarray(self.fineness, dtype=np.float64))
-        if self.accelerations is not None:
-            store(self, "accelerations", np.ascontiguousarray(self.accelerations, dtype=np.float64))
+        for name in ("moduli", "fineness", "start", "accelerations"):
+            if getattr(self, name) is not None:
+                store(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.float64))
         self._validate()
         self._validate_pins()
         self._validate_surroundings()
@@ -165,6 +165,8 @@ class Job:
                 )
         if self.fineness is not None and not (self.fineness.shape == (n,) and np.isfinite(self.fineness).all()):
             raise SettingsError("What is painted finer is not one number a vertex.", "Paint its map again.")
+        if self.start is not None and not (self.start.shape == (n, 3) and np.isfinite(self.start).all()):
+            raise SettingsError("The shape at the first frame is not one position a vertex.", "Set Rest Shape again.")
         if self.moduli is not None:
             expected = self.frame_count, len(moduli(self.materials))
             if self.moduli.shape != expected or not (np.isfinite(self.moduli) & (self.moduli > 0.0)).all():
@@ -285,7 +287,9 @@ class Job:
                 np.array([self.frame_start, self.frame_end, *([self.pre_roll] if self.pre_roll else [])]),
                 np.array(self.frame_rate),
             ),
-            "animation": digest(self.pin_positions, self.object_to_world),
+            "animation": digest(
+                self.pin_positions, self.object_to_world, *(() if self.start is None else (self.start,))
+            ),
         }
 
     def _resolution_digest(self) -> str:
@@ -362,7 +366,7 @@ class Job:
         }
         if self.accelerations is not None:
             arrays["accelerations"] = self.accelerations
-        named = {"moduli": self.moduli, "fineness": self.fineness}
+        named = {"moduli": self.moduli, "fineness": self.fineness, "start": self.start}
         arrays.update({name: array for name, array in named.items() if array is not None})
         kinds = ("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)
         for kind, parts in (*kinds, ("force_field", self.force_fields)):
@@ -417,6 +421,7 @@ class Job:
                 stiffness_maps=arrays["stiffness_maps"],
                 moduli=arrays.get("moduli"),
                 fineness=arrays.get("fineness"),
+                start=arrays.get("start"),
                 force_fields=tuple(
                     ForceField(**about, **part(arrays, f"force_field_{k}_"))
                     for k, about in enumerate(settings["force_fields"])

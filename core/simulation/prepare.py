@@ -20,6 +20,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.tetrahedralize import tetrahedralize
 from ..mesh.topology import components
 from ..model.model import Model, build_model
+from ..model.state import State
 from ..progress import StepTold
 from ..small_matrix import batch_svd
 from ..solvers.registry import in_subspace
@@ -39,6 +40,7 @@ from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
+from .start_shape import start_positions
 from .thin_warnings import thin_warnings
 
 OnEvent = Callable[[dict[str, Any]], None]
@@ -58,7 +60,7 @@ class Prepared:
 
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
     the vertices of the surface, tied to the mesh by ``embedding``. ``modulus_weights`` (m, K) are the parts of the
-    materials' moduli (``model.settings.moduli``) in the tets.
+    materials' moduli (``model.settings.moduli``) in the tets; ``start`` (n,3) is where the mesh begins, None at rest.
     """
 
     model: Model
@@ -70,6 +72,11 @@ class Prepared:
     pins: PinSchedule
     loads: Loads
     linear_solver: Choice
+    start: np.ndarray | None = None
+
+    def first_state(self) -> State:
+        """That of the first frame: at rest, at the rest shape or where the job begins."""
+        return self.space.rest_state() if self.start is None else self.model.state_at(self.start)
 
     def stiffened(self, change: np.ndarray) -> Space:
         """The space with each of the materials' moduli times exp of ``change`` (K,)."""
@@ -173,6 +180,7 @@ def prepare(
         job.pin_held,
         _object_rotations(job.object_to_world),
     )
+    start = start_positions(job, mesh, embedding, pins)
     held = pins.held_corners(min(1, job.frame_count - 1))
     check_before_solving(job, mesh, held)
     model = build_model(
@@ -193,7 +201,9 @@ def prepare(
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     points = space.points(embedding)
-    return Prepared(model, space, subspace, embedding, fields.modulus_weights, points, pins, loads, linear_solver)
+    return Prepared(
+        model, space, subspace, embedding, fields.modulus_weights, points, pins, loads, linear_solver, start
+    )
 
 
 def _go_on(should_stop: Callable[[], bool]) -> None:

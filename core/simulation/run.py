@@ -88,11 +88,11 @@ def simulate(
 ) -> Iterator[Frame]:
     """Yield frames from the job's first, or from after ``start`` (a frame and its state), to its last.
 
-    The first frame is the rest shape, without a step. Raises Stopped between steps.
+    The first frame is the rest shape, or that where the job begins, without a step. Raises Stopped between steps.
     """
     stepper = Stepper(job, prepared)
     if start is None:
-        number, state = job.frame_start, prepared.space.rest_state()
+        number, state = job.frame_start, prepared.first_state()
         yield Frame(number, state, [])
     else:
         number, state = start

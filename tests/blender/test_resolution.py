@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.machinery import PathFinder
 
 import bpy
+import numpy as np
 import pytest
 from sinew.blender_addon import baking, forecasts
 from sinew.blender_addon.bridge.job_in import make_job
@@ -120,5 +121,39 @@ def test_cells_are_finer_where_a_group_says_so(body, saved):
     assert make_job(body, bpy.context).fineness is None
     body.sinew.method = "lattice"
     body.vertex_groups.remove(body.vertex_groups["Fine"])
+    with pytest.raises(RuntimeError, match="is not there any more"):
+        bpy.ops.sinew.bake()
+
+
+def test_a_body_begins_in_its_pose_and_is_drawn_to_its_rest_shape(body, saved, evaluated):
+    """The rest shape is kept at a frame where a shape key is off; at the first it stretches the body."""
+    scene = bpy.context.scene
+    scene.gravity = (0.0, 0.0, 0.0)
+    body.shape_key_add(name="Basis")
+    key = body.shape_key_add(name="Stretched")
+    for vertex, point in zip(body.data.vertices, key.data, strict=True):
+        point.co.x = 1.4 * vertex.co.x
+    for frame, value in ((0, 0.0), (1, 1.0)):
+        key.value = value
+        key.keyframe_insert("value", frame=frame)
+    scene.frame_set(0)
+    assert bpy.ops.sinew.set_rest_shape() == {"FINISHED"}
+    rest = body.data.shape_keys.key_blocks["Rest Shape"]
+    assert body.sinew.rest_key == "Rest Shape" and rest.value == 0.0
+    assert [point.co.x for point in rest.data] == pytest.approx([vertex.co.x for vertex in body.data.vertices])
+    scene.frame_set(1)
+    job = make_job(body, bpy.context)
+    assert job.surface.size == pytest.approx(1.0) and np.ptp(job.start[:, 0]) == pytest.approx(1.4)
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.status == "DONE", body.sinew.bake.message
+    result = body.sinew.bake.result
+    lengths = [float(np.ptp(evaluated(result, frame)[:, 0])) for frame in (1, 2, 3, 4)]
+    assert lengths[0] == pytest.approx(1.4, abs=0.01) and min(lengths) < 1.35
+    assert not bpy.ops.sinew.set_rest_shape.poll()
+    bpy.ops.sinew.delete_bake()
+    body.sinew.result = "NODES"
+    with pytest.raises(RuntimeError, match="Geometry Nodes start"):
+        bpy.ops.sinew.bake()
+    body.shape_key_remove(rest)
     with pytest.raises(RuntimeError, match="is not there any more"):
         bpy.ops.sinew.bake()
