@@ -34,18 +34,23 @@ class ThinParts(NamedTuple):
     thickness: float
 
 
-def thin_parts(surface: SurfaceMesh, length: float) -> ThinParts:
-    """Parts of a surface that are thinner than ``length``, m. Openings have no other side, so sheets are not thin."""
+def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
+    """Parts of a surface that are thinner than ``length``, m. Openings have no other side, so sheets are not thin.
+
+    Of about ``most`` triangles at most, spread over all, the places are measured: others need the memory, too.
+    """
     triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     if len(triangles) == 0:
         return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
-    points = (surface.positions - surface.positions[triangles].mean(axis=(0, 1))) / length
+    points = (surface.positions - surface.positions[triangles[:, 0]].mean(axis=0)) / length
     corners = np.ascontiguousarray(points[triangles])
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     if float(np.einsum("ni,ni->", corners[:, 0], normals)) < 0.0:  # inside out
         normals = -normals
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    samples = sample_surface(points, triangles, SPACING)
+    every = 1 if most is None else -(-len(triangles) // most)
+    samples = sample_surface(points, triangles[::every], SPACING)
+    samples = samples._replace(triangle=every * samples.triangle)
     weights = (1.0 - DRAWN_IN) * samples.barycentric + DRAWN_IN / 3.0
     places = np.einsum("sc,sci->si", weights, corners[samples.triangle])
     tree = build_tree(corners.min(axis=1), corners.max(axis=1))

@@ -122,7 +122,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
     """The figures of the tetrahedra and of the body they make (SI), and what a user should know of them."""
     figures = quality(mesh)
     thin = thin_warnings(job)
-    warnings = [*thin, *layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
+    warnings = [*layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
     far = int(np.count_nonzero(embedding.far_outside))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")
@@ -133,6 +133,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         warnings.append(f"{loose} separate parts have no pin and will fall.")
     if len(job.pinned_vertices) and not job.pin_held.any():
         warnings.append("No pin is held: Hold From is above every weight.")
+    warnings += thin
     return {
         "event": "mesh",
         "vertices": figures.vertices,

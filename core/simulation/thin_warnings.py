@@ -12,6 +12,8 @@ from .lengths import length_words
 
 LEAST_SHARE = 0.005
 """Part of the surface that is worth a word."""
+MOST = 5_000
+"""Triangles that are looked at."""
 
 
 def cell_of(job: Job) -> float:
@@ -27,7 +29,7 @@ def find_thin(job: Job) -> ThinParts | None:
     cell = cell_of(job)
     if cell == 0.0:
         return None
-    found = thin_parts(job.surface, cell)
+    found = thin_parts(job.surface, cell, MOST)
     if job.fineness is not None:
         found = found._replace(vertices=found.vertices[job.fineness[found.vertices] < 0.5])
         if not len(found.vertices):  # all of it is painted finer
