@@ -65,8 +65,8 @@ def state() -> dict[str, Any]:
     if body.mode == "EDIT":
         body.update_from_editmode()
     keys, blocks = body.data.shape_keys, data_blocks()
-    for kind in ("brushes", "libraries"):  # Weight Paint mode loads them, for good
-        blocks.pop(kind)
+    for kind in ("brushes", "libraries", "all_ids"):  # Weight Paint mode loads brushes, for good
+        blocks.pop(kind, None)
     return {
         "settings": values(body.sinew),
         "settings of others": [values(obj.sinew) for obj in bpy.data.objects if obj != body],
