@@ -67,8 +67,8 @@ def triangles_shader(colour: str, encoded: str) -> Any:
     PreviewError where the driver refuses it.
     """
     info = _info("position", "normal")
+    info.push_constant("FLOAT", "opacity")  # before the rows: behind them it would reach beyond 128 bytes
     _add_rows(info)
-    info.push_constant("FLOAT", "opacity")
     stage = gpu.types.GPUStageInterfaceInfo("sinew_triangles_stage")
     stage.smooth("VEC3", "lit_normal")
     info.vertex_out(stage)
