@@ -16,13 +16,13 @@ class StandIn:
 
     Parameters
     ----------
-    obj : the body, for its name, colour and materials
+    obj : the body, for its name, colour, materials and local views
     scene : where it is put
     triangles : (t,3) of the surface
     """
 
     def __init__(self, obj: Any, scene: Any, triangles: np.ndarray) -> None:
-        self._name, self._scene_uid = f"{obj.name} Live", scene.session_uid
+        self._name, self._scene_uid, self._body_uid = f"{obj.name} Live", scene.session_uid, obj.session_uid
         self._colour, self._materials = tuple(obj.color), [slot.material for slot in obj.material_slots][:1]
         self._materials = [m.name for m in self._materials if m is not None]
         self._triangles, self._metres = triangles, unit_scale(scene)
@@ -61,7 +61,19 @@ class StandIn:
         scene = next(s for s in bpy.data.scenes if s.session_uid == self._scene_uid)
         scene.collection.objects.link(obj)
         self.uid = obj.session_uid
+        body = next((o for o in scene.objects if o.session_uid == self._body_uid), None)
+        if body is not None:
+            _join_local_views(obj, body)
         return obj
+
+
+def _join_local_views(obj: Any, body: Any) -> None:
+    """Into every local view that the body belongs to, which only its evaluated copy knows."""
+    for window in (window for manager in bpy.data.window_managers for window in manager.windows):
+        views = [area.spaces.active for area in window.screen.areas if area.type == "VIEW_3D"]
+        for view in (view for view in views if view.local_view is not None):
+            if body.evaluated_get(window.view_layer.depsgraph).local_view_get(view):
+                obj.local_view_set(view, True)
 
 
 def find(uid: int | None) -> Any | None:

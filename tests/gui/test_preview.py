@@ -61,7 +61,7 @@ def test_wires_and_xray(shown):
 def test_it_is_drawn_where_the_object_would_be(shown):
     said = shown.values
     assert said["seen"] and said["seen out of it"] and said["seen at the end"]
-    assert said["seen in its own local view"] and said["still seen in it"]
+    assert said["seen in its own local view"] and said["still seen in it"] and said["stand-in seen in it"]
     assert not said["seen in a local view of another"] and not said["seen in a hidden collection"]
 
 

@@ -93,6 +93,13 @@ def other_manners(gui, monkey, options):
     look("seen in its own local view", local_view_of_the_body)
     bpy.context.view_layer.depsgraph.update()
     look("still seen in it", lambda: None)
+    stand_ins = importlib.import_module(f"{BRIDGE}.stand_in")
+    stand_in = stand_ins.StandIn(monkey, bpy.context.scene, np.array([[0, 1, 2]]))
+    with gui.context():
+        stand_in.move(np.eye(3))
+        bpy.context.view_layer.update()
+        gui.record("stand-in seen in it", sight.is_seen(stand_ins.find(stand_in.uid), anywhere, bpy.context))
+        stand_in.remove()
     with gui.context():
         bpy.ops.view3d.localview(frame_selected=False)
     look("seen", lambda: None)
