@@ -9,7 +9,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.thin_parts import thin_parts
 from .advice import FEWEST_THROUGH, Facts
 from .job import Job
-from .thin_warnings import cell_of
+from .thin_warnings import MOST, cell_of
 
 THIN_PART = 0.05
 """Part of the surface that counts: less is a tip or an edge."""
@@ -33,7 +33,7 @@ def thickness_of(job: Job) -> float:
     cell = cell_of(job)
     if cell == 0.0:
         return 0.0
-    found = thin_parts(job.surface, FEWEST_THROUGH * cell)
+    found = thin_parts(job.surface, FEWEST_THROUGH * cell, MOST)
     return found.thickness if found.share >= THIN_PART else 0.0
 
 
@@ -47,7 +47,9 @@ def movement_of(job: Job) -> float:
 
 
 def _movement(positions: np.ndarray) -> float:
+    """Frame by frame: an animation may be as large as all else."""
     if len(positions) < 2:
         return 0.0
-    movement = np.diff(positions, axis=0)
-    return float(np.sqrt(((movement - movement.mean(axis=0)) ** 2).sum(axis=2).max(initial=0.0)))
+    mean = (positions[-1] - positions[0]) / (len(positions) - 1)
+    pairs = zip(positions[:-1], positions[1:], strict=True)
+    return max(float(np.linalg.norm(after - before - mean, axis=1).max(initial=0.0)) for before, after in pairs)
