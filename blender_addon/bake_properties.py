@@ -69,7 +69,6 @@ class SinewBake(bpy.types.PropertyGroup):
         options=set(),
     )
     mesh_summary: StringProperty(name="Tetrahedra", description="What the body was filled with last", options=set())
-    tets: IntProperty(name="Tetrahedra", description="Their number; 0 unknown", options=set())
     pace_solver: StringProperty(name="Solver", description="Of the steps that were timed", options=set())
     pace_seconds: FloatProperty(name="Pace", description="Seconds of a step", options=set())
     pace_modes: IntProperty(name="Modes", description="Of the steps that were timed", options=set())

@@ -39,7 +39,7 @@ class OneSidedSprings:
     ----------
     points : Points
     unknowns : where the iteration begins
-    stiffness : (p,) N/m
+    stiffness : (p,) N/m; 0 where nothing may push
     touch : Touch there
     look : unknowns -> Touch there
     """
@@ -54,7 +54,7 @@ class OneSidedSprings:
     ) -> None:
         self._points, self._unknowns, self._stiffness, self._look = points, unknowns, stiffness, look
         self._places = points.positions(unknowns)
-        self.pushing = touch.depths > 0.0
+        self.pushing = (touch.depths > 0.0) & (stiffness > 0.0)
         self._known = self.pushing.copy()  # which points have touched anywhere in this iteration
         self._depths = np.where(self._known, touch.depths, 0.0)
         self._normals = touch.normals
@@ -66,7 +66,7 @@ class OneSidedSprings:
     def meet(self, change: np.ndarray) -> None:
         """Get to know the springs of points that touch after a change of the unknowns."""
         there = self._look(self._unknowns + change)
-        new = (there.depths > 0.0) & ~self._known
+        new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
         if new.any():
             u = self.carried(change)
             self._normals = np.where(new[:, None], there.normals, self._normals)
