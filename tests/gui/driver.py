@@ -165,7 +165,14 @@ def _load(path: str) -> Any:
     return module
 
 
+def _put_pointer_away() -> None:
+    """The screen's own pointer, which simulated events do not move, is in the corner of every photograph."""
+    if shutil.which("xdotool"):
+        subprocess.run(["xdotool", "mousemove", "1599", "999"], check=False)
+
+
 def _start(request: dict[str, Any]) -> None:
+    _put_pointer_away()
     gui = Gui(Path(request["session"]), request["parameters"])
     steps: Steps | None = None
 

@@ -91,6 +91,7 @@ def scenario(gui):
     preferences = bpy.context.preferences
     overlap, preferences.system.use_region_overlap = preferences.system.use_region_overlap, False
     tooltips, preferences.view.show_tooltips = preferences.view.show_tooltips, False
+    scale, preferences.view.ui_scale = preferences.view.ui_scale, 1.0
     with gui.context():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)
@@ -119,3 +120,4 @@ def scenario(gui):
         bpy.context.view_layer.objects.active = bpy.data.objects["Figure"]
     yield from photograph_panels(gui, ("pins", "springs", "fields"))
     preferences.system.use_region_overlap, preferences.view.show_tooltips = overlap, tooltips
+    preferences.view.ui_scale = scale
