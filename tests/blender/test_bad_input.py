@@ -166,7 +166,7 @@ def test_what_the_library_refuses_takes_the_bake_before_it_along(body, saved, mo
     record = body.sinew.bake
     assert (record.status, record.frames, record.folder) == ("FAILED", 0, "") and body.data.shape_keys is None
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
-    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and record.message == ""
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and body.sinew.bake.message == ""
 
 
 @pytest.mark.parametrize(
