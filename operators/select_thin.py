@@ -21,20 +21,29 @@ class SINEW_OT_select_thin(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         # Here, since it loads Numba, which Blender's start should not wait for.
-        from ..blender_addon.bridge.thin_in import select_thin
+        from ..blender_addon.bridge.thin_in import select_vertices, thin_vertices
 
         obj = context.object
-        if obj.mode != "OBJECT":
+        mode = obj.mode
+        if mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
         try:
-            count = select_thin(obj, context.scene)
+            vertices = thin_vertices(obj, context.scene)
         except SinewError as error:
+            bpy.ops.object.mode_set(mode=mode)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        # Edges are deselected by Blender itself: 5.0 crashes where a script sets their flags.
         context.tool_settings.mesh_select_mode = (True, False, False)
         bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.select_all(action="DESELECT")
+        bpy.ops.object.mode_set(mode="OBJECT")
+        select_vertices(obj.data, vertices)
+        bpy.ops.object.mode_set(mode="EDIT")
         cells = obj.sinew.cells_across
-        self.report({"INFO"}, f"{count} vertices are where the body is thinner than one of {cells} cells across")
+        self.report(
+            {"INFO"}, f"{len(vertices)} vertices are where the body is thinner than one of {cells} cells across"
+        )
         return {"FINISHED"}
 
 

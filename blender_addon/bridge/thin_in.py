@@ -1,4 +1,4 @@
-"""Mesh -> its vertices where it is thinner than a cell, selected."""
+"""Mesh -> its vertices where it is thinner than a cell, found and selected."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...core.mesh.thin_parts import thin_parts
 from .mesh_in import object_to_world, surface_of
 
 
-def select_thin(obj: Any, scene: Any) -> int:
-    """Select, in place of what is selected, the vertices of the object's own mesh where it is thinner than a cell of
-    its lattice; how many. MeshError when it cannot be simulated. Not in Edit Mode.
+def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
+    """The vertices of the object's own mesh where it is thinner than a cell of its lattice, (k,). MeshError when it
+    cannot be simulated. Not in Edit Mode.
     """
-    mesh = obj.data
-    surface = surface_of(mesh, object_to_world(obj, scene))
-    thin = thin_parts(surface, measured(surface).size / (obj.sinew.cells_across - 0.5)).vertices
+    surface = surface_of(obj.data, object_to_world(obj, scene))
+    return thin_parts(surface, measured(surface).size / (obj.sinew.cells_across - 0.5)).vertices
+
+
+def select_vertices(mesh: Any, vertices: np.ndarray) -> None:
+    """Select these vertices (k,) and no others; edges and faces stay as they are. Not in Edit Mode."""
     selected = np.zeros(len(mesh.vertices), dtype=bool)
-    selected[thin] = True
-    mesh.polygons.foreach_set("select", np.zeros(len(mesh.polygons), dtype=bool))
-    mesh.edges.foreach_set("select", np.zeros(len(mesh.edges), dtype=bool))
+    selected[vertices] = True
     mesh.vertices.foreach_set("select", selected)
-    return len(thin)
