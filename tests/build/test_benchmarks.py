@@ -53,7 +53,7 @@ def test_list_shows_what_each_is_for(fake, capsys):
 
 
 def test_modules_and_folders_are_benchmarks():
-    assert registry.names() == ["full-space", "mixed-fem", "spine", "subspace"]
+    assert registry.names() == ["full-space", "mixed-fem", "results", "spine", "subspace"]
 
 
 def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
