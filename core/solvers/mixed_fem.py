@@ -15,8 +15,9 @@ of the linear solve.
 
 Beyond the paper (``quadratic_finish``): Eq. 14 drops the constraint's second derivative, which leaves linear
 convergence near the solution of soft bodies. Its part from tension is added back after the first iteration, and once
-stretches and positions agree (``c.H_s c`` under a hundredth of the slope) unprojected Newton finishes. Measured
-choices: ``docs/design/mixed_fem.md``.
+stretches and positions agree (``c.H_s c`` under a hundredth of the slope) unprojected Newton finishes. In a subspace
+its part from pressure goes in too, as long as the matrix stays definite. Measured choices:
+``docs/design/mixed_fem.md``.
 """
 
 from __future__ import annotations
