@@ -27,16 +27,21 @@ def enable(obj: Any) -> None:
 
 
 def add_material(obj: Any, preset: str) -> Any:
-    """Append a physical material made from a preset, one's own before ours; the new one is active and has a name of its
-    own. MaterialError where it cannot be made.
+    """Append a physical material made from a preset; the new one is active and has a name of its own. MaterialError
+    where it cannot be made.
     """
+    return append_material(obj, preset_settings(preset))
+
+
+def preset_settings(preset: str) -> MaterialSettings:
+    """The numbers of a preset, one's own before ours. MaterialError where a material cannot have them."""
     settings = next(p for p in (*own_presets().materials, *PRESETS) if p.name == preset)
     if settings.energy not in [item[0] for item in energy_items()]:
         raise MaterialError(
             f"The preset “{preset}” has an energy “{settings.energy}”, which this version does not know.",
             "Save the preset again, or install a newer version.",
         )
-    return append_material(obj, settings)
+    return settings
 
 
 def append_material(obj: Any, settings: MaterialSettings) -> Any:

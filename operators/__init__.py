@@ -5,6 +5,7 @@ from . import (
     add_material,
     add_spring,
     apply_bake,
+    apply_preset,
     apply_take,
     assign_pins,
     bake,
@@ -50,7 +51,7 @@ from . import (
 
 MODULES = (
     enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
-    save_preset, remove_preset,
+    apply_preset, save_preset, remove_preset,
     assign_pins, select_pins, pick, add_spring, remove_spring, move_spring,
     tetrahedralize, select_thin, set_rest_shape, apply_bake, bake, bake_to_current, bake_all, stop_bake, resume_bake,
     delete_bake, convert_result, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,

@@ -17,23 +17,37 @@ class SINEW_UL_materials(ItemList, bpy.types.UIList):
         return f"{item.stiffness_value:.4g} {unit}"
 
 
+def _draw_presets(layout, operator):
+    """Every preset for an operator, and what is to be said of files that are none."""
+    own = [item[0] for item in choices.own_preset_items()]
+    for name, label, _, _ in choices.preset_items():
+        if own and name == own[0]:
+            layout.separator()
+        layout.operator(operator, text=label).preset = name
+    for sentence in choices.refused_presets():
+        layout.label(text=sentence, icon="ERROR")
+
+
 class SINEW_MT_presets(bpy.types.Menu):
     bl_idname = "SINEW_MT_presets"
     bl_label = "Add Physical Material"
 
     def draw(self, context: Any) -> None:
-        own = [item[0] for item in choices.own_preset_items()]
-        items = choices.preset_items()
-        for name, label, _, _ in items:
-            if own and name == own[0]:
-                self.layout.separator()
-            self.layout.operator("sinew.add_material", text=label).preset = name
+        _draw_presets(self.layout, "sinew.add_material")
+
+
+class SINEW_MT_apply_preset(bpy.types.Menu):
+    bl_idname = "SINEW_MT_apply_preset"
+    bl_label = "Material Presets"
+    bl_description = "Give the active physical material the numbers of a preset, or keep its own as one"
+
+    def draw(self, context: Any) -> None:
+        self.layout.label(text=f"Apply to “{_active(context.object.sinew).name}”")
+        _draw_presets(self.layout, "sinew.apply_preset")
         self.layout.separator()
         self.layout.operator("sinew.save_preset", text="Save as Preset...", icon="ADD")
-        if own:
+        if choices.own_preset_items():
             self.layout.menu("SINEW_MT_remove_preset", icon="REMOVE")
-        for sentence in choices.refused_presets():
-            self.layout.label(text=sentence, icon="ERROR")
 
 
 class SINEW_MT_remove_preset(bpy.types.Menu):
@@ -48,16 +62,24 @@ class SINEW_MT_remove_preset(bpy.types.Menu):
 class Materials(Subject):
     bl_label = "Physical Materials"
 
+    def draw_header_preset(self, context: Any) -> None:
+        if context.object.sinew.materials:
+            self.layout.emboss = "NONE"
+            self.layout.menu("SINEW_MT_apply_preset", text="", icon="PRESET")
+
     def draw(self, context: Any) -> None:
         settings = context.object.sinew
         draw_list(self.layout, settings, "material", "SINEW_MT_presets")
         if not settings.materials:
             self.layout.label(text="Add a physical material (+)", icon="INFO")
         else:
-            index = min(settings.active_material, len(settings.materials) - 1)
-            layout = properties_layout(self)
-            _draw_numbers(layout, context.object, settings.materials[index])
-            _draw_where(layout, context, context.object, settings.materials[index], is_first=index == 0)
+            material, layout = _active(settings), properties_layout(self)
+            _draw_numbers(layout, context.object, material)
+            _draw_where(layout, context, context.object, material, is_first=material == settings.materials[0])
+
+
+def _active(settings):
+    return settings.materials[min(settings.active_material, len(settings.materials) - 1)]
 
 
 def _draw_numbers(layout, obj, material):
@@ -118,4 +140,10 @@ def place_words(material: Any, is_first: bool) -> str:
     return "Wherever nothing is painted" if is_first else "Nowhere yet: paint it, or choose a region or depth"
 
 
-CLASSES = (SINEW_UL_materials, SINEW_MT_presets, SINEW_MT_remove_preset, *panels(Materials, "materials"))
+CLASSES = (
+    SINEW_UL_materials,
+    SINEW_MT_presets,
+    SINEW_MT_apply_preset,
+    SINEW_MT_remove_preset,
+    *panels(Materials, "materials"),
+)

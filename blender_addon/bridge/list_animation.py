@@ -37,6 +37,12 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
             target.data_path = "" if index is None else f"{path}[{index}]{target.data_path[match.end() :]}"
 
 
+def animated(obj: Any, path: str) -> set[str]:
+    """Names of the properties at a data path, such as ``sinew.materials[0]``, that F-curves or drivers set."""
+    found = (curve.data_path for curves in _curve_lists(obj) for curve in curves)
+    return {each[len(path) + 1 :] for each in found if each.startswith(f"{path}.")}
+
+
 def _curve_lists(obj: Any) -> Iterator[Any]:
     """The collections of F-curves and of drivers that animate an object, each once, those of NLA strips too."""
     if obj.animation_data is not None:

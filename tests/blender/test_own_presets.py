@@ -103,7 +103,42 @@ def test_an_energy_of_another_version_is_refused(body):
         starting.add_material(body, "New")
     with pytest.raises(RuntimeError, match="this version does not know"):
         bpy.ops.sinew.add_material(preset="New")
-    assert len(body.sinew.materials) == 1
+    with pytest.raises(RuntimeError, match="this version does not know"):
+        bpy.ops.sinew.apply_preset(preset="New")
+    assert len(body.sinew.materials) == 1 and body.sinew.materials[0].density == 1050.0
+
+
+def test_a_preset_is_applied_to_the_active_material_alone(body):
+    bpy.ops.sinew.add_material(preset="Bone")
+    bone = body.sinew.materials[1]
+    bone.name, bone.vertex_group, bone.stiffness_map = "Skull", "Hard", "Range"
+    bone.depth_kind, bone.depth = "CORE", 0.3
+    bone.use_range, bone.log_painted_stiffness = True, 10.0
+    bpy.ops.sinew.save_preset(name="Mine")
+    flesh = material_settings(body.sinew.materials[0])
+    assert bpy.ops.sinew.apply_preset(preset="Cork") == {"FINISHED"}
+    assert material_settings(bone) == MaterialSettings("Skull", 2e7, 0.0, 180.0)
+    assert (bone.stiffness_unit, bone.stiffness_value) == ("MPA", pytest.approx(20.0))
+    kept = bone.vertex_group, bone.stiffness_map, bone.depth_kind, round(bone.depth, 6)
+    assert kept == ("Hard", "Range", "CORE", 0.3)
+    assert bpy.ops.sinew.apply_preset(preset="Mine") == {"FINISHED"}
+    assert material_settings(bone) == MaterialSettings("Skull", 1e9, 0.3, 1920.0, painted_modulus=1e10)
+    assert material_settings(body.sinew.materials[0]) == flesh and len(body.sinew.materials) == 2
+
+
+def test_keys_go_on_when_a_preset_is_applied_and_that_is_told(body, capfd):
+    material = body.sinew.materials[0]
+    for frame, value in ((1, 5.0), (3, 6.0)):
+        material.log_stiffness = value
+        assert body.keyframe_insert("sinew.materials[0].log_stiffness", frame=frame)
+    assert bpy.ops.sinew.apply_preset(preset="Steel") == {"FINISHED"}
+    assert "Stiffness of “Soft Flesh” is animated: its keys go on" in capfd.readouterr().out
+    bpy.context.scene.frame_set(3)
+    assert (material.log_stiffness, material.density) == (6.0, 7850.0)
+    body.animation_data_clear()
+    bpy.ops.sinew.apply_preset(preset="Steel")
+    assert "animated" not in capfd.readouterr().out
+    assert material_settings(material).youngs_modulus == 2e11
 
 
 def test_a_folder_that_cannot_be_made_is_told(body, own_folder):

@@ -144,6 +144,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "enable": (switched_off, {}),
     "disable": (two_materials, {}),
     "add_material": (nothing, {"preset": "Bone"}),
+    "apply_preset": (two_materials, {"preset": "Rubber"}),
     "remove_material": (two_materials, {}),
     "move_material": (two_materials, {"direction": "UP"}),
     "paint_material": (nothing, {}),

@@ -24,6 +24,10 @@ def scenario(gui):
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "panels.blend"))
     gui.record("materials", [m.name for m in obj.sinew.materials])
     yield from gui.photograph("2-sidebar")
+    with gui.context():
+        bpy.ops.wm.call_menu(name="SINEW_MT_apply_preset")
+    yield from gui.photograph("5-presets")
+    yield from gui.press("ESC")
     bpy.context.preferences.view.ui_scale = 0.75  # so that all panels fit on the screen
     yield from gui.photograph("3-sidebar-all")
     obj.sinew.solver = "linearly_implicit"
