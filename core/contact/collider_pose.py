@@ -10,6 +10,7 @@ import numpy as np
 
 from ..jit import kernel
 from ..mesh.bounding_tree import BoundingTree, refit
+from ..mesh.vertex_normals import corner_angles
 from .collider_surface import ColliderSurface
 
 
@@ -34,16 +35,6 @@ class ColliderPose:
         self.edge_normals = _summed(surface.edges, np.repeat(self.normals[:, None], 3, axis=1))
         self.corner_normals = _summed(surface.triangles, corner_angles(corners)[..., None] * self.normals[:, None])
         self.tree: BoundingTree = refit(surface.tree, corners.min(axis=1), corners.max(axis=1))
-
-
-def corner_angles(corners: np.ndarray) -> np.ndarray:
-    """Angle at each corner of triangles (t,3,3), (t,3), radians."""
-    out = np.empty(corners.shape[:2])
-    for k in range(3):
-        a = corners[:, (k + 1) % 3] - corners[:, k]
-        b = corners[:, (k + 2) % 3] - corners[:, k]
-        out[:, k] = np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ti,ti->t", a, b))
-    return out
 
 
 def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..mesh.farthest_points import Chosen, farthest_points
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
-from .collider_pose import corner_angles
+from ..mesh.vertex_normals import vertex_normals
 
 SPACING = 1.0
 """Largest distance of neighbouring points in mean edges of the tets: the body cannot yield between them any finer."""
@@ -91,22 +91,15 @@ def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.nda
     at = np.concatenate(
         [surface.positions[used], samples.interpolate(surface.positions, surface.triangles)[~at_corner]]
     )
-    normals = _vertex_normals(surface)
+    normals = _outward_normals(surface)
     normals = np.concatenate([normals[used], samples.interpolate(normals, surface.triangles)[~at_corner]])
     return at, normals, np.concatenate([vertex_areas[used], samples.area[~at_corner]])
 
 
-def _vertex_normals(surface: SurfaceMesh) -> np.ndarray:
-    """Normals (n,3) summed by angle, so that no face counts for more than its neighbours; turned outwards if the whole
-    surface is inside out.
-    """
+def _outward_normals(surface: SurfaceMesh) -> np.ndarray:
+    """Normals (n,3) of the vertices; turned outwards if the whole surface is inside out."""
+    normals = vertex_normals(surface.positions, surface.triangles)
     corners = surface.positions[surface.triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(cross, axis=1, keepdims=True)
-    each = corner_angles(corners)[..., None] * (cross / np.where(length > 0.0, length, 1.0))[:, None]
-    flat = surface.triangles.ravel()
-    normals = np.column_stack(
-        [np.bincount(flat, each[..., i].ravel(), minlength=len(surface.positions)) for i in range(3)]
-    )
     centred = corners[:, 0] - surface.positions.mean(axis=0)
     return -normals if np.einsum("ti,ti->", centred, cross) < 0.0 else normals

@@ -48,6 +48,19 @@
     acceleration = [[1, 0, 0, 0], [30, 5, 0, 0]]   # by frame, or one vector
     box = [[0, 0, 0], [1, 1, 1]]      # or vertices; none acts everywhere
 
+    [[force_field]]                   # one of Blender's, by its names; numbers, location and axis may be keyed by frame
+    type = "WIND"                     # or FORCE, VORTEX, MAGNET, HARMONIC, CHARGE (strength times charge), DRAG
+    strength = [[1, 0], [20, 8]]      # m/s² in a wind; DRAG: linear_drag, quadratic_drag; HARMONIC: harmonic_damping,
+    flow = 1                          #   rest_length besides; FORCE: use_gravity_falloff
+    noise = 2                         # and seed
+    location = [0, 0, 0]
+    axis = [1, 0, 0]                  # its z axis
+    shape = "PLANE"                   # or POINT, LINE; SURFACE, POINTS with mesh = "sheet.obj" around the location
+    z_direction = "BOTH"              # or POSITIVE, NEGATIVE
+    falloff_type = "TUBE"             # or SPHERE, CONE (radial numbers in degrees)
+    falloff_power = 1                 # and distance_min, distance_max, radial_falloff, radial_min, radial_max
+    weight = 0.5                      # the part of it that acts
+
 Paths are relative to the file; lengths in metres.
 """
 
@@ -65,6 +78,7 @@ from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from .job import Job
+from .scene_force_fields import force_field_meshes, read_force_fields
 from .scene_surroundings import LISTS, read_colliders, read_fields, read_ground, read_springs
 from .scene_values import WHERE, check_file_name, check_keys, chosen, keyed, numbers, settings_of
 from .surface_file import read_surface
@@ -100,16 +114,18 @@ def read_scene(path: Path | str) -> Job:
         pin_held=held,
         accelerations=read_fields(scene.get("field", []), surface, frames),
         stiffness_maps=maps,
+        force_fields=read_force_fields(scene.get("force_field", []), path.parent, frames),
     )
 
 
 def scene_inputs(path: Path | str) -> list[Path]:
-    """The files that a scene is read from: itself, its mesh, its regions; SettingsError as :func:`read_scene`."""
+    """The files that a scene is read from: itself and the meshes that it names; SettingsError as :func:`read_scene`."""
     path = Path(path)
     scene = _read_tables(path)
     regions = [table["region"] for table in scene.get("material", []) if "region" in table]
     colliders = [table["mesh"] for table in scene.get("collider", [])]
-    return [path, *(path.parent / name for name in (scene["mesh"], *regions, *colliders))]
+    sheets = force_field_meshes(scene.get("force_field", []))
+    return [path, *(path.parent / name for name in (scene["mesh"], *regions, *colliders, *sheets))]
 
 
 def _read_tables(path: Path) -> dict[str, Any]:
@@ -138,6 +154,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
             raise SettingsError(f"The depth of material {k + 1} is no table.", 'Write depth = { kind = "shell" }.')
     for k, table in enumerate(scene.get("collider", [])):
         check_file_name(table.get("mesh"), f"The mesh of collider {k + 1}")
+    force_field_meshes(scene.get("force_field", []))
     return scene
 
 

@@ -14,7 +14,7 @@ from .scene_values import WHERE, check_keys, chosen, keyed, settings_of
 from .surface_file import read_surface
 from .surroundings import Collider, Spring
 
-LISTS = ("spring", "collider", "field")
+LISTS = ("spring", "collider", "field", "force_field")
 STILL = [0, 0, 0]
 
 

@@ -1,0 +1,27 @@
+"""Normals at the vertices of a surface: those of the faces around each, by the angle that they have there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def corner_angles(corners: np.ndarray) -> np.ndarray:
+    """Angle at each corner of triangles (t,3,3), (t,3), radians."""
+    out = np.empty(corners.shape[:2])
+    for k in range(3):
+        a = corners[:, (k + 1) % 3] - corners[:, k]
+        b = corners[:, (k + 2) % 3] - corners[:, k]
+        out[:, k] = np.arctan2(np.linalg.norm(np.cross(a, b), axis=1), np.einsum("ti,ti->t", a, b))
+    return out
+
+
+def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Summed normals (n,3), not unit, of vertices (n,3) with triangles (t,3): no face counts for more than its
+    neighbours, however it is cut; 0 at a vertex without faces.
+    """
+    corners = positions[triangles]
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(cross, axis=1, keepdims=True)
+    each = corner_angles(corners)[..., None] * (cross / np.where(length > 0.0, length, 1.0))[:, None]
+    flat = triangles.ravel()
+    return np.column_stack([np.bincount(flat, each[..., i].ravel(), minlength=len(positions)) for i in range(3)])
