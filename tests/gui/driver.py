@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -109,6 +110,15 @@ class Gui:
             if time.monotonic() > end:
                 raise TimeoutError(f"after {seconds:g} s still not: {what}")
             yield TICK
+
+    def halt(self, job: Any, frames: int) -> Steps:
+        """Wait for so many frames of the bake at work and hold its process there: a fast one would end meanwhile."""
+        yield from self.wait_until(lambda: job.current().frames_done >= frames, 480, f"{frames} frames")
+        job.current().process.send_signal(signal.SIGSTOP)
+
+    def go_on(self, job: Any) -> None:
+        """Let the bake that :meth:`halt` holds go on."""
+        job.current().process.send_signal(signal.SIGCONT)
 
     def redraw(self) -> Steps:
         """Redraw every editor."""

@@ -32,11 +32,12 @@ def scenario(gui):
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "queue.blend"))
         bpy.ops.sinew.bake_all("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current().frames_done >= 3, 480, "three frames")
+    yield from gui.halt(job, 3)
     gui.record("label", job.current().label)
     yield from gui.photograph("1-the-second-waits")  # B is active
     yield from gui.move(*gui.centre())
     yield from gui.press("ESC")
+    gui.go_on(job)
     yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
     yield 1.0
     gui.record("stopped", [*statuses(), bake_queue.is_at_work()])

@@ -9,7 +9,7 @@ import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 PACKAGE = "bl_ext.user_default.sinew"
-FRAMES = 24
+FRAMES = 96
 EAR, CHIN = (1.2, 0.0, 0.4), (0.0, -0.6, -0.7)
 
 
@@ -103,10 +103,11 @@ def bake_stopped_and_resumed(gui, job):
     bpy.context.scene.frame_end = FRAMES
     with gui.context():
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current().frames_done >= 3, 480, "three frames")
+    yield from gui.halt(job, 3)
     yield from gui.photograph("5-baking")
     yield from gui.move(*gui.centre())
     yield from gui.press("ESC")
+    gui.go_on(job)
     yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
     gui.record("stopped", [body().sinew.bake.status, keys() == body().sinew.bake.frames])
     with gui.context():
