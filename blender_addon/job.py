@@ -10,12 +10,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import queue
-import shutil
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,10 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.errors import SinewError, StoreError
+from ..core.simulation import child_process, meshing
+from ..core.simulation.frame_store import FrameStore
 from . import PACKAGE
 
-PACKAGE_FOLDER = Path(__file__).resolve().parents[1]
-WORKER = PACKAGE_FOLDER / "core" / "simulation" / "worker.py"
 LOG_NAME = "worker.log"
 PHASES = {
     "compile": "Compiling Kernels (once)",
@@ -42,8 +39,6 @@ PHASES = {
 DEAF = "tetrahedralize"
 """A phase in which other people's code asks nobody whether to stop, and in which nothing unfinished is kept."""
 INTERVAL = 0.1
-NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""Windows would open one for each child of a program that has none."""
 
 Event = dict[str, Any]
 
@@ -74,6 +69,7 @@ class Run:
     frames_done: int = 0
     phase: str = ""
     phase_step: str = ""
+    method: str = ""
     phase_done: int = 0
     phase_total: int = 0
     mesh: Event = field(default_factory=dict)
@@ -134,7 +130,7 @@ class Run:
                 self.first_frame_at = time.monotonic()
                 self.frames_before = event["done"]
             self.phase, self.phase_done, self.phase_total = event["phase"], event["done"], event["total"]
-            self.phase_step = event.get("step", "")
+            self.phase_step, self.method = event.get("step", ""), event.get("method", "")
         elif kind == "mesh":
             self.mesh = event
         elif kind == "frame":
@@ -169,21 +165,18 @@ def start(run: Run, python: str = "") -> None:
     log = open(run.folder / LOG_NAME, "wb")
     try:
         run.process = subprocess.Popen(
-            [
+            child_process.worker_command(
                 python or python_executable(),
-                str(WORKER),
-                PACKAGE,
-                str(PACKAGE_FOLDER),
-                str(run.folder),
+                run.folder,
                 run.mode,
                 str(run.modes),
                 *([] if run.until is None else [str(run.until)]),
-            ],
+            ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            env=child_environment(),
-            creationflags=NO_CONSOLE,
+            env=child_process.child_environment(),
+            creationflags=child_process.NO_CONSOLE,
         )
     finally:
         log.close()
@@ -258,16 +251,26 @@ def _conclude(run: Run) -> None:
     code = run.process.wait()
     run.reader.join()
     _close_pipes(run.process)
-    _sweep(run.process.pid)
+    child_process.sweep(run.process.pid)
     run.process = None
     if run.outcome:
         return
     run.outcome = "error"
-    words = f"by signal {-code}" if code < 0 else f"with code {code}"
-    last = _last_lines(run.folder / LOG_NAME)
+    if run.phase == DEAF and run.method in meshing.FOREIGN:
+        error = _mesher_crashed(run, code)
+        run.message, run.remedy = error.message, error.remedy
+        return
+    last, words = _last_lines(run.folder / LOG_NAME), child_process.ended_words(code)
     run.message = f"The simulation process ended unexpectedly {words}." + (f" It said: {last}" if last else "")
-    method = "set Method to Draft (Resolution), or " if run.phase == DEAF else ""  # fTetWild does so on thin needles
-    run.remedy = f"{run.again} If it happens again, {method}lower Cells Across: memory may be short."
+    run.remedy = f"{run.again} If it happens again, lower Cells Across: memory may be short."
+
+
+def _mesher_crashed(run: Run, code: int) -> SinewError:
+    """What is to say of a child that ended while other people's code made its tetrahedra."""
+    try:
+        return meshing.crash(FrameStore.open(run.folder).job().surface, run.method, code)
+    except StoreError as error:  # what tells of the mesh has gone, too
+        return error
 
 
 def _last_lines(log: Path, count: int = 3) -> str:
@@ -346,14 +349,8 @@ def _kill(run: Run) -> None:
     run.process.wait()
     run.reader.join()
     _close_pipes(run.process)
-    _sweep(run.process.pid)
+    child_process.sweep(run.process.pid)
     run.process = None
-
-
-def _sweep(pid: int) -> None:
-    """Remove what a child that was ended amid its work has left in the temporary folder."""
-    for left in Path(tempfile.gettempdir()).glob(f"sinew-{pid}-*"):
-        shutil.rmtree(left, ignore_errors=True)
 
 
 def redraw() -> None:
@@ -368,14 +365,11 @@ def redraw() -> None:
 
 def python_executable() -> str:
     """A Python of Blender's own version to run the child with; RuntimeError when there is none."""
-    chosen = _preferred_python()
-    name = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    own = [Path(sys.prefix) / "bin" / name, Path(sys.prefix) / "bin" / "python.exe"]
-    candidates = [chosen, sys.executable, *map(str, own), shutil.which(name) or ""]
-    for candidate in candidates:
-        if candidate and Path(candidate).is_file() and Path(candidate).name.lower().startswith("python"):
-            return candidate
-    raise RuntimeError(f"No {name} was found to run the simulation with. Name one in the preferences of Sinew.")
+    found = child_process.python_executable(_preferred_python())
+    if not found:
+        name = child_process.python_name()
+        raise RuntimeError(f"No {name} was found to run the simulation with. Name one in the preferences of Sinew.")
+    return found
 
 
 def _preferred_python() -> str:
@@ -383,15 +377,3 @@ def _preferred_python() -> str:
 
     addon = bpy.context.preferences.addons.get(PACKAGE)
     return addon.preferences.python_executable if addon is not None and addon.preferences is not None else ""
-
-
-def child_environment() -> dict[str, str]:
-    """The environment of the child: it finds the libraries where this process finds them, and writes no byte code."""
-    libraries = [p for p in sys.path if Path(p).name in {"site-packages", "dist-packages"} and Path(p).is_dir()]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(libraries),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONSAFEPATH": "1",
-        "PYTHONUNBUFFERED": "1",
-    }

@@ -5,9 +5,11 @@ the bake is complete.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,8 @@ def main(options: argparse.Namespace) -> int:
     with stop_signals() as caught:
         changed = False
         for obj in bodies:
-            changed |= _bake_one(obj, options, caught)
+            with _named(obj.name):
+                changed |= _bake_one(obj, options, caught)
             if caught:
                 return _stopped(caught)
         if options.output:
@@ -48,6 +51,15 @@ def main(options: argparse.Namespace) -> int:
             if caught:
                 return _stopped(caught)
     return 0
+
+
+@contextlib.contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Errors say which body they are about."""
+    try:
+        yield
+    except SinewError as error:
+        raise type(error)(f"{name}: {error.message}", error.remedy) from error
 
 
 def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals]) -> bool:

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...core.errors import StoreError
+from ...core.simulation.child_process import NO_CONSOLE
 from .. import PACKAGE
-from ..job import NO_CONSOLE
 from . import FAILED, NOTHING_TO_BAKE
 from .signals import stop_signals
 

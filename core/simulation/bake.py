@@ -130,8 +130,12 @@ def build_mesh(
 ) -> None:
     """Only the tetrahedra, kept in the store for the bake, and what body they make."""
     warm_up(on_event)
-    if should_stop():
+    try:
+        if should_stop():
+            raise Stopped
+        mesh, embedding = tetrahedra(job, store, on_event, should_stop)
+    except Stopped:
         on_event({"event": "stopped", "frame": None})
         return
-    on_event(materials(job, *tetrahedra(job, store, on_event), store, on_event)[1])
+    on_event(materials(job, mesh, embedding, store, on_event)[1])
     on_event({"event": "done", "frames": 0, "unsettled": []})

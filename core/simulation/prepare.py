@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints.pins import PinSchedule, pin_schedule
+from ..errors import StoreError
 from ..forces.embedded_points import EmbeddedPoints
 from ..jit import cache_warning
 from ..linear_solvers.registry import Choice, choose, remembered
@@ -38,6 +39,7 @@ from .kept_touching import touching_choice
 from .layer_warnings import layer_warnings
 from .loads import Loads
 from .memory import check_before_solving, check_before_tetrahedra
+from .meshing import make_in_child, needs_a_child
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
 from .start_shape import start_positions
@@ -88,19 +90,35 @@ class Prepared:
         return self.points.positions(positions)
 
 
-def tetrahedra(job: Job, store: FrameStore | None, on_event: OnEvent) -> tuple[TetMesh, Embedding]:
-    """Tetrahedra of a job with the embedding of its surface; read from the store where they are kept already."""
-    on_event({"event": "phase", "phase": "tetrahedralize", "done": 0, "total": 1})
-    key = mesh_key(job)
-    kept = store.read_kept("mesh") if store is not None else None
-    if kept is not None and kept[1].get("key") == key and (whole := unpack(kept[0], len(job.surface.positions))):
+def tetrahedra(
+    job: Job, store: FrameStore | None, on_event: OnEvent, should_stop: Callable[[], bool] = lambda: False
+) -> tuple[TetMesh, Embedding]:
+    """Tetrahedra of a job with the embedding of its surface; read from the store where they are kept already. With a
+    store, what may end a process is run in a child, and Stopped raised when asked to.
+    """
+    method = job.resolution.method
+    on_event({"event": "phase", "phase": "tetrahedralize", "done": 0, "total": 1, "method": method})
+    if store is not None and (whole := _kept_tetrahedra(job, store)):
         return whole
     check_before_tetrahedra(job)
+    if store is not None and needs_a_child(method):
+        if not make_in_child(store.folder, job.surface, method, should_stop):
+            raise Stopped
+        if whole := _kept_tetrahedra(job, store):
+            return whole
+        raise StoreError(f"The tetrahedra in {store.folder} cannot be read.", "Press Delete Bake and bake again.")
     mesh = tetrahedralize(job.surface, job.resolution, job.fineness)
     embedding = embed(job.surface.positions, mesh)
     if store is not None:
-        store.keep("mesh", pack(mesh, embedding), {"key": key})
+        store.keep("mesh", pack(mesh, embedding), {"key": mesh_key(job)})
     return mesh, embedding
+
+
+def _kept_tetrahedra(job: Job, store: FrameStore) -> tuple[TetMesh, Embedding] | None:
+    kept = store.read_kept("mesh")
+    if kept is None or kept[1].get("key") != mesh_key(job):
+        return None
+    return unpack(kept[0], len(job.surface.positions))
 
 
 def materials(
@@ -169,7 +187,7 @@ def prepare(
     unfinished in the store.
     """
     job.check()
-    mesh, embedding = tetrahedra(job, store, on_event)
+    mesh, embedding = tetrahedra(job, store, on_event, should_stop)
     _go_on(should_stop)
     fields, about = materials(job, mesh, embedding, store, on_event)
     _go_on(should_stop)

@@ -14,6 +14,8 @@ LEAST_SHARE = 0.005
 """Part of the surface that is worth a word."""
 MOST = 5_000
 """Triangles that are looked at."""
+LEAST_ROBUST = 2e-3
+"""Thickness that Robust can follow, in parts of the size: under 1.3e-3 it is lost in fTetWild's tolerance."""
 
 
 def cell_of(job: Job) -> float:
@@ -45,7 +47,8 @@ def thin_warnings(job: Job) -> list[str]:
     cell = cell_of(job)
     enough = math.ceil(cell * (job.resolution.cells_across - 0.5) / found.thickness + 0.5)
     _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
-    remedy = f"set Cells Across to {enough} to give half of them a cell" if enough <= most else "choose Robust"
+    robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.surface.size else "make them thicker"
+    remedy = f"set Cells Across to {enough} to give half of them a cell" if enough <= most else robust
     return [
         f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
         f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "

@@ -1,7 +1,7 @@
 """The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER TASK [MODES [UNTIL]]``.
 
-A task is ``bake``, ``resume``, ``mesh``, ``live`` or ``handles``. With a number of modes, frames are kept as handles,
-too; a bake stops after frame UNTIL.
+A task is ``bake``, ``resume``, ``mesh``, ``live``, ``handles`` or ``tetrahedra``, made for the parent alone. With a
+number of modes, frames are kept as handles, too; a bake stops after frame UNTIL.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; it closes
@@ -17,11 +17,15 @@ import importlib.util
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import traceback
 import types
 from collections.abc import Callable, Iterable
+
+PR_SET_PDEATHSIG = 1
+"""Of ``sys/prctl.h``: which signal a process gets when its parent ends."""
 
 
 def _load_package(name: str, folder: str) -> None:
@@ -112,6 +116,11 @@ def _work(
     frame_store = importlib.import_module(f"{package}.core.simulation.frame_store")
     store = frame_store.FrameStore.open(store_folder)
     job = store.job()
+    importlib.import_module(f"{package}.core.simulation.meshing").let_this_process_end()
+    if task == "tetrahedra":
+        _end_with_parent()
+        importlib.import_module(f"{package}.core.simulation.prepare").tetrahedra(job, store, on_event)
+        return
     if task == "live":
         live_service = importlib.import_module(f"{package}.core.simulation.live_service")
         live_service.serve(job, store, on_event, commands, should_stop)
@@ -124,6 +133,14 @@ def _work(
         handles_of_frames.find_handles(job, store, modes, on_event, should_stop)
     else:
         simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes, until=until)
+
+
+def _end_with_parent() -> None:
+    """Other people's code lets no thread see that the parent was killed: Linux tells the process itself."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _error(code: str, message: str, remedy: str) -> dict:

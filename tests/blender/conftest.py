@@ -120,7 +120,9 @@ def fake_child(soft_body: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     drain_until(lambda: session.state.ready)
     monkeypatch.setenv("SINEW_FAKE_HANDLES", str(len(session.state.handles)))
     live.stop()
-    monkeypatch.setattr(job, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py")
+    monkeypatch.setattr(
+        job.child_process, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py"
+    )
     return soft_body
 
 

@@ -135,12 +135,21 @@ def test_a_killed_child_is_reported_and_resumable(body, saved):
 
 
 def test_tetrahedra_that_end_the_child_are_told_with_a_way_out(body, saved):
-    """As a needle thinner than fTetWild's tolerance does."""
     run = start(body)
-    run.phase = "tetrahedralize"
+    run.phase, run.method = "tetrahedralize", "robust"
     os.kill(run.process.pid, signal.SIGKILL)
     drain_until(lambda: child.current() is None)
-    assert run.outcome == "error" and "set Method to Draft (Resolution)" in body.sinew.bake.message
+    message = body.sinew.bake.message
+    assert run.outcome == "error" and "fTetWild crashed on this mesh (its process ended by signal 9)." in message
+    assert "Set Method to Draft under Resolution" in message
+
+
+def test_a_needle_that_crashes_ftetwild_in_a_window_is_told(body, saved):
+    body.scale = 1.0, 4e-3, 4e-3
+    body.sinew.method = "robust"
+    run = start(body, "mesh")
+    drain_until(lambda: child.current() is None)
+    assert run.outcome == "error" and "it is a needle, 1.2 mm thick" in body.sinew.bake.message
 
 
 def test_what_a_killed_child_never_reads_does_not_hinder_its_end(body, saved):
@@ -213,13 +222,13 @@ def test_the_child_gets_a_python_and_the_libraries():
     code = "import numba, scipy, numpy, sys; print(sys.version_info[:2])"
     said = subprocess.run(
         [child.python_executable(), "-c", code],
-        env=child.child_environment(),
+        env=child.child_process.child_environment(),
         capture_output=True,
         text=True,
         check=True,
     )
     assert said.stdout.strip() == str(sys.version_info[:2])
-    assert child.child_environment()["PYTHONDONTWRITEBYTECODE"] == "1"
+    assert child.child_process.child_environment()["PYTHONDONTWRITEBYTECODE"] == "1"
 
 
 def test_frames_that_did_not_settle_are_told(body, saved):
@@ -243,8 +252,8 @@ time.sleep(600)
 def test_tetrahedralizing_is_stopped_though_it_listens_to_nobody(body, saved, tmp_path, monkeypatch):
     worker = tmp_path / "worker.py"
     worker.write_text(SLEEPY_WORKER)
-    monkeypatch.setattr(child, "WORKER", worker)
-    monkeypatch.setattr(child.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(child.child_process, "WORKER", worker)
+    monkeypatch.setattr(child.child_process.tempfile, "gettempdir", lambda: str(tmp_path))
     run = start(body, "mesh")
     left = tmp_path / f"sinew-{run.process.pid}-x"
     left.mkdir()
@@ -261,7 +270,7 @@ def test_a_bake_stopped_before_its_tetrahedra_begins_anew(body, saved, tmp_path,
     """The stop came while kernels were compiled: the child is ended when it says that it tetrahedralizes."""
     worker = tmp_path / "worker.py"
     worker.write_text(SLEEPY_WORKER)
-    monkeypatch.setattr(child, "WORKER", worker)
+    monkeypatch.setattr(child.child_process, "WORKER", worker)
     run = start(body)
     child.request_stop()
     drain_until(lambda: child.current() is None)

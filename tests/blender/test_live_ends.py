@@ -99,7 +99,7 @@ def test_cancelled_while_it_prepares_nothing_has_changed(soft_body):
 
 
 def test_a_child_that_dies_is_told(soft_body, monkeypatch, tmp_path):
-    monkeypatch.setattr(child, "WORKER", tmp_path / "nothing.py")
+    monkeypatch.setattr(child.child_process, "WORKER", tmp_path / "nothing.py")
     live.start(soft_body, bpy.context)
     drain_until(lambda: child.current() is None)
     assert live.current() is None and "ended unexpectedly with code" in soft_body.sinew.live.message

@@ -223,6 +223,28 @@ def needle(folder: Path) -> Any:
     return pinned(mesh(vertices * (1.0, 1e-4, 1e-4), faces))
 
 
+def _by(method: str, thickness: float) -> Any:
+    vertices, faces = cube()
+    obj = pinned(mesh(vertices * (1.0, thickness, thickness), faces))
+    obj.sinew.method = method
+    return obj
+
+
+@specimen("a needle that crashes fTetWild", refused="fTetWild crashed on this mesh.*needle, 1.2 mm thick.*Draft")
+def robust_needle(folder: Path) -> Any:
+    return _by("robust", 1.2e-3)
+
+
+@specimen("a needle that TetGen does not see", refused="TetGen failed.*Draft")
+def clean_needle(folder: Path) -> Any:
+    return _by("clean", 1e-4)
+
+
+@specimen("a needle in Clean")
+def clean_thicker_needle(folder: Path) -> Any:
+    return _by("clean", 1e-2)
+
+
 @specimen("a sheet, 1e-3 as thick as wide")
 def sheet(folder: Path) -> Any:
     vertices, faces = cube()

@@ -34,7 +34,7 @@ def prepared(gui, scene):
     scene.body().sinew.live.show = "OBJECT"
     os.environ["SINEW_FAKE_HANDLES"] = str(len(session.state.handles))
     live.stop()
-    job.WORKER = Path(__file__).resolve().parents[1] / "fake_live_worker.py"
+    job.child_process.WORKER = Path(__file__).resolve().parents[1] / "fake_live_worker.py"
 
 
 def play(gui, scene):
