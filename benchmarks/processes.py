@@ -47,13 +47,18 @@ def python_with(module: str) -> str | None:
     return python if found.returncode == 0 else None
 
 
-def ask(python: str, script: str, question: dict[str, np.ndarray | float | int]) -> dict[str, np.ndarray]:
-    """Run a peer's script of ``children`` on arrays; what it answers."""
+def ask(
+    python: str, script: str, question: dict[str, np.ndarray | float | int], blas_threads: int | None = None
+) -> dict[str, np.ndarray]:
+    """Run a peer's script of ``children`` on arrays, its BLAS with as many threads as it takes by itself or with so
+    many; what it answers.
+    """
+    threads = {} if blas_threads is None else {"OPENBLAS_NUM_THREADS": str(blas_threads)}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "in.npz"), Path(folder, "out.npz")
         np.savez(source, **question)
         command = [python, "-W", "ignore", str(SCRIPTS / script), str(source), str(target)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=folder, env=os.environ | threads, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{script} failed:\n{done.stderr[-2000:]}")
         with np.load(target, allow_pickle=False) as archive:

@@ -142,19 +142,21 @@ class ParallelKernel:
     (no reductions), so that the same input gives the same bits however it is shared. Numba's own parallel loops were
     left: they take longer to compile, cost more than the work of a small body on a busy machine, and end the
     process when two threads enter them.
+
+    ``few``: items under which the caller does them alone.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._compiled = kernel(function)
+    def __init__(self, function: Callable[..., Any], few: int) -> None:
+        self._compiled, self._few = kernel(function), few
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
         """Run it over ``count`` items."""
         threads = numba_config.NUMBA_NUM_THREADS
-        if count < FEW or threads == 1:
+        if count < self._few or threads == 1:
             self._compiled(0, count, *arguments)
             return
-        step = max(FEW // 2, -(-count // (SHARES * threads)))
+        step = max(self._few // 2, count // (SHARES * threads))
         begins = iter(range(0, count, step))
 
         def work() -> None:
@@ -162,10 +164,11 @@ class ParallelKernel:
             for begin in begins:
                 self._compiled(begin, min(begin + step, count), *arguments)
 
-        others = [_pool().submit(work) for _ in range(threads - 1)]
+        others = [_pool().submit(work) for _ in range(min(threads, -(-count // step)) - 1)]
         work()
         for each in others:
-            each.result()
+            if not each.cancel():  # one that has not begun finds nothing left
+                each.result()
 
 
 @functools.cache
@@ -182,7 +185,12 @@ def end_threads() -> None:
 
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
     """Compile a kernel ``(begin, end, ...)`` that is called as ``kernel(count, ...)``: see :class:`ParallelKernel`."""
-    return ParallelKernel(function)
+    return ParallelKernel(function, FEW)
+
+
+def coarse_parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
+    """The same for items that are worth a thread each."""
+    return ParallelKernel(function, 2)
 
 
 def is_compiled() -> bool:

@@ -214,7 +214,10 @@ def test_public_functions_of_core_are_annotated_and_documented():
 def _is_kernel(function: ast.FunctionDef) -> bool:
     """Kernels take arrays and scalars that Numba types by itself."""
     names = {d.func if isinstance(d, ast.Call) else d for d in function.decorator_list}
-    return any(isinstance(n, ast.Name) and n.id in ("inlined", "kernel", "parallel_kernel") for n in names)
+    return any(
+        isinstance(n, ast.Name) and n.id in ("inlined", "kernel", "parallel_kernel", "coarse_parallel_kernel")
+        for n in names
+    )
 
 
 def _measured() -> list[Path]:

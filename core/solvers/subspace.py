@@ -4,8 +4,8 @@ Nothing of a method changes with the space: a reduced model answers what a full 
 for positions and cubature points for tets. Condensed to the unknowns of the positions, an iteration of Mixed FEM is
 [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local step.
 
-A step keeps to one thread of the BLAS: its matrices gain little from more, and on a busy machine threads that wait for
-one another cost ten times what they share.
+A step keeps to one thread of the BLAS: on a busy machine its threads, which wait for one another at every product, cost
+ten times what they share. The stiffness, most of the work, is shared among the kernels' threads instead.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class CarriedPoints:
         return self._shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
-        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to the lower blocks of a matrix
+        """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to the upper blocks of a matrix
         (3,r,3,r).
         """
         # Most points of a body touch nothing.
@@ -66,5 +66,5 @@ class CarriedPoints:
             return
         E, K = self._shares[active], scale * K[active]
         for i in range(3):
-            for p in range(i + 1):
+            for p in range(i, 3):
                 matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E

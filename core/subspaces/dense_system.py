@@ -13,6 +13,7 @@ from ..errors import FactorizationError
 from ..forces.step_potential import StepPotential
 from ..linear_solvers.protocol import Shortfall
 from .cubature_elastic import CubatureElastic
+from .reduced_stiffness import ReducedStiffness
 
 
 class DenseSystem:
@@ -32,18 +33,22 @@ class DenseSystem:
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
         points, self._size = len(elastic.weights), len(mass)
-        self.free = np.setdiff1d(np.arange(self._size), pinned)
+        free = np.setdiff1d(np.arange(self._size), pinned)
+        self.free, self._pinned = _side_by_side(free), pinned
         self.N, self.masses = elastic.N, elastic.masses
         self.blocks = np.empty((points, 10, 3, 3))
         self._weights = elastic.weights
-        self._elastic, self._mass = elastic, mass
-        self._matrix = np.zeros((3, self._size, 3, self._size))
+        self._stiffness = ReducedStiffness(elastic.G, mass, free)
+        self._matrix = np.empty((3, self._size, 3, self._size))
+        self._free_matrix = np.empty((3, len(free), 3, len(free)))
 
     def assemble(self, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
-        """The matrix from ``blocks``, the mass and the step's other potentials times ``scale``."""
-        self._elastic.assemble(self.blocks, self._matrix)
-        for i in range(3):
-            self._matrix[i, :, i, :] += self._mass
+        """The matrix from ``blocks``, the mass and the step's other potentials times ``scale``; these alone where an
+        unknown is given.
+        """
+        self._matrix[:, self._pinned] = 0.0
+        self._matrix[:, :, :, self._pinned] = 0.0
+        self._stiffness.assemble(self.blocks, self._matrix)
         for potential in potentials:
             potential.add_stiffness(unknowns, scale, self._matrix)
 
@@ -60,10 +65,11 @@ class DenseSystem:
 
     def try_factorize(self) -> bool:
         """Cholesky's factor; False when the matrix is not positive definite."""
-        matrix, f = self._matrix, len(self.free)
-        if f < self._size:
-            matrix = matrix[:, self.free][:, :, :, self.free]
-        self._factor, failed = dpotrf(matrix.reshape(3 * f, 3 * f).T, lower=False, clean=False)
+        free = self._free_matrix
+        free[...] = self._matrix[:, self.free][:, :, :, self.free]
+        f = 3 * free.shape[1]
+        # The upper blocks row by row are LAPACK's lower ones, whose factor is the quicker.
+        self._factor, failed = dpotrf(free.reshape(f, f).T, lower=True, clean=False, overwrite_a=True)
         return failed == 0
 
     def factorize(self) -> None:
@@ -76,7 +82,7 @@ class DenseSystem:
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution (r,3) with zeros at pinned unknowns."""
-        solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=False)
+        solution, _info = dpotrs(self._factor, right_hand_side[self.free].T.ravel(), lower=True)
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T
         return out
@@ -84,3 +90,10 @@ class DenseSystem:
     def shortfall(self) -> Shortfall:
         """Nothing: the solution is exact but for round-off."""
         return Shortfall(0.0, 0.0)
+
+
+def _side_by_side(numbers: np.ndarray) -> slice | np.ndarray:
+    """As a slice where they are consecutive."""
+    if len(numbers) and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers

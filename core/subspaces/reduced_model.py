@@ -25,10 +25,11 @@ from ..model.state import State
 from ..progress import StepTold, Told, step_untold, untold
 from ..small_matrix import UNSTRETCHED
 from .carried_points import CarriedPoints
-from .cubature_elastic import CubatureElastic
+from .cubature_elastic import CubatureElastic, times_vectors
 from .dense_system import DenseSystem
 from .material_parts import material_parts
 from .pin_handles import PinHandles, harmonic_weights, pin_groups
+from .reduced_stiffness import ReducedStiffness
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
 from .skinning_modes import SkinningModes, skinning_modes
@@ -79,7 +80,7 @@ class ReducedModel:
 
     def displacements(self, change: np.ndarray) -> np.ndarray:
         """How far the watched vertices move when the unknowns change so, (w,3), m."""
-        return self._watched_rows @ change
+        return times_vectors(self._watched_rows, change)
 
     def vertex(self, row: int) -> int:
         """The vertex that a row of :meth:`displacements` belongs to."""
@@ -102,17 +103,18 @@ class ReducedModel:
         return DenseSystem(self.elastic, self.mass, self.pinned)
 
     def stiffness(self, tangent: Tangent | None, mass_factor: float) -> np.ndarray:
-        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to: the lower
+        """A tangent, and the mass times a factor, in the form that step potentials add their stiffness to: the upper
         blocks of a matrix (3,r,3,r).
         """
-        r = len(self.mass)
+        r, mass = len(self.mass), mass_factor * self.mass
         matrix = np.zeros((3, r, 3, r))
-        if tangent is not None:
-            blocks = np.empty((len(self.elastic.weights), 10, 3, 3))
-            tangent_blocks(tangent, self.elastic.N, self.elastic.weights, self.elastic.masses, blocks)
-            self.elastic.assemble(blocks, matrix)
-        for i in range(3):
-            matrix[i, :, i, :] += mass_factor * self.mass
+        if tangent is None:
+            for i in range(3):
+                matrix[i, :, i, :] = mass
+            return matrix
+        blocks = np.empty((len(self.elastic.weights), 10, 3, 3))
+        tangent_blocks(tangent, self.elastic.N, self.elastic.weights, self.elastic.masses, blocks)
+        ReducedStiffness(self.elastic.G, mass, np.arange(r)).assemble(blocks, matrix)
         return matrix
 
     def points(self, embedding: Embedding) -> CarriedPoints:
