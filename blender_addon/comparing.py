@@ -154,7 +154,8 @@ def prepare(obj: Any, context: Any, on_frame: Callable[[int], None] | None = Non
     end = min(frames[-1] if frames else theirs.frame_start, last_frame(obj, context.scene))
     if end <= theirs.first_shown:
         raise StoreError("Less than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
-    job = compared(job_in.make_job(obj, context, (theirs.first_shown, end), None, on_frame), obj.sinew.compare)
+    frames, other = (theirs.first_shown, end), obj.sinew.compare
+    job = compared(job_in.make_job(obj, context, frames, None, on_frame, substeps=other.substeps), other)
     if len(job.surface.positions) != len(theirs.surface.positions):
         raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
     words = differences(first, theirs, job)

@@ -18,8 +18,8 @@ PACKAGE_FOLDERS = ("blender_addon", "core", "operators", "ui")
 # The order is the law: a room of `core` imports only rooms above it. `model/settings` stands apart from the rest of
 # `model`: the frozen dataclasses are what every room reads, and import none but `errors`.
 ROOMS = """
-    jit lanes small_matrix errors progress model/settings mesh materials energies assembly forces constraints contact
-    integrators linear_solvers optimization model cubature subspaces solvers simulation cli
+    jit lanes small_matrix errors progress tracks model/settings mesh materials energies assembly forces constraints
+    contact integrators linear_solvers optimization model cubature subspaces solvers simulation cli
 """.split()
 
 BLENDER_MODULES = {"bpy", "bpy_extras", "mathutils", "bmesh", "gpu", "bl_ui", "addon_utils", "blf"}

@@ -16,7 +16,7 @@ import numpy as np
 from ...core.errors import ColliderError
 from ...core.simulation.surroundings import Collider
 from ..mirror import clean
-from .animation_in import Moment
+from .animation_in import Moment, Moved, Samples
 from .mesh_in import scaled, transform, triangles_of, unit_scale, vertex_positions
 from .stack import shown
 
@@ -102,25 +102,27 @@ class _Gathered:
     def __init__(self, name: str, piece: _Piece) -> None:
         self._name, self._corners = name, piece.corners
         self._triangles = np.concatenate(piece.triangles)
-        self._positions = [np.concatenate(piece.positions)]
+        self._first = self._last = np.concatenate(piece.positions)
+        self._samples = Samples([self._first])
 
-    def add(self, piece: _Piece | None, frame: int) -> None:
-        """The next frame; ColliderError where it has another topology."""
+    def add(self, piece: _Piece | None, frame: float, between: bool) -> None:
+        """The next frame, or moment between frames; ColliderError where it has another topology."""
         positions = np.concatenate(piece.positions) if piece is not None else np.empty((0, 3))
         corners = piece.corners if piece is not None else 0
-        if (len(positions), corners) != (len(self._positions[0]), self._corners):
+        if (len(positions), corners) != (len(self._first), self._corners):
             raise ColliderError(
-                f"The collider “{self._name}” changes its mesh: {len(self._positions[0])} vertices at first, and "
-                f"{len(positions)} at frame {frame}.",
+                f"The collider “{self._name}” changes its mesh: {len(self._first)} vertices at first, and "
+                f"{len(positions)} at frame {frame:g}.",
                 "Remove the modifier that does so from it, or apply that.",
             )
         # A collider that stands still is kept once, however long the bake is.
-        still = np.array_equal(positions, self._positions[-1])
-        self._positions.append(self._positions[-1] if still else positions)
+        self._last = self._last if np.array_equal(positions, self._last) else positions
+        (self._samples.between if between else self._samples.at_frames).append(self._last)
 
     def collider(self, friction: float, thickness: float) -> Collider:
-        moved = any(positions is not self._positions[0] for positions in self._positions)
-        positions = np.array(self._positions if moved else self._positions[:1])
+        samples = self._samples
+        moved = any(positions is not self._first for positions in (*samples.at_frames, *samples.between))
+        positions = samples.track() if moved else self._first[None]
         return Collider(self._name, self._triangles, positions, friction, thickness)
 
 
@@ -138,26 +140,45 @@ class ColliderSampler:
 
     def take(self, moment: Moment) -> None:
         """One frame."""
-        name, depsgraph = self._collider.name, moment.context.evaluated_depsgraph_get()
-        pieces: dict[str, _Piece] = {}
-        self._take_own_mesh(pieces, depsgraph, moment)
-        if _may_instance(self._collider):
-            self._take_instances(pieces, depsgraph, moment)
-        if self._gathered is None:
-            if not pieces:
-                raise ColliderError(
-                    f"The collider “{name}” has no faces at frame {moment.frame}.", "Give it faces, or take it out."
-                )
-            self._gathered = {key: _Gathered(key, piece) for key, piece in pieces.items()}
+        if self._gathered is not None:
+            self._add(moment, between=False)
             return
+        pieces = self._pieces(moment)
+        if not pieces:
+            raise ColliderError(
+                f"The collider “{self._collider.name}” has no faces at frame {moment.frame}.",
+                "Give it faces, or take it out.",
+            )
+        self._gathered = {key: _Gathered(key, piece) for key, piece in pieces.items()}
+
+    def follows(self, moved: Moved) -> bool:
+        """Whether it moves; of one that instances, what it instances may."""
+        if _may_instance(self._collider):
+            return bool(moved.places or moved.shapes)
+        return self._collider.session_uid in moved.places | moved.shapes
+
+    def take_between(self, moment: Moment) -> None:
+        """One moment between frames."""
+        self._add(moment, between=True)
+
+    def _add(self, moment: Moment, between: bool) -> None:
+        pieces = self._pieces(moment)
         late = pieces.keys() - self._gathered.keys()
         if late:
             raise ColliderError(
-                f"The collider “{sorted(late)[0]}” is there from frame {moment.frame} only.",
+                f"The collider “{sorted(late)[0]}” is there from frame {moment.frame:g} only.",
                 "Let it be there from the first frame, out of reach of the body.",
             )
         for key, gathered in self._gathered.items():
-            gathered.add(pieces.get(key), moment.frame)
+            gathered.add(pieces.get(key), moment.frame, between)
+
+    def _pieces(self, moment: Moment) -> dict[str, _Piece]:
+        pieces: dict[str, _Piece] = {}
+        depsgraph = moment.context.evaluated_depsgraph_get()
+        self._take_own_mesh(pieces, depsgraph, moment)
+        if _may_instance(self._collider):
+            self._take_instances(pieces, depsgraph, moment)
+        return pieces
 
     def _take_own_mesh(self, pieces: dict[str, _Piece], depsgraph: Any, moment: Moment) -> None:
         collider = self._collider

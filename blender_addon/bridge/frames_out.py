@@ -112,7 +112,7 @@ def _note_carrier(obj: Any, target: Any, kind: str) -> None:
 def local_frames(job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Iterator[np.ndarray]:
     """World positions of each frame in the object's own coordinates, (n,3) float32, one by one."""
     for frame in frames:
-        to_local = np.linalg.inv(job.object_to_world[frame - job.frame_start])
+        to_local = np.linalg.inv(job.frame_matrices[frame - job.frame_start])
         yield transform(to_local, read(frame)).astype(np.float32)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...core.errors import MeshError, PinError, SettingsError, SinewError, Store
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.simulation.job import Job
 from .acceleration_in import AccelerationSampler
-from .animation_in import MatrixSampler, PinSampler, at_frame, hold_threshold, sample_animation
+from .animation_in import MatrixSampler, OnFrame, Passage, PinSampler, at_frame, hold_threshold
 from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
 from .finer_in import fineness
@@ -36,17 +36,17 @@ def make_job(
     context: Any,
     frames: tuple[int, int] | None = None,
     solver: str | None = None,
-    on_frame: Callable[[int], None] | None = None,
+    on_frame: OnFrame | None = None,
     without_springs: Collection[str] = (),
+    substeps: int = 0,
 ) -> Job:
     """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was, but for
     picked vertices that an edit of the mesh has lost (``picks.mend``).
 
-    ``frames`` and ``solver`` replace the object's own choices; ``on_frame(done)`` follows the sampling of frames;
-    springs named in ``without_springs`` are left out.
+    ``frames``, ``solver`` and ``substeps`` (but 0) replace the object's own choices; ``on_frame(done)`` follows the
+    sampling of frames; springs named in ``without_springs`` are left out.
     """
-    check_object(obj, context)
-    _check_materials(obj)
+    _check(obj, context)
     mend(obj)
     settings, scene, place = obj.sinew, context.scene, place_of(obj)
     first, last = simulated_range(settings, scene, frames)
@@ -59,13 +59,13 @@ def make_job(
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             pin_weights, finer = group_weights(obj, mesh, [settings.pin_group])[:, 0], fineness(obj, mesh)
             pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
-            springs = spring_samplers(obj, mesh, context, without_springs)
+            springs = spring_samplers(obj, place, mesh, context, without_springs)
         _check_pins(obj, pinned, surface)
         layers = material_layers(obj, covers, scene, context)
-        matrices, field, stiffness = MatrixSampler(obj.name), AccelerationSampler(obj), StiffnessSampler(obj)
-        pins, fields = PinSampler(obj, pinned, pin_weights[pinned]), force_field_samplers(obj, context)
-        samplers = [matrices, pins, field, stiffness, *springs, *colliders, *fields]
-        sample_animation(obj, place, context, (first, last), len(surface.positions), samplers, on_frame)
+        pins, matrices = PinSampler(obj, place, pinned, pin_weights[pinned]), MatrixSampler(obj, len(pinned) > 0)
+        field, stiffness, fields = AccelerationSampler(obj), StiffnessSampler(obj), force_field_samplers(obj, context)
+        passage = Passage(obj, place, context, (first, last), len(surface.positions), on_frame)
+        passage.lead([matrices, pins, *springs, *colliders], [field, stiffness, *fields], substeps or settings.substeps)
     return Job(
         surface=surface,
         materials=materials,
@@ -78,7 +78,7 @@ def make_job(
         layers=layers,
         object_to_world=matrices.matrices(),
         resolution=resolution_settings(settings),
-        solver=solver_settings(settings, scene, solver),
+        solver=solver_settings(settings, scene, solver, substeps),
         springs=tuple(sampler.spring() for sampler in springs),
         colliders=tuple(collider for sampler in colliders for collider in sampler.colliders()),
         ground=ground_settings(settings, scene),
@@ -93,7 +93,8 @@ def make_job(
     )
 
 
-def _check_materials(obj: Any) -> None:
+def _check(obj: Any, context: Any) -> None:
+    check_object(obj, context)
     if not obj.sinew.materials:
         raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
     check_maps(obj)

@@ -42,9 +42,9 @@ def resolution_settings(settings: Any) -> ResolutionSettings:
     return ResolutionSettings(settings.method, settings.cells_across, clean(settings.finest))
 
 
-def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> SolverSettings:
-    """How time is stepped; ``solver`` replaces the object's choice. Gravity is the scene's, as its panel shows it,
-    times the body's field weight.
+def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
+    """How time is stepped; ``solver`` and ``substeps`` replace the object's choices. Gravity is the scene's, as its
+    panel shows it, times the body's field weight.
     """
     known = [item[0] for item in solver_items()]
     if solver is not None and solver not in known:
@@ -54,7 +54,7 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None) -> Sol
     return SolverSettings(
         solver=solver or settings.solver,
         integrator=settings.integrator,
-        substeps=settings.substeps,
+        substeps=substeps or settings.substeps,
         max_iterations=settings.max_iterations,
         stop_rule=settings.stop_rule,
         tolerance=clean(settings.tolerance),

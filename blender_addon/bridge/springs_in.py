@@ -10,9 +10,10 @@ import numpy as np
 from ...core.errors import SpringError
 from ...core.simulation.surroundings import Spring
 from ..mirror import clean
-from .animation_in import Moment
+from .animation_in import Moment, Moved, Samples
 from .fields_in import group_shares
 from .mesh_in import object_to_world, transform
+from .stack import Place
 
 
 def spring_targets(obj: Any) -> list[Any]:
@@ -20,20 +21,23 @@ def spring_targets(obj: Any) -> list[Any]:
     return [s.target for s in obj.sinew.springs if s.end == "OBJECT" and s.target is not None]
 
 
-def spring_samplers(obj: Any, mesh: Any, context: Any, without: Collection[str] = ()) -> list[SpringSampler]:
+def spring_samplers(
+    obj: Any, place: Place, mesh: Any, context: Any, without: Collection[str] = ()
+) -> list[SpringSampler]:
     """One a spring of the object, but those of the names in ``without``; ``mesh`` is that at the simulated place.
     SpringError names a spring without end or vertices.
     """
     springs = obj.sinew.springs
-    return [SpringSampler(obj, mesh, context, k) for k, spring in enumerate(springs) if spring.name not in without]
+    own = [k for k, spring in enumerate(springs) if spring.name not in without]
+    return [SpringSampler(obj, place, mesh, context, k) for k in own]
 
 
 class SpringSampler:
     """One spring: its strength at each frame, and where its vertices are pulled to."""
 
-    def __init__(self, obj: Any, mesh: Any, context: Any, index: int) -> None:
+    def __init__(self, obj: Any, place: Place, mesh: Any, context: Any, index: int) -> None:
         settings = obj.sinew.springs[index]
-        self._object, self._index = obj, index
+        self._object, self._place, self._index = obj, place, index
         self._name = settings.name
         self._target = settings.target if settings.end == "OBJECT" else None
         if settings.end == "OBJECT":
@@ -50,7 +54,7 @@ class SpringSampler:
                 f"The vertex group “{settings.vertex_group}” of the spring “{self._name}” is empty.",
                 "Assign vertices to it, or remove the spring.",
             )
-        self._targets: list[np.ndarray] = []
+        self._targets = Samples()
         self._stiffness: list[float] = []
         self._rest, self._from_rest = np.empty((0, 3)), np.eye(4)
 
@@ -76,17 +80,31 @@ class SpringSampler:
     def take(self, moment: Moment) -> None:
         """One frame."""
         self._stiffness.append(clean(self._object.sinew.springs[self._index].strength))
-        if self._target is None:
-            self._targets.append(moment.world(self._vertices))
-            return
-        target = self._target.evaluated_get(moment.context.evaluated_depsgraph_get())
-        matrix = object_to_world(target, moment.context.scene)
-        if not self._targets:
+        if self._target is not None and not self._targets.at_frames:
             self._rest = moment.world(self._vertices)
-            self._from_rest = self._inverse(matrix, moment.frame)
-        self._targets.append(transform(matrix @ self._from_rest, self._rest))
+            self._from_rest = self._inverse(self._matrix(moment), moment.frame)
+        self._targets.at_frames.append(self._pulled_to(moment))
 
-    def _inverse(self, matrix: np.ndarray, frame: int) -> np.ndarray:
+    def follows(self, moved: Moved) -> bool:
+        """Whether its target moves."""
+        if self._target is None:
+            return moved.carries(self._object, self._place)
+        return self._target.session_uid in moved.places
+
+    def take_between(self, moment: Moment) -> None:
+        """One moment between frames."""
+        self._targets.between.append(self._pulled_to(moment))
+
+    def _pulled_to(self, moment: Moment) -> np.ndarray:
+        if self._target is None:
+            return moment.world(self._vertices)
+        return transform(self._matrix(moment) @ self._from_rest, self._rest)
+
+    def _matrix(self, moment: Moment) -> np.ndarray:
+        target = self._target.evaluated_get(moment.context.evaluated_depsgraph_get())
+        return object_to_world(target, moment.context.scene)
+
+    def _inverse(self, matrix: np.ndarray, frame: float) -> np.ndarray:
         try:
             return np.linalg.inv(matrix)
         except np.linalg.LinAlgError as error:
@@ -97,4 +115,4 @@ class SpringSampler:
 
     def spring(self) -> Spring:
         """What was gathered."""
-        return Spring(self._name, self._vertices, self._weights, np.array(self._targets), np.array(self._stiffness))
+        return Spring(self._name, self._vertices, self._weights, self._targets.track(), np.array(self._stiffness))

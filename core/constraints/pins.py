@@ -2,7 +2,7 @@
 
 The render surface is embedded in the tets, so a pinned surface vertex holds the four corners of its tet. Each corner
 first follows its nearest pinned surface vertices rigidly (a weighted best-fit rotation about their weighted centre);
-where these lie on a line or are a single one, the turn they leave open is that of the object, or of the frame before.
+where these lie on a line or are a single one, the turn they leave open is that of the object, or of the sample before.
 Then the corners are corrected as little as possible, so that the embedded vertices meet their targets also where a pin
 bends or stretches.
 """
@@ -19,6 +19,7 @@ from scipy.spatial import cKDTree
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from ..small_matrix import batch_svd
+from ..tracks import on_the_way
 
 NEIGHBOURS = 12
 """Pinned surface vertices that a corner follows: enough for a rotation, few enough to follow a bending pin."""
@@ -34,8 +35,8 @@ PRIOR = 1e-4
 class PinSchedule:
     """Tet vertices that are held, where, and until when.
 
-    ``corners`` (q,) ascending; ``targets`` (frames,q,3) m; ``held`` (frames,q) bool: a corner is held on the way to a
-    frame where it is held, and free from then on.
+    ``corners`` (q,) ascending; ``targets`` (samples,q,3) m, a track; ``held`` (frames,q) bool: a corner is held on the
+    way to a frame where it is held, and free from then on.
     """
 
     corners: np.ndarray
@@ -47,10 +48,10 @@ class PinSchedule:
         return self.corners[self.held[frame]]
 
     def targets_at(self, frame: int, part: float) -> np.ndarray:
-        """Where these are after a part (0 to 1) of the way to a frame, (k,3), m: straight from the frame before."""
+        """Where these are after a part (0 to 1) of the way to a frame, (k,3), m: straight from sample to sample."""
         mask = self.held[frame]
-        before, after = self.targets[frame - 1][mask], self.targets[frame][mask]
-        return before + part * (after - before)
+        before, after, part = on_the_way(self.targets, len(self.held), frame, part)
+        return before[mask] + part * (after[mask] - before[mask])
 
 
 def pin_schedule(
@@ -61,8 +62,8 @@ def pin_schedule(
     pin_held: np.ndarray,
     rotations: np.ndarray,
 ) -> PinSchedule:
-    """The schedule of pinned surface vertices (p,) with their positions (frames,p,3) and whether they are held
-    (frames,p); ``rotations`` as in :func:`corner_targets`.
+    """The schedule of pinned surface vertices (p,) with their positions, a track (samples,p,3), and whether they are
+    held (frames,p); ``rotations`` as in :func:`corner_targets`.
     """
     corners = pinned_corners(mesh, embedding, pinned_vertices)
     targets = corner_targets(corners, mesh, embedding, pinned_vertices, pin_positions, rotations)
@@ -86,18 +87,18 @@ def corner_targets(
     pin_positions: np.ndarray,
     rotations: np.ndarray,
 ) -> np.ndarray:
-    """Positions of held tet vertices at each frame.
+    """Positions of held tet vertices at each sample.
 
     Parameters
     ----------
     corners : (q,) tet vertices, from :func:`pinned_corners`
     embedding : of the surface; pinned_vertices : (p,) surface vertices
-    pin_positions : (frames,p,3) where they are at each frame; at rest in the first, metres
-    rotations : (frames,3,3) of the object that carries the pins, relative to the first frame
+    pin_positions : (samples,p,3) where they are, one sample after the other; at rest in the first, metres
+    rotations : (samples,3,3) of the object that carries the pins, relative to the first
 
     Returns
     -------
-    (frames,q,3), metres
+    (samples,q,3), metres
     """
     if len(corners) == 0:
         return np.zeros((len(pin_positions), 0, 3))
@@ -113,7 +114,7 @@ def corner_targets(
 def _follow_rigidly(
     X: np.ndarray, rest_pins: np.ndarray, pin_positions: np.ndarray, rotations: np.ndarray
 ) -> np.ndarray:
-    """Corners X (q,3) carried by their nearest pins, (frames,q,3)."""
+    """Corners X (q,3) carried by their nearest pins, (samples,q,3)."""
     count = min(NEIGHBOURS, len(rest_pins))
     distance, near = cKDTree(rest_pins).query(X, k=count)
     distance, near = distance.reshape(len(X), count), near.reshape(len(X), count)

@@ -7,6 +7,7 @@ import numpy as np
 from ..materials.fields import MaterialFields
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.thin_parts import thin_parts
+from ..tracks import at_frames
 from .advice import FEWEST_THROUGH, Facts
 from .job import Job
 from .thin_warnings import MOST, cell_of
@@ -43,6 +44,7 @@ def movement_of(job: Job) -> float:
     """
     moved = [job.pin_positions] if job.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.colliders if len(collider.positions) > 1]
+    moved = [at_frames(track, job.frame_count) for track in moved]
     return max((_movement(positions) for positions in moved), default=0.0)
 
 

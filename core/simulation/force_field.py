@@ -5,6 +5,7 @@ Nothing here may load a compiled kernel: Blender's start would wait for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,16 +125,9 @@ class ForceField:
         """Whether it has as many frames as a job, or one."""
         return all(len(array) in (1, frames) for name, array in self.arrays().items() if name in _BY_FRAME)
 
-    def until(self, frames: int) -> ForceField:
-        """The same over the first frames only."""
-        return replace(self, **{name: array[:frames] for name, array in self._changing().items()})
-
-    def prolonged(self) -> ForceField:
-        """The same with a further frame at which everything stays as at the last one."""
-        return replace(self, **{name: np.concatenate([a, a[-1:]]) for name, a in self._changing().items()})
-
-    def _changing(self) -> dict[str, np.ndarray]:
-        return {name: array for name, array in self.arrays().items() if name in _BY_FRAME and len(array) > 1}
+    def over(self, change: Callable[[np.ndarray], np.ndarray]) -> ForceField:
+        """The same over other frames: ``change`` makes them of what changes by frame."""
+        return replace(self, **{name: change(a) for name, a in self.arrays().items() if name in _BY_FRAME})
 
     def arrays(self) -> dict[str, np.ndarray]:
         """By name, for a file; without those that it does not have."""

@@ -33,6 +33,7 @@ from ..errors import CorruptFrameError, StoreError
 from ..model.state import State
 from ..optimization.report import StepReport
 from .array_file import read_arrays, remove, write_arrays
+from .fingerprints import BETWEEN_FRAMES
 from .job import Job
 from .job_changes import described
 from .process_memory import peak_memory
@@ -125,12 +126,14 @@ class FrameStore:
         about = self._about()
         if about and about.get("format") != STORE_FORMAT:
             return ["version"]
-        before = self.fingerprints()
+        before = {BETWEEN_FRAMES: "", **self.fingerprints()}
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
         if "frame range" in changed and self.exists():
             alike = _parts_alike(self.job(), job)
             changed = [part for part in changed if part not in alike]
-        return changed
+        # What is sampled between frames follows from these.
+        follows = any(part in changed for part in ("pins", "springs", "collisions", "solver", "animation"))
+        return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
 
     def changes(self, job: Job) -> list[str]:
         """:meth:`outdated_by` with what was edited in each part: ``solver (substeps 1 → 2)``."""

@@ -93,7 +93,7 @@ def keep_handles(
     weights = _weights(job, prepared, modes)
     largest = np.abs(weights).max(axis=0, initial=0.0)
     weights = (weights[:, largest > 0.0] / largest[largest > 0.0]).astype(np.float32)
-    to_world = job.object_to_world
+    to_world = job.frame_matrices
     rest = _local(to_world[0], job.surface.positions)
     coordinates = _coordinates(rest)
     fit = HandleFit(rest, weights.astype(np.float64), coordinates)

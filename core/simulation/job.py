@@ -17,17 +17,20 @@ from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringE
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
+from ..tracks import at_frames, fits, prolonged, until
 from .array_file import whole_file
-from .digest import digest
+from .fingerprints import fingerprints_of
 from .force_field import ForceField
 from .job_parts import layer_numbers, layer_of, part
 from .npz_file import read_npz, write_npz
-from .surroundings import Collider, Spring
+from .surroundings import Change, Collider, Spring
 
 SLOWEST = 1e-6
 """Frames a second at least; its inverse at most."""
 
 JOB_FORMAT = 3
+
+_OVER_FRAMES = ("pin_positions", "object_to_world", "pin_held", "accelerations", "moduli")
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,14 @@ class Job:
         How stiff each material with a ``painted_modulus`` is, 0 to 1; zero by default.
     pinned_vertices : (p,) int32
         Surface vertices that are held.
-    pin_positions : (frames, p, 3) float64
-        Where they are at each frame from ``frame_start`` to ``frame_end``, world space, metres.
+    pin_positions : (samples, p, 3) float64
+        A track (``core/tracks.py``) of where they are from ``frame_start`` to ``frame_end``, world space, metres.
     pin_held : (frames, p) bool
         Whether each is still held at each frame; all by default. What is released stays released: later entries are
         made False.
-    object_to_world : (frames, 4, 4) float64
-        Maps the object's own coordinates to world space in metres at each frame, for interfaces that write results
-        back; the simulation itself never reads it. Identity by default.
+    object_to_world : (samples, 4, 4) float64
+        A track of what maps the object's own coordinates to world space in metres, for interfaces that write results
+        back; of the simulation, pins that lie on a line turn with it. Identity by default.
     fineness : (n,) float64 or None
         How much finer than elsewhere the lattice is at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
     start : (n, 3) float64 or None
@@ -132,6 +135,11 @@ class Job:
         return self.frame_start + self.pre_roll
 
     @property
+    def frame_matrices(self) -> np.ndarray:
+        """``object_to_world`` at the frames themselves, (frames, 4, 4)."""
+        return at_frames(self.object_to_world, self.frame_count)
+
+    @property
     def time_step(self) -> float:
         """Seconds of one substep."""
         return 1.0 / (self.frame_rate * self.solver.substeps)
@@ -174,7 +182,8 @@ class Job:
                     "The stiffness of a material is not a positive number at every frame.",
                     "Check the animation of its stiffness.",
                 )
-        if self.object_to_world.shape != (self.frame_count, 4, 4):
+        matrices = self.object_to_world
+        if not fits(matrices, self.frame_count) or matrices.shape[1:] != (4, 4):
             raise SettingsError(
                 "There must be one object matrix a frame.", "Sample the object's matrix at every frame."
             )
@@ -192,7 +201,7 @@ class Job:
         p = len(self.pinned_vertices)
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
             raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
-        if self.pin_positions.shape != (self.frame_count, p, 3):
+        if not fits(self.pin_positions, self.frame_count) or self.pin_positions.shape[1:] != (p, 3):
             raise PinError(
                 f"The pin positions have shape {self.pin_positions.shape}, not {(self.frame_count, p, 3)}.",
                 "Give one position a frame and pin.",
@@ -220,7 +229,7 @@ class Job:
                     "Sample it at every frame.",
                 )
         for collider in self.colliders:
-            if len(collider.positions) not in (1, self.frame_count):
+            if len(collider.positions) > 1 and not fits(collider.positions, self.frame_count):
                 raise ColliderError(
                     f"The collider “{collider.name}” has {len(collider.positions)} frames, not {self.frame_count}.",
                     "Sample it at every frame, or once if it stands still.",
@@ -258,82 +267,27 @@ class Job:
 
     def fingerprints(self) -> dict[str, str]:
         """SHA-256 of each part, by the word an artist would use for it; equal jobs have equal fingerprints."""
-        return {
-            "mesh": digest(self.surface.positions, self.surface.triangles),
-            "resolution": self._resolution_digest(),
-            "materials": digest(
-                json.dumps([asdict(m) for m in self.materials], sort_keys=True),
-                self.material_weights,
-                self.stiffness_maps,
-                *(() if self.moduli is None else (self.moduli,)),
-                json.dumps([layer_numbers(layer) for layer in self.layers]),
-                *(array for layer in self.layers for array in layer.arrays().values()),
-            ),
-            "pins": digest(self.pinned_vertices, self.pin_held),
-            "springs": digest(*(a for s in self.springs for a in (s.name, *s.arrays().values()))),
-            "collisions": digest(
-                json.dumps(
-                    [None if self.ground is None else asdict(self.ground), [c.numbers() for c in self.colliders]]
-                ),
-                *(a for c in self.colliders for a in c.arrays().values()),
-            ),
-            "fields": digest(
-                *(() if self.accelerations is None else (self.accelerations,)),
-                *(part for f in self.force_fields for part in (json.dumps(f.settings()), *f.arrays().values())),
-            ),
-            "solver": digest(json.dumps(asdict(self.solver), sort_keys=True)),
-            "frame range": digest(
-                # None left out: bakes from before there was one are not out of date.
-                np.array([self.frame_start, self.frame_end, *([self.pre_roll] if self.pre_roll else [])]),
-                np.array(self.frame_rate),
-            ),
-            "animation": digest(
-                self.pin_positions, self.object_to_world, *(() if self.start is None else (self.start,))
-            ),
-        }
-
-    def _resolution_digest(self) -> str:
-        numbers = asdict(self.resolution)
-        if self.fineness is None:
-            del numbers["finest"]  # of no consequence, and unknown to earlier bakes
-        painted = () if self.fineness is None else (self.fineness,)
-        return digest(json.dumps(numbers, sort_keys=True), *painted)
+        return fingerprints_of(self)
 
     def until(self, frame_end: int) -> Job:
         """The same job, ended earlier."""
         count = frame_end - self.frame_start + 1
-        return replace(
-            self,
-            frame_end=frame_end,
-            pin_positions=self.pin_positions[:count],
-            object_to_world=self.object_to_world[:count],
-            springs=tuple(spring.until(count) for spring in self.springs),
-            colliders=tuple(collider.until(count) for collider in self.colliders),
-            pin_held=self.pin_held[:count],
-            accelerations=None if self.accelerations is None else self.accelerations[:count],
-            moduli=None if self.moduli is None else self.moduli[:count],
-            force_fields=tuple(each.until(count) for each in self.force_fields),
-        )
+        return self._over(frame_end, lambda track: until(track, self.frame_count, count))
 
     def prolonged(self) -> Job:
         """The same job with a further frame at which everything stays where it is at the last one."""
+        return self._over(self.frame_end + 1, lambda track: prolonged(track, self.frame_count))
 
-        def again(frames: np.ndarray) -> np.ndarray:
-            return np.concatenate([frames, frames[-1:]])
-
+    def _over(self, frame_end: int, change: Change) -> Job:
+        """The same job with another end, and everything that changes over the frames changed to it."""
+        own = {name: getattr(self, name) for name in _OVER_FRAMES}
         return replace(
             self,
-            frame_end=self.frame_end + 1,
-            pin_positions=again(self.pin_positions),
-            object_to_world=again(self.object_to_world),
-            springs=tuple(replace(s, targets=again(s.targets), stiffness=again(s.stiffness)) for s in self.springs),
-            colliders=tuple(
-                c if len(c.positions) == 1 else replace(c, positions=again(c.positions)) for c in self.colliders
-            ),
-            pin_held=again(self.pin_held),
-            accelerations=None if self.accelerations is None else again(self.accelerations),
-            moduli=None if self.moduli is None else again(self.moduli),
-            force_fields=tuple(each.prolonged() for each in self.force_fields),
+            frame_end=frame_end,
+            springs=tuple(spring.over(change) for spring in self.springs),
+            colliders=tuple(collider.over(change) for collider in self.colliders),
+            force_fields=tuple(each.over(change) for each in self.force_fields),
+            **{name: change(track) for name, track in own.items() if track is not None},
         )
 
     # -- to and from a file ---------------------------------------------------------------------------------------

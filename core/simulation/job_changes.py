@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tracks import at_frames, steps_of
+from .fingerprints import BETWEEN_FRAMES, finer_tracks
 from .job import Job
 
 WORDS = {
@@ -183,9 +185,26 @@ def _range(before: Job, now: Job) -> list[str]:
 
 
 def _animation(before: Job, now: Job) -> list[str]:
-    found = _since("the object", before.object_to_world, now.object_to_world, now)
+    found = _since("the object", before.frame_matrices, now.frame_matrices, now)
     if np.array_equal(before.pinned_vertices, now.pinned_vertices):
-        found += _since("the pins", before.pin_positions, now.pin_positions, now)
+        pins = (at_frames(job.pin_positions, job.frame_count) for job in (before, now))
+        found += _since("the pins", *pins, now)
+    return found
+
+
+def _between_frames(before: Job, now: Job) -> list[str]:
+    """What moves otherwise on the way from frame to frame, or was not known there."""
+    a, b = dict(finer_tracks(before)), dict(finer_tracks(now))
+    found = []
+    for name in dict.fromkeys((*a, *b)):
+        if (
+            name not in a
+            or name not in b
+            or steps_of(a[name], before.frame_count) != steps_of(b[name], now.frame_count)
+        ):
+            found.append(name)
+        else:
+            found += _since(name, a[name], b[name], now, steps_of(b[name], now.frame_count))
     return found
 
 
@@ -204,13 +223,14 @@ def _fields(before: Job, now: Job) -> list[str]:
     return found + _by_name(before.force_fields, now.force_fields, "", differ)
 
 
-def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job) -> list[str]:
-    """From which frame on two arrays of frames differ, over the frames that both have."""
+def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:
+    """On the way to which frame two arrays begin to differ, of so many samples a frame, over what both have."""
     count = min(len(before), len(now))
     if before.shape[1:] != now.shape[1:]:
         return []
     different = (before[:count] != now[:count]).reshape(count, -1).any(axis=1)
-    return [f"{what} from frame {job.frame_start + int(different.argmax())}"] if different.any() else []
+    frame = job.frame_start - (-int(different.argmax()) // steps)
+    return [f"{what} from frame {frame}"] if different.any() else []
 
 
 _FINDERS: dict[str, Callable[[Job, Job], list[str]]] = {
@@ -224,4 +244,5 @@ _FINDERS: dict[str, Callable[[Job, Job], list[str]]] = {
     "solver": lambda before, now: _settings(before.solver, now.solver),
     "frame range": _range,
     "animation": _animation,
+    BETWEEN_FRAMES: _between_frames,
 }

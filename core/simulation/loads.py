@@ -1,7 +1,7 @@
 """What acts on a job's body in each substep: its springs, ground, colliders and fields as loads of a step.
 
-Targets, strengths, positions of colliders and accelerations go linearly from frame to frame. What acts is a function of
-frame and substep alone, so a bake that is resumed goes on with the same bits.
+Targets and positions of colliders go straight from sample to sample of their tracks, strengths and accelerations from
+frame to frame. What acts is a function of frame and substep alone: a bake that is resumed goes on with the same bits.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ..model.settings import Ground
 from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.space import Space
+from ..tracks import on_the_way
 from .field_moments import moment_of
 from .force_field import ForceField
 from .job import Job
@@ -91,9 +92,9 @@ def between(before: np.ndarray | float, after: np.ndarray | float, fraction: flo
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
-def _on_the_way(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
-    """Values (frames, ...) at a fraction of the way to a frame."""
-    return between(values[frame - 1], values[frame], fraction)
+def _on_the_way(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
+    """A track of so many frames at a fraction of the way to one of them."""
+    return between(*on_the_way(track, frames, frame, fraction))
 
 
 class _MovingSpring:
@@ -105,8 +106,9 @@ class _MovingSpring:
         self._points, self._shares, self._targets, self._stiffness = points, shares, targets, spring.stiffness
 
     def at(self, frame: int, _begin: float, end: float) -> Springs:
-        stiffness = self._shares * _on_the_way(self._stiffness, frame, end)
-        return Springs(self._points, stiffness, _on_the_way(self._targets, frame, end))
+        frames = len(self._stiffness)
+        stiffness = self._shares * _on_the_way(self._stiffness, frames, frame, end)
+        return Springs(self._points, stiffness, _on_the_way(self._targets, frames, frame, end))
 
 
 class _MovingField:
@@ -115,7 +117,10 @@ class _MovingField:
         self._extension = SurfaceToBody(space.mesh, embedding, solver)
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
-        return AccelerationField(self._pull(self._extension.extend(_on_the_way(self._samples, frame, end))))
+        return AccelerationField(self._pull(self._extension.extend(self._now(frame, end))))
+
+    def _now(self, frame: int, end: float) -> np.ndarray:
+        return _on_the_way(self._samples, len(self._samples), frame, end)
 
 
 class _ReducedField:
@@ -128,7 +133,7 @@ class _ReducedField:
         self._forces = np.stack([pulled @ frame for frame in samples])
 
     def at(self, frame: int, _begin: float, end: float) -> AccelerationField:
-        return AccelerationField(_on_the_way(self._forces, frame, end))
+        return AccelerationField(_on_the_way(self._forces, len(self._forces), frame, end))
 
 
 class _MovingForceFields:
@@ -149,9 +154,9 @@ class _StandingGround:
 
 class _MovingCollider:
     def __init__(
-        self, collider: Collider, sheet_thickness: float, contact: Callable[[Obstacle, float], Contact]
+        self, collider: Collider, frames: int, sheet_thickness: float, contact: Callable[[Obstacle, float], Contact]
     ) -> None:
-        self._collider, self._contact, self._sheet_thickness = collider, contact, sheet_thickness
+        self._collider, self._frames, self._contact, self._sheet_thickness = collider, frames, contact, sheet_thickness
         self._surface = ColliderSurface(collider.name, collider.triangles, collider.positions)
         self._last: tuple[np.ndarray, ColliderPose] | None = None
 
@@ -164,7 +169,8 @@ class _MovingCollider:
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
         """The end of one substep is the beginning of the next; what stands still has one pose."""
         positions = self._collider.positions
-        now = positions[0] if len(positions) == 1 else _on_the_way(positions, frame, fraction)
+        still = len(positions) == 1
+        now = positions[0] if still else _on_the_way(positions, self._frames, frame, fraction)
         if self._last is None or not np.array_equal(self._last[0], now):
             self._last = now, ColliderPose(self._surface, now)
         return self._last[1]
@@ -181,5 +187,6 @@ def _contacts(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray
     def contact(obstacle: Obstacle, friction: float) -> Contact:
         return Contact(points, obstacle, friction, numbers, job.time_step)
 
-    movers: list[_Mover] = [_MovingCollider(each, numbers.sheet_thickness, contact) for each in job.colliders]
+    thickness = numbers.sheet_thickness
+    movers: list[_Mover] = [_MovingCollider(each, job.frame_count, thickness, contact) for each in job.colliders]
     return movers if job.ground is None else [_StandingGround(job.ground, contact), *movers]

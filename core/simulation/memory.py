@@ -47,7 +47,7 @@ def estimated_memory(tets: float, vertices: float, entries: float, other: float 
     """Peak bytes of a simulation.
 
     ``entries`` are the scalar non-zeros of all factors, ``other`` the bytes that do not come from the tetrahedra:
-    :func:`outside_bytes`, and the targets of pinned vertices, which are held for every frame.
+    :func:`outside_bytes`, and the targets of pinned vertices, which are held for every sample of their track.
     """
     return BASE + BYTES_A_TET * tets + state_bytes(tets, vertices) + factor_bytes(entries) + 192.0 * vertices + other
 
@@ -77,7 +77,7 @@ def state_bytes(tets: float, vertices: float) -> float:
 def outside_bytes(job: Job) -> float:
     """Bytes for the surface of a job and for what acts on it, beside the job's own arrays."""
     triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.colliders)
-    # Before it is posed, a collider's vertices are compared over all frames with a copy of them: 9/8 of their bytes.
+    # Before it is posed, a collider's vertices are compared over all samples with a copy of them: 9/8 of their bytes.
     compared = max((1.2 * collider.positions.nbytes for collider in job.colliders), default=0.0)
     return BYTES_A_SURFACE_VERTEX * len(job.surface.positions) + max(triangles, compared)
 
@@ -113,7 +113,7 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
     if available is None:
         return
     tets, vertices = len(mesh.tets), len(mesh.rest_positions)
-    outside, targets = outside_bytes(job), 24.0 * job.frame_count * len(pinned)
+    outside, targets = outside_bytes(job), 24.0 * len(job.pin_positions) * len(pinned)
     cells_across = job.resolution.cells_across
     if in_subspace(job.solver):
 

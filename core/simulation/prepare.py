@@ -29,6 +29,7 @@ from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import STEPS, Subspace
 from ..subspaces.softening import ENOUGH
 from ..subspaces.space import Space
+from ..tracks import at_steps, steps_of
 from .body_facts import facts_of
 from .frame_store import FrameStore
 from .job import Job
@@ -197,7 +198,7 @@ def prepare(
         job.pinned_vertices,
         job.pin_positions,
         job.pin_held,
-        _object_rotations(job.object_to_world),
+        _object_rotations(job),
     )
     start = start_positions(job, mesh, embedding, pins)
     held = pins.held_corners(min(1, job.frame_count - 1))
@@ -286,8 +287,11 @@ def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
     return choice
 
 
-def _object_rotations(object_to_world: np.ndarray) -> np.ndarray:
-    """How the object has turned since the first frame, (frames,3,3); its scale and shear are left aside."""
-    linear = object_to_world[:, :3, :3]
+def _object_rotations(job: Job) -> np.ndarray:
+    """How the object has turned since the first frame at each sample of the pins, (samples,3,3); its scale and shear
+    are left aside.
+    """
+    frames = job.frame_count
+    linear = at_steps(job.object_to_world, frames, steps_of(job.pin_positions, frames))[:, :3, :3]
     U, _sigma, V = batch_svd(np.ascontiguousarray(linear @ np.linalg.pinv(linear[0])))
     return np.einsum("fij,fkj->fik", U, V)

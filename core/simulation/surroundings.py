@@ -1,10 +1,11 @@
-"""What acts on a body from outside: springs and colliders, sampled at every frame.
+"""What acts on a body from outside: springs and colliders, sampled at every frame, or at steps between them.
 
 World space, SI units. ``simulation/loads.py`` makes forces of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,10 @@ import numpy as np
 
 from ..errors import ColliderError, SettingsError, SpringError
 from ..model.settings import ContactSettings
+from ..tracks import fits
+
+Change = Callable[[np.ndarray], np.ndarray]
+"""Makes a track of a job's frames one of other frames."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,8 @@ class Spring:
         Surface vertices; at least one.
     weights : (p,) float64
         How the vertices share the stiffness; not negative, and one of them positive.
-    targets : (frames, p, 3) float64
-        Where each vertex is pulled at each frame, m.
+    targets : (samples, p, 3) float64
+        A track (``core/tracks.py``) of where each vertex is pulled, m.
     stiffness : (frames,) float64
         Of all the vertices together at each frame, N/m; 0 releases.
     """
@@ -47,11 +52,11 @@ class Spring:
         p = len(self.vertices)
         if self.vertices.ndim != 1 or p == 0:
             raise SpringError(f"The spring “{self.name}” holds no vertex.", "Choose the vertices that it pulls.")
-        frames = len(self.stiffness)
-        if self.weights.shape != (p,) or self.stiffness.ndim != 1 or self.targets.shape != (frames, p, 3):
+        track = self.stiffness.ndim == 1 and fits(self.targets, len(self.stiffness))
+        if self.weights.shape != (p,) or not track or self.targets.shape[1:] != (p, 3):
             raise SpringError(
                 f"The arrays of the spring “{self.name}” do not fit each other.",
-                "Give one weight a vertex, one stiffness a frame, and one target a frame and vertex.",
+                "Give one weight a vertex, one stiffness a frame, and one target a sample and vertex.",
             )
         if not (self.weights >= 0.0).all() or not np.isfinite(self.weights).all() or not self.weights.any():
             raise SpringError(
@@ -67,9 +72,9 @@ class Spring:
                 f"A target of the spring “{self.name}” is not a number.", "Check the animation of what it pulls to."
             )
 
-    def until(self, frames: int) -> Spring:
-        """The same over the first frames only."""
-        return replace(self, targets=self.targets[:frames], stiffness=self.stiffness[:frames])
+    def over(self, change: Change) -> Spring:
+        """The same over other frames."""
+        return replace(self, targets=change(self.targets), stiffness=change(self.stiffness))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """By name, for a file."""
@@ -86,8 +91,8 @@ class Collider:
         For messages.
     triangles : (t,3) int32
         Over k vertices, outward by the right hand; the surface may be open.
-    positions : (1 or frames, k, 3) float64
-        m. One frame where it stands still: equal frames are made one.
+    positions : (1 or samples, k, 3) float64
+        A track (``core/tracks.py``), m. One sample where it stands still: equal ones are made one.
     friction : float
         Coulomb's coefficient.
     thickness : float
@@ -116,7 +121,7 @@ class Collider:
         if self.positions.ndim != 3 or self.positions.shape[2] != 3 or len(self.positions) == 0:
             raise ColliderError(
                 f"The positions of the collider “{self.name}” have shape {self.positions.shape}.",
-                "Give one position a frame and vertex, or a single frame.",
+                "Give one position a sample and vertex, or a single sample.",
             )
         if self.triangles.min() < 0 or self.triangles.max() >= self.positions.shape[1]:
             raise ColliderError(
@@ -129,9 +134,9 @@ class Collider:
                 "Check its modifiers and its animation.",
             )
 
-    def until(self, frames: int) -> Collider:
-        """The same over the first frames only."""
-        return replace(self, positions=self.positions[:frames])
+    def over(self, change: Change) -> Collider:
+        """The same over other frames."""
+        return replace(self, positions=change(self.positions))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """By name, for a file."""

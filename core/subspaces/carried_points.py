@@ -41,7 +41,7 @@ class CarriedPoints:
 
         Parameters
         ----------
-        weights : (p,) not negative; targets : (frames,p,3) m
+        weights : (p,) not negative; targets : (samples,p,3) m
 
         With ``sqrt(w) E = Q R`` it is ``|R U - Q^T sqrt(w) (t - Y)|²``, and what is orthogonal to Q.
         """
@@ -49,7 +49,7 @@ class CarriedPoints:
             return self, weights, targets
         root = np.sqrt(weights)[:, None]
         Q, R = np.linalg.qr(root * self._shares)
-        images = np.stack([Q.T @ (root * (frame - self._rest)) for frame in targets])
+        images = np.stack([Q.T @ (root * (sample - self._rest)) for sample in targets])
         return CarriedPoints(np.zeros((len(R), 3)), R), np.ones(len(R)), images
 
     def spread(self, forces: np.ndarray) -> np.ndarray:

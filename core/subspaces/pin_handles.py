@@ -52,8 +52,8 @@ class PinHandles:
         """
         columns = np.searchsorted(pins.corners, self.pinned)
         displacements = pins.targets[:, columns] - rest_positions[self.pinned]
-        targets = np.stack([self.unknowns(frame) for frame in displacements])
-        held = np.zeros((len(targets), self.count), dtype=bool)
+        targets = np.stack([self.unknowns(sample) for sample in displacements])
+        held = np.zeros((len(pins.held), self.count), dtype=bool)
         for g in range(self.count):
             held[:, g] = pins.held[:, columns[self._group == g]].any(axis=1)
         return PinSchedule(first + np.arange(4 * self.count), targets, np.repeat(held, 4, axis=1))

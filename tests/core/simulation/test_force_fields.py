@@ -14,6 +14,7 @@ from sinew.core.simulation.job import Job
 from sinew.core.simulation.mass_points import mass_points
 from sinew.core.simulation.prepare import prepare
 from sinew.core.simulation.run import simulate
+from sinew.core.tracks import prolonged
 
 from .jobs import baked, free_box, shaken_bar
 
@@ -99,7 +100,7 @@ def test_half_way_between_frames_it_is_half_way():
     assert half.numbers.strength == 3.0 and half.numbers.distance_max == np.inf
     assert half.centre.tolist() == [0.5, 0.0, 0.0] and half.axis == pytest.approx(np.array([1.0, 0.0, 1.0]) / 2**0.5)
     assert moment_of(moving, 1, 1.0).numbers.strength == 4.0
-    assert moment_of(moving.prolonged(), 2, 0.5).numbers.strength == 4.0
+    assert moment_of(moving.over(lambda track: prolonged(track, 2)), 2, 0.5).numbers.strength == 4.0
 
 
 def test_noise_wavers_from_frame_to_frame_by_its_seed():

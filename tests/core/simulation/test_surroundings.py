@@ -79,8 +79,8 @@ def test_a_collider_that_stands_still_keeps_one_frame():
     ("error", "said", "changes"),
     [
         (SpringError, "does not exist", lambda j: {"springs": (replace(SPRING, vertices=np.arange(9) + 10**6),)}),
-        (SpringError, "has 5 frames, not 12", lambda j: {"springs": (SPRING.until(5),)}),
-        (ColliderError, "has 5 frames, not 12", lambda j: {"colliders": (PLATE.until(5),)}),
+        (SpringError, "has 5 frames, not 12", lambda j: {"springs": (SPRING.over(lambda track: track[:5]),)}),
+        (ColliderError, "has 5 frames, not 12", lambda j: {"colliders": (PLATE.over(lambda track: track[:5]),)}),
         (PinError, "Whether pins are held", lambda j: {"pin_held": j.pin_held[:5]}),
         (SettingsError, "accelerations have shape", lambda j: {"accelerations": j.accelerations[:, :3]}),
         (

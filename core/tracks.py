@@ -1,0 +1,92 @@
+"""Tracks: what changes over the frames of a job, as an array of samples along the first axis.
+
+A track of f frames has one sample a frame, or ``steps`` of them, evenly spaced, from each frame to the next:
+``(f - 1) * steps + 1`` in all. From sample to sample it goes straight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+ROUNDING = 8.0 * 2.0**-24
+"""Part of a coordinate that the arithmetic of single precision, in which animation is evaluated, may be off by."""
+
+MEETS = 1e-9
+"""Part of the way between two samples that is no way."""
+
+
+def steps_of(track: np.ndarray, frames: int) -> int:
+    """Samples from one frame to the next; 0 where there is a single one for several frames."""
+    return (len(track) - 1) // (frames - 1) if frames > 1 else 1
+
+
+def fits(track: np.ndarray, frames: int) -> bool:
+    """Whether an array is a track of so many frames."""
+    return len(track) >= frames and len(track) == (frames - 1) * steps_of(track, frames) + 1
+
+
+def on_the_way(track: np.ndarray, frames: int, frame: int, part: float) -> tuple[np.ndarray, np.ndarray, float]:
+    """The two samples next to a part (0 to 1) of the way to a frame from the one before, and the part (0 to 1) of the
+    way between them. Frames are counted from the first as 0.
+    """
+    steps = steps_of(track, frames)
+    way = part * steps
+    way = round(way) if abs(way - round(way)) < MEETS else way
+    step = max(int(np.ceil(way)) - 1, 0)
+    first = (frame - 1) * steps + step
+    return track[first], track[first + 1], way - step
+
+
+def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
+    """The samples at the frames themselves."""
+    return track[:: max(steps_of(track, frames), 1)]
+
+
+def at_steps(track: np.ndarray, frames: int, steps: int) -> np.ndarray:
+    """The same with another number of samples from each frame to the next."""
+    if steps_of(track, frames) == steps:
+        return track
+    out = [track[0]]
+    for frame in range(1, frames):
+        for k in range(1, steps + 1):
+            before, after, part = on_the_way(track, frames, frame, k / steps)
+            out.append(before + part * (after - before))
+    return np.array(out)
+
+
+def until(track: np.ndarray, frames: int, count: int) -> np.ndarray:
+    """The first ``count`` frames."""
+    return track[: (count - 1) * steps_of(track, frames) + 1]
+
+
+def prolonged(track: np.ndarray, frames: int) -> np.ndarray:
+    """One frame more, on the way to which everything stays where it is."""
+    return np.concatenate([track, np.repeat(track[-1:], steps_of(track, frames), axis=0)])
+
+
+def joined(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
+    """The track of points sampled at the frames, (f,...,c), and evenly between each two: (f-1) * (steps-1) samples
+    (...,c), one after the other.
+
+    Where single precision cannot tell a point's way from one frame to the next from a straight line, it is one; so it
+    is where a point stands still until the next frame and is elsewhere there: constant keys, and what knows whole
+    frames alone, would jump within a single step. Where all ways are straight, ``whole`` is the track.
+    """
+    steps = len(between) // max(len(whole) - 1, 1) + 1
+    if steps == 1:
+        return whole
+    track, bent = np.empty(((len(whole) - 1) * steps + 1, *whole.shape[1:])), False
+    track[::steps] = whole
+    parts = (np.arange(1, steps) / steps).reshape(-1, *[1] * (whole.ndim - 1))
+    for frame, (before, after) in enumerate(pairwise(whole)):
+        sampled = np.array(between[frame * (steps - 1) : (frame + 1) * (steps - 1)])
+        line = before + parts * (after - before)
+        allowed = ROUNDING * np.maximum(np.abs(before), np.abs(after)).max(axis=-1, keepdims=True)
+        straight = (np.abs(sampled - line) <= allowed).all(axis=(0, -1), keepdims=True)
+        straight |= (sampled == before).all(axis=(0, -1), keepdims=True)
+        bent = bent or not straight.all()
+        track[frame * steps + 1 : (frame + 1) * steps] = np.where(straight, line, sampled)
+    return track if bent else whole
