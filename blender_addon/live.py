@@ -252,9 +252,9 @@ def leave_off() -> None:
 def grab(vertex: int, target: Any, strength: float) -> Grab:
     """Pull a vertex to a target (3,), m, with a strength in N/m; what is kept can be keyed exactly."""
     session = _session
-    rest = session.job.surface.positions[vertex]
+    first = session.job.first_positions[vertex]
     pinned = vertex in session.state.grabs and session.state.grabs[vertex].pinned
-    made = Grab(vertex, keyable_target(target, rest, session.metres), keyable_strength(strength), pinned)
+    made = Grab(vertex, keyable_target(target, first, session.metres), keyable_strength(strength), pinned)
     session.state.grabs[vertex] = made
     return made
 

@@ -117,7 +117,7 @@ class LiveState:
         self.steps += 1
 
     def reset(self) -> None:
-        """Back to the first frame, at rest; what is pinned is let go."""
+        """Back to the first frame; what is pinned is let go."""
         self.grabs.clear()
         self.steps = 0
         self.asked.append({"do": "reset"})
@@ -184,7 +184,7 @@ class LiveState:
         kind = event.get("event")
         if kind == "ready":
             self.ready, self.frame, self.fresh = True, event["frame"], True
-            self.handles = np.zeros((event["handles"], 4, 3))
+            self.handles = _handles(event)
         elif kind == "live":
             self._show(event, now)
         elif kind == "stiffness":
@@ -202,11 +202,15 @@ class LiveState:
         self.pause()
 
     def _show(self, event: Event, now: float) -> None:
-        handles = np.frombuffer(base64.b64decode(event["handles"]), dtype="<f8").reshape(-1, 4, 3)
-        self.handles, self.frame, self.fresh = handles, event["frame"], True
+        self.handles, self.frame, self.fresh = _handles(event), event["frame"], True
         self.iterations, self.seconds = event["iterations"], event["seconds"]
         self.converged, self.alone = event["converged"], False
         # The last frame of a take is followed by word of its end.
         self.out = max(0, self.out - 1) + (self.recording and self.frame >= self.last)
         if self.frame != self.first:
             self._times.append(now)
+
+
+def _handles(event: Event) -> np.ndarray:
+    """Of the frame that an event shows, (h,4,3) m."""
+    return np.frombuffer(base64.b64decode(event["handles"]), dtype="<f8").reshape(-1, 4, 3)

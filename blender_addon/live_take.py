@@ -114,4 +114,4 @@ def _springs(take: Take, frames: int) -> tuple[Any, ...]:
     from ..core.simulation.live import Grab, take_springs  # it loads Numba, which Blender's start does not wait for
 
     grabs = [[Grab(g["vertex"], np.array(g["target"]), g["stiffness"]) for g in asked] for asked in take.grabs[:frames]]
-    return take_springs(grabs, take.job.surface.positions)
+    return take_springs(grabs, take.job.first_positions)

@@ -45,7 +45,11 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
 
 def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     """The same as handles, in the object's own coordinates."""
-    target = _carrier(obj, context, job)
+    target = _carrier(obj, context, job, on_itself=None if job.start is None else False)
+    if job.start is not None:  # handles move the rest shape, wherever the first frame is
+        (rest,) = local_frames(job, [job.frame_start], lambda _frame: job.surface.positions)
+        target.data.vertices.foreach_set("co", rest.ravel())
+        target.data.update()
     shown = handles.frames >= job.first_shown
     handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
     obj.sinew.bake.nodes = write_handles(target, handles)

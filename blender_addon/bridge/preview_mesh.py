@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from .animation_in import at_frame
 from .mesh_in import mesh_at_place, object_to_world, triangles_of
+from .rest_in import own_rest
 from .stack import cut_after, place_of
 
 _STEPS = 1023
@@ -58,10 +59,15 @@ class CardVertices(NamedTuple):
 
 
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
-    """The mesh of a simulated object at its place in the stack at a frame; the scene is left as it was."""
+    """The mesh of a simulated object at its place in the stack, at rest, where the object is at a frame; the scene is
+    left as it was.
+    """
     place = place_of(obj)
     with cut_after(obj, place), at_frame(context.scene, frame):
         with mesh_at_place(obj, place, context) as (mesh, evaluated):
+            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # the mesh has keys, so it is a copy
+                mesh.vertices.foreach_set("co", rest.astype(np.float32).ravel())
+                mesh.update()
             return drawn_mesh(mesh, object_to_world(evaluated, context.scene))
 
 

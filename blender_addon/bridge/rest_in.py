@@ -19,31 +19,35 @@ def rest_and_start(obj: Any, mesh: Any, evaluated: Any, scene: Any) -> tuple[Sur
     space and metres. ``mesh`` is that at the simulated place. A SinewError where the rest shape cannot be used.
     """
     matrix = object_to_world(evaluated, scene)
-    surface, name = surface_of(mesh, matrix), obj.sinew.rest_key
-    if not name:
+    surface, own = surface_of(mesh, matrix), own_rest(obj, len(mesh.vertices))
+    if own is None:
         return surface, None
-    keys = obj.data.shape_keys
+    rest = SurfaceMesh(transform(matrix, own), surface.triangles)
+    rest.validate()
+    return rest, None if np.array_equal(rest.positions, surface.positions) else surface.positions
+
+
+def own_rest(obj: Any, count: int) -> np.ndarray | None:
+    """The rest shape that the artist chose for a mesh of ``count`` vertices, (n,3) in the object's own coordinates, or
+    None. A SinewError where it cannot be used.
+    """
+    name, keys = obj.sinew.rest_key, obj.data.shape_keys
+    if not name:
+        return None
     block = keys.key_blocks.get(name) if keys is not None else None
     if block is None:
         raise SettingsError(
             f"The shape key “{name}”, the rest shape of “{obj.name}”, is not there any more.",
             "Choose a shape key for Rest Shape under Resolution, or none.",
         )
-    if len(block.data) != len(surface.positions):
+    if len(block.data) != count:
         raise MeshError(
-            f"The rest shape “{name}” has {len(block.data)} vertices, what is simulated {len(surface.positions)}.",
+            f"The rest shape “{name}” has {len(block.data)} vertices, what is simulated {count}.",
             "Simulate a place in the modifier stack below what changes the mesh, or clear Rest Shape.",
         )
-    if obj.sinew.result == "NODES":
-        raise SettingsError(
-            "Geometry Nodes start from the shape of the first frame, not from a rest shape.",
-            "Set Result under Bake to Shape Keys or Mesh Cache, or clear Rest Shape.",
-        )
-    flat = np.empty(3 * len(block.data), dtype=np.float32)
+    flat = np.empty(3 * count, dtype=np.float32)
     block.data.foreach_get("co", flat)
-    rest = SurfaceMesh(transform(matrix, flat.reshape(-1, 3).astype(np.float64)), surface.triangles)
-    rest.validate()
-    return rest, None if np.array_equal(rest.positions, surface.positions) else surface.positions
+    return flat.reshape(-1, 3).astype(np.float64)
 
 
 def store_rest(obj: Any, context: Any) -> str:

@@ -20,12 +20,12 @@ MARK = 0.04
 """Size of an empty, as a part of the body's."""
 
 
-def keyable_target(target: np.ndarray, rest: np.ndarray, scale: float) -> np.ndarray:
+def keyable_target(target: np.ndarray, first: np.ndarray, scale: float) -> np.ndarray:
     """The target (3,), m, nearest to ``target`` that an empty's keyed location, of 32 bits, can pull a vertex to.
 
-    ``rest`` (3,) is where the vertex rests, m; ``scale`` the metres in a Blender unit.
+    ``first`` (3,) is where the vertex is at the first frame, m; ``scale`` the metres in a Blender unit.
     """
-    return rest + scale * (_kept(target / scale) - _kept(rest / scale))
+    return first + scale * (_kept(target / scale) - _kept(first / scale))
 
 
 def keyable_strength(strength: float) -> float:

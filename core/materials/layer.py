@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import MaterialError
+from ..errors import MaterialError, SettingsError
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings
 
@@ -38,6 +38,15 @@ class Layer:
             if values.ndim != 1 or not np.isfinite(values).all():
                 raise MaterialError("The map of a layer is no list of numbers.", "Paint the map again.")
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
+
+    def check(self, materials: int, vertices: int) -> None:
+        """SettingsError when it does not fit a body of so many materials and vertices of the surface."""
+        if not 0 <= self.material < materials:
+            raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
+        if self.map is not None and len(self.map) != vertices:
+            raise SettingsError(
+                f"The map of a layer has {len(self.map)} values, not {vertices}.", "Give one value a vertex."
+            )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """By name, for a file."""

@@ -72,5 +72,14 @@ class SurfaceMesh:
     @property
     def area(self) -> float:
         """Total area, m²."""
+        return float(self._triangle_areas().sum())
+
+    @property
+    def vertex_areas(self) -> np.ndarray:
+        """A third of the triangles around each vertex, (n,) m²; 0 where it is loose."""
+        thirds = np.repeat(self._triangle_areas() / 3.0, 3)
+        return np.bincount(self.triangles.ravel(), thirds, minlength=len(self.positions))
+
+    def _triangle_areas(self) -> np.ndarray:
         a, b, c = (self.positions[self.triangles[:, k]] for k in range(3))
-        return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum())
+        return 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)

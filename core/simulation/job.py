@@ -130,6 +130,11 @@ class Job:
         return self.frame_end - self.frame_start + 1
 
     @property
+    def first_positions(self) -> np.ndarray:
+        """Where the surface is at ``frame_start``, (n,3), world space, metres."""
+        return self.surface.positions if self.start is None else self.start
+
+    @property
     def first_shown(self) -> int:
         """First frame that belongs to the result."""
         return self.frame_start + self.pre_roll
@@ -188,14 +193,7 @@ class Job:
                 "There must be one object matrix a frame.", "Sample the object's matrix at every frame."
             )
         for layer in self.layers:
-            if not 0 <= layer.material < len(self.materials):
-                raise SettingsError(
-                    "A layer names a material that does not exist.", "Choose the layer's material again."
-                )
-            if layer.map is not None and len(layer.map) != n:
-                raise SettingsError(
-                    f"The map of a layer has {len(layer.map)} values, not {n}.", "Give one value a vertex."
-                )
+            layer.check(len(self.materials), n)
 
     def _validate_pins(self) -> None:
         p = len(self.pinned_vertices)

@@ -1,8 +1,8 @@
 """A body that is played with: frame after frame, pulled at by grabs that nobody knows beforehand.
 
 A grab is a spring of rest length zero from a vertex of the surface to a target. Targets and stiffnesses go straight
-from frame to frame, as those of a bake's springs do; a vertex that has not been grabbed yet has its rest position for a
-target and no stiffness, one that is let go keeps its target without stiffness. So a take is a bake with the springs
+from frame to frame, as those of a bake's springs do; a vertex that has not been grabbed yet has its first position for
+a target and no stiffness, one that is let go keeps its target without stiffness. So a take is a bake with the springs
 that :func:`take_springs` makes of it.
 """
 
@@ -51,9 +51,9 @@ class LiveBody:
         self.reset()
 
     def reset(self) -> Frame:
-        """Back to the first frame, at rest, with nothing grabbed."""
+        """Back to the first frame, with nothing grabbed."""
         self._grabs: dict[int, Grab] = {}
-        self._frame = Frame(self._job.frame_start, self._prepared.space.rest_state(), [])
+        self._frame = Frame(self._job.frame_start, self._prepared.first_state(), [])
         return self._frame
 
     def advance(self, grabs: Sequence[Grab]) -> Frame:
@@ -97,7 +97,7 @@ class LiveBody:
     def _pulls(self, before: dict[int, Grab], now: dict[int, Grab]) -> Callable[[float], list[Springs]]:
         ways = []
         for vertex, grab in now.items():
-            was = before.get(vertex) or Grab(vertex, self._job.surface.positions[vertex], 0.0)
+            was = before.get(vertex) or Grab(vertex, self._job.first_positions[vertex], 0.0)
             if was.stiffness or grab.stiffness:
                 ways.append((self._points_at(vertex), was, grab))
 
@@ -120,16 +120,16 @@ class LiveBody:
         return self._points[vertex]
 
 
-def take_springs(frames: Sequence[Sequence[Grab]], rest_positions: np.ndarray) -> tuple[Spring, ...]:
+def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:
     """The springs of a take: ``frames`` holds the grabs of each frame, those of the first not counting; one spring a
     vertex that was grabbed.
 
-    ``rest_positions`` (n,3) m are the surface's.
+    ``first_positions`` (n,3) m are the surface's at the first frame.
     """
     vertices = dict.fromkeys(grab.vertex for grabs in frames[1:] for grab in grabs)
     springs = []
     for vertex in vertices:
-        targets = np.tile(rest_positions[vertex], (len(frames), 1, 1))
+        targets = np.tile(first_positions[vertex], (len(frames), 1, 1))
         stiffness = np.zeros(len(frames))
         for k, grabs in enumerate(frames[1:], start=1):
             targets[k] = targets[k - 1]

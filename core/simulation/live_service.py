@@ -3,7 +3,7 @@
 Commands, one JSON object a line:
 
     {"do":"advance","grabs":[{"vertex":12,"target":[x,y,z],"stiffness":300.0}]}     one frame on
-    {"do":"reset"}                                      back to the first frame, at rest
+    {"do":"reset"}                                      back to the first frame
     {"do":"record","handles":false}                     reset, and keep every frame until the last; as handles, too
     {"do":"stop_recording"}
     {"do":"stiffness","youngs_modulus":[...]}           all moduli of the materials, Pa
@@ -100,9 +100,13 @@ class _Service:
 
     def ready(self) -> None:
         """Say so, and what is there."""
-        parts, handles = self._prepared.subspace.parts, self._prepared.subspace.model.skinning.weights.shape[1]
-        told = {"modes": len(parts.eigenvalues), "handles": handles, "points": len(parts.tets)}
-        self._on_event({"event": "ready", "frame": self._job.frame_start, **told})
+        parts, first = self._prepared.subspace.parts, self._body.reset()
+        told = {"modes": len(parts.eigenvalues), "points": len(parts.tets), "handles": self._handles(first)}
+        self._on_event({"event": "ready", "frame": first.number, **told})
+
+    def _handles(self, frame: Frame) -> str:
+        handles = self._prepared.subspace.model.skinning.handles(frame.state.positions)
+        return base64.b64encode(handles.astype("<f8").tobytes()).decode()
 
     def answer(self, command: dict[str, Any]) -> None:
         """Carry out one command; a failed step is told and leaves the body as it was. StoreError when a frame of a take
@@ -138,7 +142,7 @@ class _Service:
             self._on_event({"event": "halted", **told})
 
     def _tell(self, frame: Frame, began: float) -> None:
-        handles = self._prepared.subspace.model.skinning.handles(frame.state.positions)
+        handles = self._handles(frame)
         seconds = time.perf_counter() - began
         if self._recording:
             surface = self._prepared.surface(frame.state.positions)
@@ -147,7 +151,7 @@ class _Service:
             {
                 "event": "live",
                 "frame": frame.number,
-                "handles": base64.b64encode(handles.astype("<f8").tobytes()).decode(),
+                "handles": handles,
                 "iterations": sum(report.iterations for report in frame.reports),
                 "converged": all(report.converged for report in frame.reports),
                 "seconds": seconds,

@@ -9,6 +9,7 @@ import numpy as np
 from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
 from ..contact.mesh_collider import MeshCollider
+from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.winding_number import WindingNumber
 from .job import Job
@@ -22,11 +23,12 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
     """Sentences, each with a remedy, about what begins deep in something else; empty where nothing does."""
     if job.ground is None and not job.colliders:
         return []
-    surface = job.surface
+    surface = SurfaceMesh(job.first_positions, job.surface.triangles)
     shallow = SHALLOW * surface.size
-    # Points within the body tell of a post that its surface goes around.
-    inner = mesh.rest_positions[WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)]
-    points = np.concatenate([surface.positions, inner])
+    points = surface.positions
+    if job.start is None:  # points within the body, which tell of a post that its surface goes around, are known
+        inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
+        points = np.concatenate([points, mesh.rest_positions[inner]])
     said = []
     if job.ground is not None:
         depth = job.ground.height - points[:, 2]

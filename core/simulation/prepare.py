@@ -43,7 +43,7 @@ from .memory import check_before_solving, check_before_tetrahedra
 from .meshing import make_in_child, needs_a_child
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
-from .start_shape import start_positions
+from .start_shape import start_positions, start_unknowns, start_warnings
 from .thin_warnings import thin_warnings
 
 OnEvent = Callable[[dict[str, Any]], None]
@@ -63,7 +63,8 @@ class Prepared:
 
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
     the vertices of the surface, tied to the mesh by ``embedding``. ``modulus_weights`` (m, K) are the parts of the
-    materials' moduli (``model.settings.moduli``) in the tets; ``start`` (n,3) is where the mesh begins, None at rest.
+    materials' moduli (``model.settings.moduli``) in the tets; ``start`` are the space's positions at the first frame,
+    None at rest.
     """
 
     model: Model
@@ -79,7 +80,7 @@ class Prepared:
 
     def first_state(self) -> State:
         """That of the first frame: at rest, at the rest shape or where the job begins."""
-        return self.space.rest_state() if self.start is None else self.model.state_at(self.start)
+        return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
     def stiffened(self, change: np.ndarray) -> Space:
         """The space with each of the materials' moduli times exp of ``change`` (K,)."""
@@ -200,7 +201,6 @@ def prepare(
         job.pin_held,
         _object_rotations(job),
     )
-    start = start_positions(job, mesh, embedding, pins)
     held = pins.held_corners(min(1, job.frame_count - 1))
     check_before_solving(job, mesh, held)
     model = build_model(
@@ -216,11 +216,12 @@ def prepare(
     kept = _subspace(job, model, store, _steps_told(on_event, should_stop))
     subspace = kept.subspace if kept else None
     space = subspace.model if subspace else model
+    points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
+    start = start_unknowns(job, points, pins) if subspace else start_positions(job, mesh, embedding, held_corners)
+    about["warnings"] += start_warnings(job, points, start)
     on_event(_with_cubature(about, kept))
-    pins = _pins_of_unknowns(pins, model, subspace)
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
-    points = space.points(embedding)
     return Prepared(
         model, space, subspace, embedding, fields.modulus_weights, points, pins, loads, linear_solver, start
     )

@@ -9,6 +9,9 @@ import numpy as np
 NO_SHARE = 1e-9
 """Part of the largest share of an unknown in a point under which it does not carry it."""
 
+UNSEEN = 1e-9
+"""Singular value of the points' shares, beside the largest, under which a movement leaves them where they are."""
+
 
 class CarriedPoints:
     """p points ``y = Y + E U``, with the interface of :class:`forces.embedded_points.EmbeddedPoints`.
@@ -28,6 +31,20 @@ class CarriedPoints:
     def positions(self, U: np.ndarray) -> np.ndarray:
         """Positions (p,3) for unknowns (r,3)."""
         return self._rest + self._shares @ U
+
+    def unknowns_at(
+        self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
+    ) -> np.ndarray:
+        """The unknowns (r,3) that bring the points nearest to positions (p,3): least squares, by weights (p,) that are
+        not negative. Those of ``given`` (g,) are ``values`` (g,3).
+        """
+        unknowns = np.zeros((self._shares.shape[1], 3))
+        unknowns[given] = values
+        free = np.setdiff1d(np.arange(len(unknowns)), given)
+        root = np.sqrt(weights / weights.sum())[:, None]
+        away = root * (positions - self.positions(unknowns))
+        unknowns[free] = np.linalg.lstsq(root * self._shares[:, free], away, rcond=UNSEEN)[0]
+        return unknowns
 
     def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
         """Whether a point stays where it is while these unknowns do, (p,) bool."""

@@ -20,7 +20,7 @@ def state() -> LiveState:
     """Ready at frame 1 of 10, 25 frames a second."""
     state = LiveState(first=1, last=10, frame_rate=25.0)
     assert state.request(0.0) is None, "nothing is asked before the body is ready"
-    state.take_event({"event": "ready", "frame": 1, "handles": 2}, 0.0)
+    state.take_event({**live(1), "event": "ready"}, 0.0)
     return state
 
 
@@ -57,7 +57,7 @@ def test_free_is_limited_by_what_lies_ahead(state):
     requests = [state.request(1.0) for _ in range(MOST_AHEAD + 1)]
     assert requests[-1] is None and all(request["do"] == "advance" for request in requests[:-1])
     slow = LiveState(1, 10, 25.0, free=True)
-    slow.take_event({"event": "ready", "frame": 1, "handles": 2}, 0.0)
+    slow.take_event({**live(1), "event": "ready"}, 0.0)
     slow.take_event(live(1, 0.5), 0.0)
     assert slow.request(1.0) is not None and slow.request(1.0) is None, "one frame, and its answer is waited for"
 

@@ -77,6 +77,26 @@ def test_a_take_may_be_kept_as_geometry_nodes(soft_body, evaluated):
     assert np.abs(store.read(8) - store.read(1)).max() > 0.02 * size
 
 
+def test_a_take_that_begins_in_another_shape_is_its_bake(soft_body, saved, evaluated):
+    soft_body.sinew.frame_end, soft_body.sinew.substeps, soft_body.sinew.result = 8, 2, "NODES"
+    soft_body.shape_key_add(name="Basis")
+    posed, rest = soft_body.shape_key_add(name="Posed"), soft_body.shape_key_add(name="Rest")
+    for point in posed.data:
+        point.co.z += 0.2 * point.co.x + 1.0
+    posed.value, soft_body.sinew.rest_key = 1.0, rest.name
+    start = live.job_in.make_job(soft_body, bpy.context).start
+    record_take(soft_body, lambda frame: pulls(start, frame))
+    record, store = soft_body.sinew.bake, baking.open_store(soft_body)
+    assert (record.status, record.kind, record.stale, record.message) == ("DONE", "NODES", "", "")
+    assert record.error == "Equal to the frames but for round-off."
+    take = [store.read(frame) for frame in store.frames()]
+    assert max(np.abs(evaluated(record.result, f) - take[f - 1]).max() for f in store.frames()) < 2e-6
+    assert np.abs(take[0] - start).max() < 0.01 < np.abs(take[-1] - take[0]).max()
+    bpy.ops.sinew.bake()
+    again = baking.open_store(soft_body)
+    assert max(np.abs(again.read(f) - take[f - 1]).max() for f in again.frames()) <= 1e-9
+
+
 def test_a_stopped_take_can_be_resumed(soft_body):
     soft_body.sinew.frame_end = 12
     rest = live.job_in.make_job(soft_body, bpy.context).surface.positions

@@ -76,6 +76,25 @@ def square(skin_weights=((1.0,),) * 4, normal=(0.0, 0.0, 1.0)):
     return DrawnMesh(triangles, normals), Skin(points, np.array(skin_weights), np.zeros(3), 1.0)
 
 
+def test_what_is_drawn_is_at_rest_when_a_rest_shape_is_chosen(body):
+    plain = read_drawn_mesh(body, bpy.context, 1)
+    body.shape_key_add(name="Basis")
+    sheared = body.shape_key_add(name="Sheared")
+    for point in sheared.data:
+        point.co.z += 0.5 * point.co.x
+    sheared.value, body.sinew.rest_key = 1.0, "Basis"
+
+    def shown():
+        mesh = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        return [tuple(vertex.co) for vertex in mesh.vertices]
+
+    before = shown()
+    np.testing.assert_allclose(read_drawn_mesh(body, bpy.context, 1).normals, plain.normals, atol=1e-6)
+    assert shown() == before
+    body.sinew.rest_key = ""
+    assert np.abs(read_drawn_mesh(body, bpy.context, 1).normals - plain.normals).max() > 0.1
+
+
 @pytest.mark.parametrize("handles", [1, 5, 17, 18, 19, 20, 64, 84])
 def test_the_card_moves_vertices_as_the_processor_does(add_mesh, handles):
     mesh = ball(add_mesh, 32)

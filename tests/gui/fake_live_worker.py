@@ -16,7 +16,7 @@ def main() -> None:
     count = int(os.environ["SINEW_FAKE_HANDLES"])
     handles = base64.b64encode(bytes(96 * count)).decode()
     say({"event": "phase", "phase": "subspace", "done": 0, "total": 1})
-    say({"event": "ready", "frame": 1, "modes": 1, "handles": count, "points": 1})
+    say({"event": "ready", "frame": 1, "modes": 1, "points": 1, "handles": handles})
     frame = 1
     for line in sys.stdin:
         if line.strip() == "stop":

@@ -47,12 +47,16 @@ def played(job, frames):
     return [prepared.surface(frame.state.positions) for frame in states]
 
 
+@pytest.mark.parametrize("stretch", [1.0, 1.2])
 @pytest.mark.parametrize("settings", [{}, {"substeps": 3, "integrator": "bdf2"}, {"solver": "subspace_fem"}])
-def test_a_take_bakes_to_the_same_positions(settings):
+def test_a_take_bakes_to_the_same_positions(settings, stretch):
     job = job_of(**settings)
+    if stretch != 1.0:
+        job = replace(job, start=job.surface.positions * [stretch, 1.0, 1.0])
     frames = grabs_of(job)
     live = played(job, frames)
-    again = baked(replace(job, springs=take_springs(frames, job.surface.positions)))
+    assert np.ptp(live[0][:, 0]) == pytest.approx(0.4 * stretch, rel=0.01)
+    again = baked(replace(job, springs=take_springs(frames, job.first_positions)))
     assert len(live) == len(again) == FRAMES
     assert max(np.abs(a - b).max() for a, b in zip(live, again, strict=True)) <= 1e-12
     plain = baked(job)
@@ -101,6 +105,8 @@ def test_commands_are_answered_and_recorded(tmp_path):
         commands.append({"do": "advance", "grabs": grabs})
     commands += [{"do": "jump"}, {"do": "reset"}]
     serve(job, store, events.append, (json.dumps(command) for command in commands))
+    (ready,) = (event for event in events if event["event"] == "ready")
+    assert not np.frombuffer(base64.b64decode(ready["handles"]), "<f8").any(), "it begins at rest"
     assert [event["event"] for event in events if event["event"] not in ("phase", "mesh")] == (
         ["ready", "halted", "live", "live", *["live"] * 3, "recorded", "halted", "live", "stopped"]
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.errors import SettingsError
+from sinew.core.model.settings import ResolutionSettings
 from sinew.core.simulation.frame_store import FrameStore
 from sinew.core.simulation.job import Job
 from sinew.core.simulation.prepare import prepare
@@ -61,7 +62,78 @@ def test_it_is_part_of_the_animation_and_of_the_file(tmp_path):
         replace(job, start=job.surface.positions[1:])
 
 
-def test_a_subspace_is_refused():
-    job = shaken_bar(2, solver="subspace_mixed_fem", modes=4)
-    with pytest.raises(SettingsError, match="begins at its rest shape"):
-        prepare(replace(job, start=job.surface.positions + 0.1))
+SUBSPACE = {"solver": "subspace_mixed_fem", "modes": 4, "cubature_points": 60}
+
+
+def carried(job):
+    """A job in a subspace whose pins are turned, where it begins in a pose that its unknowns can take; and these."""
+    pins = turned(job.pin_positions.reshape(-1, 3), 30.0).reshape(job.pin_positions.shape)
+    job = replace(job, pin_positions=pins)
+    prepared = prepare(job)
+    unknowns = np.random.default_rng(0).normal(0.0, 0.01, (prepared.space.unknowns, 3))
+    held = prepared.pins.held[0]
+    unknowns[prepared.pins.corners[held]] = prepared.pins.targets[0][held]
+    return replace(job, start=prepared.surface(unknowns)), unknowns
+
+
+def told(job):
+    """What is said of where a job begins, and the prepared job."""
+    events = []
+    prepared = prepare(job, on_event=events.append)
+    (about,) = (event for event in events if event["event"] == "mesh")
+    return [warning for warning in about["warnings"] if "begins" in warning], prepared
+
+
+def test_a_subspace_begins_exactly_in_a_pose_that_it_can_take():
+    job, unknowns = carried(shaken_bar(2, **SUBSPACE))
+    said, prepared = told(job)
+    size = job.surface.size
+    first = prepared.first_state().positions
+    assert said == [] and np.abs(prepared.surface(first) - job.start).max() <= 1e-10 * size
+    assert first == pytest.approx(unknowns, abs=1e-9)
+
+
+def test_a_subspace_begins_as_near_to_other_poses_as_it_can_and_says_so():
+    job = shaken_bar(2, **SUBSPACE)
+    X = job.surface.positions
+    start = turned(X, 30.0) + 0.01 * np.sin(80.0 * X[:, [1, 2, 0]])
+    said, prepared = told(replace(job, start=start, pin_positions=start[job.pinned_vertices][None].repeat(2, axis=0)))
+    first, points = prepared.first_state().positions, prepared.points
+    assert first[prepared.pins.corners] == pytest.approx(prepared.pins.targets[0], abs=1e-12)
+    areas = job.surface.vertex_areas
+    assert areas.sum() == pytest.approx(job.surface.area)
+
+    def off(unknowns):
+        return np.linalg.norm(points.positions(unknowns) - start, axis=1)
+
+    least = areas @ off(first) ** 2
+    free = np.setdiff1d(np.arange(len(first)), prepared.pins.corners)
+    for seed in range(20):
+        other = first.copy()
+        other[free] += np.random.default_rng(seed).normal(0.0, 1e-5, (len(free), 3))
+        assert areas @ off(other) ** 2 > least
+    (warning,) = said
+    assert f"up to {1e3 * off(first).max():.3g} mm" in warning and "Set more Modes" in warning
+    assert f"{1e3 * areas @ off(first) / areas.sum():.3g} mm in the mean" in warning
+
+
+@pytest.mark.parametrize("solver", ["subspace_mixed_fem", "subspace_fem"])
+def test_in_a_subspace_it_goes_back_to_its_rest_shape_too(solver):
+    job = free_box(10, solver={**WEIGHTLESS, **SUBSPACE, "solver": solver})
+    rest = job.surface.positions
+    elsewhere = turned(rest, 70.0) + 3.0
+    assert max(np.abs(frame - elsewhere).max() for frame in baked(replace(job, start=elsewhere))) < 1e-9
+    start = turned(rest * [1.3, 1.0, 1.0], 70.0)
+    frames = baked(replace(job, start=start))
+    assert np.abs(frames[0] - start).max() < 1e-10 * job.surface.size
+    lengths = [np.ptp(turned(frame, -70.0), axis=0)[0] for frame in frames]
+    assert min(lengths) < 0.23 < 0.259 < lengths[0]
+
+
+def test_tetrahedra_that_are_too_coarse_for_the_pose_are_told():
+    job = replace(shaken_bar(2), resolution=ResolutionSettings(cells_across=2))
+    rest = job.surface.positions
+    assert told(replace(job, start=rest.copy()))[0] == []
+    wavy = rest + 0.02 * np.sin(100.0 * rest[:, [1, 2, 0]])
+    (warning,) = told(replace(job, start=wavy))[0]
+    assert "too coarse" in warning and "Cells Across" in warning
