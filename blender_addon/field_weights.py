@@ -33,7 +33,7 @@ KINDS = {
     "LENNARDJ": Kind(reason="it acts between particles by their size, and a body has none"),
     "GUIDE": Kind(reason="it leads particles along a curve while they live; use Pins or Springs with a curve"),
     "BOID": Kind(reason="it is seen by boids alone"),
-    "FLUID_FLOW": Kind(reason="flows of fluids are not read; store them as an Acceleration attribute"),
+    "FLUID_FLOW": Kind("smokeflow"),
 }
 
 
@@ -69,6 +69,7 @@ class SinewFieldWeights(bpy.types.PropertyGroup):
     texture: _weight("Texture", "fields of the type Texture")
     turbulence: _weight("Turbulence", "fields of the type Turbulence")
     drag: _weight("Drag", "fields of the type Drag")
+    smokeflow: _weight("Fluid Flow", "fields of the type Fluid Flow")
     own_charge: FloatProperty(
         name="Body's Charge",
         description="What fields of the type Charge act on, in its own unit: 1 as it is, 0 nothing, -1 turned round",
@@ -94,6 +95,19 @@ def fields_for(obj: Any, view_layer: Any) -> list[Any]:
 def has_field(obj: Any) -> bool:
     """Whether an object is a force field."""
     return obj.field is not None and obj.field.type != "NONE"
+
+
+def fluid_domain(obj: Any) -> Any:
+    """The modifier that makes an object a fluid domain, or None."""
+    modifiers = obj.modifiers if obj is not None else ()
+    return next((m for m in modifiers if m.type == "FLUID" and m.fluid_type == "DOMAIN"), None)
+
+
+def reason_for(settings: Any) -> str:
+    """Why a field with these settings does nothing to any body; "" where it may act."""
+    if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
+        return "choose a fluid domain as its Domain Object"
+    return KINDS.get(settings.type, Kind(reason="this type is not known")).reason
 
 
 def weight_of(obj: Any, kind: str) -> float:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon.field_weights import KINDS, Kind, fields_for, is_enabled, weight_of
+from ..blender_addon.field_weights import fields_for, is_enabled, reason_for, weight_of
 from .places import Subject, panels, properties_layout, wrapped
 
 MOST_LISTED = 8
@@ -20,6 +20,7 @@ WEIGHTS = (
     "texture",
     "turbulence",
     "drag",
+    "smokeflow",
 )
 
 
@@ -59,7 +60,7 @@ def _draw_list(layout: Any, obj: Any, context: Any) -> None:
         row = column.row()
         row.active = is_enabled(field, context.view_layer) and weight_of(obj, kind) > 0.0
         row.label(text=f"{field.name}: {_label(field.field)}", icon=_icon(field.field))
-        if reason := KINDS.get(kind, Kind(reason="this type is not known")).reason:
+        if reason := reason_for(field.field):
             wrapped(column, f"Does nothing here: {reason}.", context, "ERROR")
     if len(fields) > MOST_LISTED:
         column.label(text=f"and {len(fields) - MOST_LISTED} more", icon="BLANK1")

@@ -25,6 +25,13 @@ STEP = 0.01
 """Seconds that particles are let go for."""
 
 
+def knots(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Knots (a,b,c,3) of a grid in the box from ``low`` to ``high`` (3,), evenly spaced on every side."""
+    spacing = (high - low).max() / (KNOTS - 1)
+    counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
+    return np.stack(np.meshgrid(*map(np.linspace, low, high, counts), indexing="ij"), axis=-1)
+
+
 class FieldState(NamedTuple):
     """A field at one frame: its settings by name, and its matrix in the world, Blender's units."""
 
@@ -52,11 +59,9 @@ class FieldProbe:
 
     def __init__(self, field: Any, low: np.ndarray, high: np.ndarray, scene: Any) -> None:
         self._field, unit = field, unit_scale(scene)
-        spacing = (high - low).max() / (KNOTS - 1)
-        counts = np.maximum(np.ceil((high - low) / spacing).astype(int) + 1, 2)
-        self._shape = tuple(int(count) for count in counts)
-        sides = [np.linspace(low[i], high[i], counts[i]) / unit for i in range(3)]
-        self._points = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, 3).astype(np.float32)
+        points = knots(low, high) / unit
+        self._shape = points.shape[:3]
+        self._points = points.reshape(-1, 3).astype(np.float32)
         self._meshes: list[Any] = []
         self._emitters: list[Any] = []
 

@@ -1,7 +1,8 @@
 """Force fields of the scene -> :class:`ForceField`, sampled frame by frame in world space.
 
 Those with a formula of our own come by their numbers (``core/forces/field_formulas.py``). Textures and turbulence are
-Blender's: they are asked at the knots of a grid around the body (``field_probe``).
+Blender's: they are asked at the knots of a grid around the body (``field_probe``); a fluid tells its velocities itself
+(``fluid_in``).
 """
 
 from __future__ import annotations
@@ -13,27 +14,56 @@ import numpy as np
 from ...core.errors import FieldError
 from ...core.forces.field_formulas import SAMPLED
 from ...core.forces.field_place import FieldForm, FieldNumbers
+from ...core.simulation.absorber import Absorber
 from ...core.simulation.force_field import ForceField
-from ..field_weights import fields_for, is_enabled, weight_of
+from ..field_weights import fields_for, is_enabled, reason_for, weight_of
 from ..mirror import clean
+from .absorbers_in import AbsorberSampler, absorber_samplers
 from .animation_in import Moment
 from .field_probe import FieldProbe, FieldState
+from .fluid_in import FluidSampler
 from .mesh_in import scaled, transform, triangles_of, unit_scale, vertex_positions
 
 AROUND = 1.0
 """How far beyond where its animation takes the body textures and turbulence are known, in its sizes."""
 
 
-def force_field_samplers(obj: Any, context: Any) -> list[ForceFieldSampler]:
-    """One for each field that acts on ``obj``."""
-    fields = fields_for(obj, context.view_layer)
-    return [ForceFieldSampler(o, obj, context) for o in fields if weight_of(obj, o.field.type) > 0.0]
+class FieldSamplers:
+    """All force fields that act on a body from a frame to another, and what absorbs them."""
+
+    def __init__(self, body: Any, context: Any, frames: tuple[int, int]) -> None:
+        fields = fields_for(body, context.view_layer)
+        may_act = (o for o in fields if weight_of(body, o.field.type) > 0.0 and not reason_for(o.field))
+        self._fields = [ForceFieldSampler(o, body, context, frames) for o in may_act]
+        absorbed = any(each.absorbed for each in self._fields)
+        self._absorbers = absorber_samplers(body, context) if absorbed else []
+
+    def take(self, moment: Moment) -> None:
+        """One frame."""
+        for each in (*self._fields, *self._absorbers):
+            each.take(moment)
+
+    def absorbers(self) -> tuple[Absorber, ...]:
+        """What absorbed at any frame."""
+        return tuple(each.absorber() for each in self._absorbing)
+
+    def force_fields(self, rest: np.ndarray, matrices: np.ndarray, context: Any, first: int) -> tuple[ForceField, ...]:
+        """The fields that acted, on a body of ``rest`` (n,3) m that its animation takes along (f,4,4) from the frame
+        ``first`` on.
+        """
+        low, high = _box(rest, matrices)
+        acting = [each for each in self._fields if each.acts()]
+        return tuple(each.force_field(low, high, context, first, self._absorbing) for each in acting)
+
+    @property
+    def _absorbing(self) -> list[AbsorberSampler]:
+        return [each for each in self._absorbers if each.acts()]
 
 
 class ForceFieldSampler:
     """One force field: its numbers and its place at each frame, and its mesh where its shape asks for that."""
 
-    def __init__(self, field: Any, body: Any, context: Any) -> None:
+    def __init__(self, field: Any, body: Any, context: Any, frames: tuple[int, int]) -> None:
         self._object, self._body = field, body
         settings = field.field
         unit = unit_scale(context.scene)
@@ -47,6 +77,7 @@ class ForceFieldSampler:
         )
         self._numbers: list[FieldNumbers] = []
         self._states: list[FieldState] = []
+        self._fluid = FluidSampler(field, frames) if settings.type == "FLUID_FLOW" else None
         self._centres: list[np.ndarray] = []
         self._axes: list[np.ndarray] = []
         self._vertices: list[np.ndarray] = []
@@ -63,7 +94,9 @@ class ForceFieldSampler:
                 f"The force field “{self._object.name}” has no size at frame {moment.frame}.",
                 "Give it a scale other than zero.",
             )
-        if self._form.kind in SAMPLED:
+        if self._fluid is not None:
+            self._fluid.take(moment)
+        elif self._form.kind in SAMPLED:
             self._states.append(FieldState.of(self._object, evaluated))
         self._numbers.append(self._numbers_now(moment))
         self._centres.append(matrix[:3, 3])
@@ -90,7 +123,7 @@ class ForceFieldSampler:
             radial_min=clean(field.radial_min) if field.use_radial_min else 0.0,
             radial_max=clean(field.radial_max) if field.use_radial_max else np.inf,
             rest_length=clean(field.rest_length),
-            noise=clean(field.noise) if field.type not in SAMPLED else 0.0,
+            noise=clean(field.noise) if field.type not in ("TEXTURE", "TURBULENCE") else 0.0,
             weight=clean(weight_of(body, field.type)) if acts else 0.0,
         )
 
@@ -125,14 +158,25 @@ class ForceFieldSampler:
     def _shape_label(self) -> str:
         return self._object.field.bl_rna.properties["shape"].enum_items[self._form.shape].name
 
+    @property
+    def absorbed(self) -> bool:
+        """Whether what collides takes from it."""
+        return self._object.field.use_absorption
+
     def acts(self) -> bool:
         """Whether it acted at any frame."""
         return any(numbers.weight > 0.0 for numbers in self._numbers)
 
-    def force_field(self, low: np.ndarray, high: np.ndarray, context: Any, first: int) -> ForceField:
+    def force_field(
+        self, low: np.ndarray, high: np.ndarray, context: Any, first: int, absorbers: list[AbsorberSampler]
+    ) -> ForceField:
         """What was gathered from the frame ``first`` on; one that has no formula is asked in a box."""
         meshed = self._form.shape in ("SURFACE", "POINTS")
-        samples = self._samples(low, high, context, first) if self._states else None
+        samples = None
+        if self._fluid is not None:
+            low, high, samples = self._fluid.samples(low, high, context.scene)
+        elif self._states:
+            samples = self._samples(low, high, context, first)
         return ForceField(
             self._object.name,
             self._form,
@@ -146,6 +190,7 @@ class ForceFieldSampler:
             low=None if samples is None else low,
             high=None if samples is None else high,
             samples=samples,
+            absorbers=tuple(k for k, each in enumerate(absorbers) if self.absorbed and each.object != self._object),
         )
 
     def _samples(self, low: np.ndarray, high: np.ndarray, context: Any, first: int) -> np.ndarray:
@@ -157,16 +202,6 @@ class ForceFieldSampler:
                 same = stands_still and k > 0 and state == self._states[k - 1]
                 samples.append(samples[-1] if same else probe.at(first + k, state))
         return np.array(samples)
-
-
-def force_fields(
-    samplers: list[ForceFieldSampler], rest: np.ndarray, matrices: np.ndarray, context: Any, first: int
-) -> tuple[ForceField, ...]:
-    """The fields that samplers gathered, for a body of ``rest`` (n,3) m that its animation takes along (f,4,4) from the
-    frame ``first`` on.
-    """
-    low, high = _box(rest, matrices)
-    return tuple(sampler.force_field(low, high, context, first) for sampler in samplers if sampler.acts())
 
 
 def _box(rest: np.ndarray, matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

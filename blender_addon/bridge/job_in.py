@@ -20,7 +20,7 @@ from .animation_in import MatrixSampler, OnFrame, Passage, PinSampler, at_frame,
 from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
 from .finer_in import fineness
-from .force_fields_in import force_field_samplers, force_fields
+from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import mesh_at_place
 from .picks import mend
@@ -49,7 +49,7 @@ def make_job(
     _check(obj, context)
     mend(obj)
     settings, scene, place = obj.sinew, context.scene, place_of(obj)
-    first, last = simulated_range(settings, scene, frames)
+    span = first, last = simulated_range(settings, scene, frames)
     outside = collider_samplers(obj, context)
     with cut_after(obj, place), shown(*spring_targets(obj)), outside as colliders, at_frame(scene, first):
         materials = tuple(material_settings(m) for m in settings.materials)
@@ -57,15 +57,14 @@ def make_job(
             _check_faces(obj, mesh, place)
             surface, start = rest_and_start(obj, mesh, evaluated, scene)
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
-            pin_weights, finer = group_weights(obj, mesh, [settings.pin_group])[:, 0], fineness(obj, mesh)
-            pinned = np.flatnonzero(pin_weights >= hold_threshold(obj)).astype(np.int32)
+            (pinned, pin_weights), finer = _pinned(obj, mesh), fineness(obj, mesh)
             springs = spring_samplers(obj, place, mesh, context, without_springs)
         _check_pins(obj, pinned, surface)
         layers = material_layers(obj, covers, scene, context)
-        pins, matrices = PinSampler(obj, place, pinned, pin_weights[pinned]), MatrixSampler(obj, len(pinned) > 0)
-        field, stiffness, fields = AccelerationSampler(obj), StiffnessSampler(obj), force_field_samplers(obj, context)
-        passage = Passage(obj, place, context, (first, last), len(surface.positions), on_frame)
-        passage.lead([matrices, pins, *springs, *colliders], [field, stiffness, *fields], substeps or settings.substeps)
+        pins, matrices = PinSampler(obj, place, pinned, pin_weights), MatrixSampler(obj, len(pinned) > 0)
+        field, stiffness, fields = AccelerationSampler(obj), StiffnessSampler(obj), FieldSamplers(obj, context, span)
+        passage = Passage(obj, place, context, span, len(surface.positions), on_frame)
+        passage.lead([matrices, pins, *springs, *colliders], [field, stiffness, fields], substeps or settings.substeps)
     return Job(
         surface=surface,
         materials=materials,
@@ -89,7 +88,8 @@ def make_job(
         fineness=finer,
         start=start,
         moduli=stiffness.moduli(),
-        force_fields=force_fields(fields, surface.positions, matrices.matrices(), context, first),
+        force_fields=fields.force_fields(surface.positions, matrices.matrices(), context, first),
+        absorbers=fields.absorbers(),
     )
 
 
@@ -135,6 +135,13 @@ def _check_faces(obj: Any, mesh: Any, place: Place) -> None:
             f"Nothing of “{obj.name}” is left {place.label[0].lower()}{place.label[1:]}: there are no faces.",
             "Mend the modifier, or choose another place under Resolution > Simulate.",
         )
+
+
+def _pinned(obj: Any, mesh: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (p,) that are held, and their weights in the pin group (p,)."""
+    weights = group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0]
+    pinned = np.flatnonzero(weights >= hold_threshold(obj)).astype(np.int32)
+    return pinned, weights[pinned]
 
 
 def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:

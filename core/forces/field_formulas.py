@@ -46,10 +46,12 @@ def field_pull(
     form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.ndarray, samples: np.ndarray | None = None
 ) -> FieldPull:
     """What a field does to points that stand to it so, ``part`` (p,) of it reaching them; a kind without a formula does
-    what was sampled, ``samples`` (p,3), times its weight. All is in the field's own units of length, and made metres.
+    what was sampled, ``samples`` (p,k), times its weight. All is in the field's own units of length, and made metres.
     """
     if samples is None:
         pull = FORMULAS[form.kind](form, numbers, place, part)
+    elif form.kind == "FLUID_FLOW":
+        pull = _fluid_flow(numbers, part, samples)
     else:
         pull = FieldPull(max(numbers.weight, 0.0) * samples)
     if form.kind not in WITHOUT_FLOW and numbers.flow != 0.0:
@@ -125,6 +127,12 @@ def _drag(_form: FieldForm, numbers: FieldNumbers, place: FieldPlace, part: np.n
     return FieldPull(np.zeros_like(place.arms), drag=drag, speed_drag=speed_drag)
 
 
+def _fluid_flow(numbers: FieldNumbers, part: np.ndarray, samples: np.ndarray) -> FieldPull:
+    """``s w rho (u - flow v)`` where u is the fluid's velocity and rho its density, or 1 in all of its domain."""
+    influence = numbers.strength * part
+    return FieldPull(influence[:, None] * samples[:, :3], drag=numbers.flow * influence * samples[:, 3])
+
+
 Formula = Callable[[FieldForm, FieldNumbers, FieldPlace, np.ndarray], FieldPull]
 
 FORMULAS: dict[str, Formula] = {
@@ -137,11 +145,11 @@ FORMULAS: dict[str, Formula] = {
     "DRAG": _drag,
 }
 
-SAMPLED = ("TEXTURE", "TURBULENCE")
-"""Kinds without a formula here."""
+SAMPLED = {"TEXTURE": 3, "TURBULENCE": 3, "FLUID_FLOW": 4}
+"""Kinds known at knots alone, and the numbers there: accelerations, or ``(rho u, rho)`` of a fluid."""
 
-WITHOUT_FLOW = ("HARMONIC", "DRAG")
-"""Kinds with a damping of their own, to which flow adds nothing."""
+WITHOUT_FLOW = ("HARMONIC", "DRAG", "FLUID_FLOW")
+"""Kinds with a damping of their own."""
 
 STRONGEST_DRAG = 2.0
 """Drag counts no more than this."""

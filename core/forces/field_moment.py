@@ -9,8 +9,9 @@ from functools import reduce
 import numpy as np
 
 from ..mesh.surface_search import SurfaceSearch
+from .absorption import AbsorbingSurface, passed
 from .field_formulas import FieldPull, field_pull
-from .field_place import FieldForm, FieldNumbers, FieldPlace, place_at, reach
+from .field_place import FieldForm, FieldNumbers, FieldPlace, drawn_from, place_at, reach
 from .field_samples import FieldSamples
 
 
@@ -25,6 +26,7 @@ class FieldMoment:
     surface : SurfaceSearch of a field of the shape ``SURFACE``, else None
     points, normals : (k,3) m and (k,3) unit of one of the shape ``POINTS``, each of which is a field, else None
     samples : FieldSamples of a kind that has no formula, else None
+    absorbing : surfaces that take from what is behind them
     """
 
     form: FieldForm
@@ -35,6 +37,7 @@ class FieldMoment:
     points: np.ndarray | None = None
     normals: np.ndarray | None = None
     samples: FieldSamples | None = None
+    absorbing: tuple[AbsorbingSurface, ...] = ()
 
     def pull(self, points: np.ndarray) -> FieldPull:
         """What it does to points (p,3) m."""
@@ -52,7 +55,13 @@ class FieldMoment:
             # How far along its normal a point of the surface is from another is told from the object's centre.
             place = place._replace(centre_arms=(points - self.centre) / unit, centre_axis=self.axis)
         samples = None if self.samples is None else self.samples.at(points)
-        return field_pull(self.form, self.numbers, place, reach(self.form, self.numbers, place), samples)
+        part = reach(self.form, self.numbers, place)
+        if self.absorbing:
+            left = passed(self.absorbing, points, unit * drawn_from(self.form, self.numbers, place))
+            part = left * part
+            # Falloff is part of accelerations that were sampled; a fluid's flow is not.
+            samples = samples if samples is None or self.form.kind == "FLUID_FLOW" else left[:, None] * samples
+        return field_pull(self.form, self.numbers, place, part, samples)
 
     def _place_at_surface(self, place: FieldPlace, points: np.ndarray) -> FieldPlace:
         nearest = self.surface.nearest(points)

@@ -90,6 +90,13 @@ def place_at(form: FieldForm, centre: np.ndarray, axis: np.ndarray, points: np.n
     return FieldPlace(arms, np.linalg.norm(arms, axis=1), axes, from_centre, axis)
 
 
+def drawn_from(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
+    """Arms (p,3) along which a field comes to points: from its nearest place, or from where a harmonic field rests."""
+    if form.kind != "HARMONIC" or numbers.rest_length == 0.0:
+        return place.arms
+    return place.arms - numbers.rest_length * place.directions
+
+
 def reach(form: FieldForm, numbers: FieldNumbers, place: FieldPlace) -> np.ndarray:
     """The part of a field's strength that reaches points, (p,): 0 where it does not act."""
     height = np.einsum("pi,pi->p", place.axes, place.centre_arms)

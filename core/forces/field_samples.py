@@ -1,4 +1,4 @@
-"""Accelerations that are known at the knots of a grid alone: noise, textures, flows, which have no formula here."""
+"""What is known of a field at the knots of a grid alone: noise, textures, the flow of a fluid."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FieldSamples:
-    """Accelerations ``values`` (a,b,c,3), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's
-    units; between knots they go straight, and beyond the box its sides' go on.
+    """Numbers ``values`` (a,b,c,k), a, b, c >= 2, in the box from ``low`` to ``high`` (3,) m, in the field's units;
+    between knots they go straight, and beyond the box its sides' go on. ``field_formulas.SAMPLED`` says what they are.
     """
 
     low: np.ndarray
@@ -18,12 +18,12 @@ class FieldSamples:
     values: np.ndarray
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """At points (p,3) m, (p,3)."""
+        """At points (p,3) m, (p,k)."""
         cells = np.array(self.values.shape[:3]) - 1
         knot = np.clip((points - self.low) / (self.high - self.low), 0.0, 1.0) * cells
         corner = np.minimum(knot.astype(np.int64), cells - 1)
         part = knot - corner
-        out = np.zeros_like(points)
+        out = np.zeros((len(points), self.values.shape[3]))
         for shift in np.ndindex(2, 2, 2):
             weight = np.where(shift, part, 1.0 - part).prod(axis=1)
             out += weight[:, None] * self.values[tuple((corner + shift).T)]

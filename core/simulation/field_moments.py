@@ -3,18 +3,46 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 
+from ..forces.absorption import AbsorbingSurface
 from ..forces.field_moment import FieldMoment
 from ..forces.field_place import FieldNumbers
 from ..forces.field_samples import FieldSamples
 from ..mesh.surface_search import SurfaceSearch
+from .absorber import Absorber
 from .force_field import ForceField
 
 
-def moment_of(field: ForceField, frame: int, fraction: float) -> FieldMoment:
-    """The field at a fraction of the way to a frame, counted from the job's first as 0, from the one before."""
+class Absorbing:
+    """What takes from fields, between two frames; of what stands still the tree is built once."""
+
+    def __init__(self, absorbers: Sequence[Absorber]) -> None:
+        self._absorbers = absorbers
+        self._last: list[tuple[np.ndarray, float, AbsorbingSurface] | None] = [None] * len(absorbers)
+
+    def at(self, frame: int, fraction: float) -> tuple[AbsorbingSurface, ...]:
+        """At a fraction of the way to a frame from the one before."""
+        return tuple(self._surface(k, frame, fraction) for k in range(len(self._absorbers)))
+
+    def _surface(self, k: int, frame: int, fraction: float) -> AbsorbingSurface:
+        absorber, last = self._absorbers[k], self._last[k]
+        positions = _between(absorber.positions, frame, fraction)
+        absorption = float(_between(absorber.absorption, frame, fraction))
+        if last is None or last[1] != absorption or not np.array_equal(last[0], positions):
+            surface = AbsorbingSurface(positions, absorber.triangles, absorption, None if last is None else last[2])
+            last = self._last[k] = positions, absorption, surface
+        return last[2]
+
+
+def moment_of(
+    field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
+) -> FieldMoment:
+    """The field at a fraction of the way to a frame, counted from the job's first as 0, from the one before, with the
+    job's absorbers at that moment.
+    """
 
     def now(values: np.ndarray | None) -> np.ndarray | None:
         return None if values is None else _between(values, frame, fraction)
@@ -33,6 +61,7 @@ def moment_of(field: ForceField, frame: int, fraction: float) -> FieldMoment:
         vertices,
         now(field.normals),
         None if samples is None else FieldSamples(field.low, field.high, samples),
+        tuple(absorbing[k] for k in field.absorbers),
     )
 
 

@@ -45,6 +45,7 @@ def fingerprints_of(job: Job) -> dict[str, str]:
         "fields": digest(
             *(() if job.accelerations is None else (job.accelerations,)),
             *(part for f in job.force_fields for part in (json.dumps(f.settings()), *f.arrays().values())),
+            *(array for absorber in job.absorbers for array in absorber.arrays().values()),
         ),
         "solver": digest(json.dumps(asdict(job.solver), sort_keys=True)),
         "frame range": digest(

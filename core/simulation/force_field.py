@@ -35,8 +35,10 @@ class ForceField:
         Of the noise.
     vertices : (f,k,3) m, normals : (f,k,3) unit, triangles : (t,3)
         Of a field of the shape ``SURFACE`` (without normals) or ``POINTS`` (without triangles); else empty.
-    low, high : (3,) m; samples : (f,a,b,c,3)
+    low, high : (3,) m; samples : (f,a,b,c,k)
         Of a kind without a formula, as :class:`forces.field_samples.FieldSamples`; else empty.
+    absorbers : tuple of int
+        Those of the job's absorbers that take from it.
     """
 
     name: str
@@ -51,10 +53,12 @@ class ForceField:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     samples: np.ndarray | None = None
+    absorbers: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         store = object.__setattr__
         store(self, "form", FieldForm(*self.form))
+        store(self, "absorbers", tuple(self.absorbers))
         for name in ("numbers", "centres", "axes", "vertices", "normals", "samples"):
             store(self, name, _once(getattr(self, name)))
         if self.triangles is not None:
@@ -101,8 +105,9 @@ class ForceField:
                 raise self._refuse("has a face with a vertex that is not there", "Check its mesh.")
         if self.form.kind in SAMPLED:
             grid = self.samples
-            if grid is None or grid.ndim != 5 or grid.shape[4] != 3 or min(grid.shape[1:4]) < 2:
-                raise self._refuse("has no samples", "Give accelerations at the knots of a grid.")
+            count = SAMPLED[self.form.kind]
+            if grid is None or grid.ndim != 5 or grid.shape[4] != count or min(grid.shape[1:4]) < 2:
+                raise self._refuse("has no samples", f"Give {count} numbers at the knots of a grid.")
             if self.low is None or self.high is None or self.low.shape != (3,) or not (self.low < self.high).all():
                 raise self._refuse("has no box for its samples", "Give its lower and its upper corner.")
 
@@ -136,7 +141,9 @@ class ForceField:
 
     def settings(self) -> dict[str, Any]:
         """What is no array, for a file."""
-        return {"name": self.name, "form": list(self.form), "seed": self.seed}
+        settings = {"name": self.name, "form": list(self.form), "seed": self.seed}
+        # Left out where it is empty: bakes from before there was one are not out of date.
+        return {**settings, "absorbers": list(self.absorbers)} if self.absorbers else settings
 
 
 _BY_FRAME = ("numbers", "centres", "axes", "vertices", "normals", "samples")

@@ -18,10 +18,11 @@ from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import Ground, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from ..tracks import at_frames, fits, prolonged, until
+from .absorber import Absorber
 from .array_file import whole_file
 from .fingerprints import fingerprints_of
 from .force_field import ForceField
-from .job_parts import layer_numbers, layer_of, part
+from .job_parts import layer_numbers, layer_of, part, parts_of
 from .npz_file import read_npz, write_npz
 from .surroundings import Change, Collider, Spring
 
@@ -71,6 +72,8 @@ class Job:
         The moduli of the materials (``model.settings.moduli``) at each frame, Pa; None keeps those of the materials,
         which are those of the first frame. Their logarithms go straight from frame to frame.
     force_fields : tuple of ForceField
+    absorbers : tuple of Absorber
+        What takes from the force fields that name it by its number.
     frame_start, frame_end : int
         Both included. The body is at rest, and at its rest shape or at ``start``, at ``frame_start``.
     pre_roll : int
@@ -99,6 +102,7 @@ class Job:
     stiffness_maps: np.ndarray | None = None
     moduli: np.ndarray | None = None
     force_fields: tuple[ForceField, ...] = ()
+    absorbers: tuple[Absorber, ...] = ()
     pre_roll: int = 0
     fineness: np.ndarray | None = None
     start: np.ndarray | None = None
@@ -232,10 +236,12 @@ class Job:
                     f"The collider “{collider.name}” has {len(collider.positions)} frames, not {self.frame_count}.",
                     "Sample it at every frame, or once if it stands still.",
                 )
-        for each in self.force_fields:
+        if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
+            raise FieldError("A force field names an absorber that is not there.", "Name one by its number, from 0.")
+        for each in (*self.force_fields, *self.absorbers):
             if not each.fits(self.frame_count):
                 raise FieldError(
-                    f"The force field “{each.name}” has {each.frames} frames, not {self.frame_count}.",
+                    f"“{each.name}” has {each.frames} frames, not {self.frame_count}.",
                     "Sample it at every frame, or once if it never changes.",
                 )
         if self.accelerations is None:
@@ -285,6 +291,7 @@ class Job:
             springs=tuple(spring.over(change) for spring in self.springs),
             colliders=tuple(collider.over(change) for collider in self.colliders),
             force_fields=tuple(each.over(change) for each in self.force_fields),
+            absorbers=tuple(each.over(change) for each in self.absorbers),
             **{name: change(track) for name, track in own.items() if track is not None},
         )
 
@@ -305,6 +312,7 @@ class Job:
             "colliders": [c.numbers() for c in self.colliders],
             "ground": None if self.ground is None else asdict(self.ground),
             "force_fields": [each.settings() for each in self.force_fields],
+            "absorbers": [each.name for each in self.absorbers],
         }
         arrays = {
             "positions": self.surface.positions,
@@ -321,7 +329,7 @@ class Job:
         named = {"moduli": self.moduli, "fineness": self.fineness, "start": self.start}
         arrays.update({name: array for name, array in named.items() if array is not None})
         kinds = ("layer", self.layers), ("spring", self.springs), ("collider", self.colliders)
-        for kind, parts in (*kinds, ("force_field", self.force_fields)):
+        for kind, parts in (*kinds, ("force_field", self.force_fields), ("absorber", self.absorbers)):
             for k, each in enumerate(parts):
                 arrays.update({f"{kind}_{k}_{name}": array for name, array in each.arrays().items()})
         with whole_file(Path(path)) as file:
@@ -340,7 +348,9 @@ class Job:
             if type(settings["frame_rate"]) not in (int, float):
                 raise ValueError(f"frame rate {settings['frame_rate']}")
             parts = (*settings["colliders"], *settings["force_fields"])
-            if not all(isinstance(name, str) for name in (*settings["springs"], *(each["name"] for each in parts))):
+            named = [{"name": name} for name in settings["springs"]]
+            absorbers = [{"name": name} for name in settings.get("absorbers", [])]
+            if not all(isinstance(each["name"], str) for each in (*named, *absorbers, *parts)):
                 raise ValueError("the name of a spring, collider or force field is no text")
             solver = settings["solver"]
             solver["gravity"] = tuple(solver["gravity"])
@@ -359,13 +369,8 @@ class Job:
                 object_to_world=arrays["object_to_world"],
                 resolution=ResolutionSettings(**settings["resolution"]),
                 solver=SolverSettings(**solver),
-                springs=tuple(
-                    Spring(name, **part(arrays, f"spring_{k}_")) for k, name in enumerate(settings["springs"])
-                ),
-                colliders=tuple(
-                    Collider(**numbers, **part(arrays, f"collider_{k}_"))
-                    for k, numbers in enumerate(settings["colliders"])
-                ),
+                springs=parts_of(Spring, "spring", named, arrays),
+                colliders=parts_of(Collider, "collider", settings["colliders"], arrays),
                 ground=None if settings["ground"] is None else Ground(**settings["ground"]),
                 pin_held=arrays["pin_held"],
                 accelerations=arrays.get("accelerations"),
@@ -374,10 +379,8 @@ class Job:
                 moduli=arrays.get("moduli"),
                 fineness=arrays.get("fineness"),
                 start=arrays.get("start"),
-                force_fields=tuple(
-                    ForceField(**about, **part(arrays, f"force_field_{k}_"))
-                    for k, about in enumerate(settings["force_fields"])
-                ),
+                force_fields=parts_of(ForceField, "force_field", settings["force_fields"], arrays),
+                absorbers=parts_of(Absorber, "absorber", absorbers, arrays),
             )
         except _UNREADABLE as error:
             raise StoreError(
@@ -386,16 +389,7 @@ class Job:
 
 
 # What zipfile, NumPy, JSON and the making of a job raise at content that is not a job's.
-_UNREADABLE = (
-    OSError,
-    EOFError,
-    ValueError,
-    LookupError,
-    TypeError,
-    OverflowError,
-    RuntimeError,
-    zipfile.BadZipFile,
-)
+_UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, OverflowError, RuntimeError, zipfile.BadZipFile)
 
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:

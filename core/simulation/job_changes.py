@@ -218,9 +218,16 @@ def _fields(before: Job, now: Job) -> list[str]:
     def differ(a: Any, b: Any) -> list[str]:
         one, other = a.arrays(), b.arrays()
         same = one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
-        return [] if same and a.settings() == b.settings() else ["strength, shape or movement"]
+        about = [[job.absorbers[k].name for k in each.absorbers] for job, each in ((before, a), (now, b))]
+        alike = {**a.settings(), "absorbers": about[0]} == {**b.settings(), "absorbers": about[1]}
+        return [] if same and alike else ["strength, shape or movement"]
 
-    return found + _by_name(before.force_fields, now.force_fields, "", differ)
+    def absorb(a: Any, b: Any) -> list[str]:
+        one, other = a.arrays(), b.arrays()
+        return [] if all(np.array_equal(one[name], other[name]) for name in one) else ["absorption, shape or movement"]
+
+    found += _by_name(before.force_fields, now.force_fields, "", differ)
+    return found + _by_name(before.absorbers, now.absorbers, "", absorb)
 
 
 def _since(what: str, before: np.ndarray, now: np.ndarray, job: Job, steps: int = 1) -> list[str]:

@@ -31,7 +31,8 @@ from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.space import Space
 from ..tracks import on_the_way
-from .field_moments import moment_of
+from .absorber import Absorber
+from .field_moments import Absorbing, moment_of
 from .force_field import ForceField
 from .job import Job
 from .mass_points import mass_points
@@ -74,7 +75,7 @@ class Loads:
         if job.ground is not None or job.colliders:
             self._movers += _contacts(job, model, space, choose)
         if job.force_fields:
-            self._movers.append(_MovingForceFields(job.force_fields, mass_points(model, space)))
+            self._movers.append(_MovingForceFields(job.force_fields, job.absorbers, mass_points(model, space)))
 
     def at(self, frame: int, substep: int) -> tuple[Load, ...]:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""
@@ -137,11 +138,12 @@ class _ReducedField:
 
 
 class _MovingForceFields:
-    def __init__(self, fields: tuple[ForceField, ...], body: MassPoints) -> None:
-        self._fields, self._body = fields, body
+    def __init__(self, fields: tuple[ForceField, ...], absorbers: tuple[Absorber, ...], body: MassPoints) -> None:
+        self._fields, self._absorbing, self._body = fields, Absorbing(absorbers), body
 
     def at(self, frame: int, _begin: float, end: float) -> ForceFields:
-        return ForceFields(self._body, [moment_of(field, frame, end) for field in self._fields])
+        absorbing = self._absorbing.at(frame, end)
+        return ForceFields(self._body, [moment_of(field, frame, end, absorbing) for field in self._fields])
 
 
 class _StandingGround:

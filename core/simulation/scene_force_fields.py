@@ -97,7 +97,7 @@ def _form(table: dict[str, Any], where: str) -> FieldForm:
     kind = table.get("type")
     if kind in SAMPLED:
         raise SettingsError(
-            f"{where} has the type {kind}, which is Blender's own noise.",
+            f"{where} has the type {kind}, which only Blender knows.",
             "Bake the .blend with `python -m sinew bake`, or give an acceleration in [[field]].",
         )
     known = {

@@ -17,6 +17,7 @@ from ..contact.obstacle import GroundPlane
 from ..contact.penalty import Contact, ContactNumbers
 from ..energies import ENERGIES
 from ..energies.kinematics import Deformation, Stretch
+from ..forces.absorption import AbsorbingSurface
 from ..forces.step_potential import Load
 from ..mesh.crossings import crossing_triangles
 from ..mesh.embedding import embed
@@ -97,6 +98,8 @@ def load_kernels(job: Job) -> None:
     _step(model, settings, loads)
     if any(each.form.shape == "SURFACE" for each in job.force_fields):
         _search(surface)
+    if job.absorbers:
+        AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
 
 
 def _search(surface: SurfaceMesh) -> None:

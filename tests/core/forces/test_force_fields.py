@@ -160,3 +160,14 @@ def test_samples_go_straight_between_knots_and_on_beyond():
     points = np.random.default_rng(1).uniform(-1.0, 1.0, (20, 3))
     assert samples.at(points) == pytest.approx(2.0 * points + 1.0)
     assert samples.at(np.array([[5.0, 0.5, -9.0]])) == pytest.approx(np.array([[3.0, 2.0, -1.0]]))
+
+
+def test_a_fluid_draws_a_body_along_until_it_is_as_fast():
+    """``s w rho (u - flow v)``: no force at its own speed; none where there is no fluid."""
+    values = np.zeros((2, 2, 2, 4))
+    values[0] = [0.5 * 3.0, 0.0, 0.0, 0.5]  # a density of a half, at 3 m/s
+    samples = FieldSamples(np.zeros(3), np.ones(3), values)
+    blows = FieldMoment(FieldForm("FLUID_FLOW"), FieldNumbers(2.0, flow=1.0), CENTRE, AXIS, samples=samples)
+    pull = blows.pull(np.array([[0.0, 0.5, 0.5], [1.0, 0.5, 0.5]]))
+    assert pull.at(np.zeros((2, 3))).tolist() == [[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    assert np.abs(pull.at(np.array([[3.0, 0.0, 0.0]] * 2))).max() == 0.0

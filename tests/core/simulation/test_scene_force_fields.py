@@ -102,7 +102,7 @@ def test_every_type_is_read_and_keeps_its_own_numbers(scene):
     [
         ({}, "force_field 1 has no type. Give type ="),
         ({"type": "wind"}, "The type of force_field 1 is 'wind'. Choose one of FORCE"),
-        ({"type": "TURBULENCE"}, "which is Blender's own noise. Bake the .blend"),
+        ({"type": "TURBULENCE"}, "which only Blender knows. Bake the .blend"),
         ({"type": "WIND", "shape": "BLOB"}, "The shape of force_field 1 is 'BLOB'. Choose one of POINT"),
         ({"type": "WIND", "shape": ["PLANE"]}, "The shape of force_field 1 is ['PLANE']"),
         ({"type": "WIND", "falloff_type": 3}, "The falloff_type of force_field 1 is 3"),

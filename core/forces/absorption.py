@@ -1,0 +1,63 @@
+"""Surfaces that take a part of a force field's strength from what lies behind them: Blender's *Absorption*.
+
+A field comes to a point along the arm from its nearest place (``FieldPlace.arms``). Each surface that the arm crosses
+leaves the part ``1 - absorption`` of it, however often it is crossed. `docs/design/forces.md` says where Blender's
+differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..jit import parallel_kernel
+from ..mesh.bounding_tree import BoundingTree, build_tree, refit
+from ..mesh.closest_point import first_hit
+
+
+class AbsorbingSurface:
+    """A surface at one moment.
+
+    Parameters
+    ----------
+    positions : (k,3) m
+    triangles : (t,3), at least one
+    absorption : the part that it takes, 0 to 1
+    like : the same surface at another moment, whose tree is fitted anew
+    """
+
+    def __init__(
+        self,
+        positions: np.ndarray,
+        triangles: np.ndarray,
+        absorption: float,
+        like: AbsorbingSurface | None = None,
+    ) -> None:
+        self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
+        self._kept = 1.0 - min(max(absorption, 0.0), 1.0)
+        box = self._corners.min(axis=1), self._corners.max(axis=1)
+        self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
+
+    def passed(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
+        """The part that comes along arms (p,3) m to points (p,3) m, (p,)."""
+        if self._kept == 1.0:
+            return np.ones(len(points))
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        crossed = np.empty(len(points), dtype=np.bool_)
+        _crossed(len(points), points, points - arms, self._corners, *self._tree, crossed)
+        return np.where(crossed, self._kept, 1.0)
+
+
+def passed(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """The part of a field that comes through several surfaces along arms (p,3) m to points (p,3) m, (p,)."""
+    part = np.ones(len(points))
+    for surface in surfaces:
+        part *= surface.passed(points, arms)
+    return part
+
+
+@parallel_kernel
+def _crossed(first, last, points, ends, corners, order, start, end, child, low, high, crossed):
+    for p in range(first, last):
+        crossed[p] = first_hit(points[p], ends[p], corners, order, start, end, child, low, high) >= 0

@@ -1,0 +1,75 @@
+"""What takes from a job's force fields behind it, sampled at every frame; ``forces/absorption.py`` has the formula.
+
+Nothing here may load a compiled kernel: Blender's start would wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import FieldError
+
+
+@dataclass(frozen=True)
+class Absorber:
+    """A surface, still or animated, world space; f is the number of frames, or 1 for what never changes.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    triangles : (t,3) int32, over k vertices
+    positions : (f,k,3) float64, m
+    absorption : (f,) float64
+        The part that it takes, 0 to 1.
+    """
+
+    name: str
+    triangles: np.ndarray
+    positions: np.ndarray
+    absorption: np.ndarray
+
+    def __post_init__(self) -> None:
+        store = object.__setattr__
+        store(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32))
+        for name in ("positions", "absorption"):
+            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
+            still = len(values) > 1 and bool((values == values[0]).all())
+            store(self, name, values[:1] if still else values)
+        self._validate()
+
+    def _refuse(self, what: str, remedy: str) -> FieldError:
+        return FieldError(f"“{self.name}”, which absorbs force fields, {what}.", remedy)
+
+    def _validate(self) -> None:
+        t, x = self.triangles, self.positions
+        if t.ndim != 2 or t.shape[1] != 3 or len(t) == 0:
+            raise self._refuse("has no faces", "Add faces, or remove its Collision.")
+        if x.ndim != 3 or x.shape[2] != 3 or len(x) == 0 or self.absorption.ndim != 1 or len(self.absorption) == 0:
+            raise self._refuse("has arrays that do not fit", "Give positions (f,k,3) and absorption (f,).")
+        if t.min() < 0 or t.max() >= x.shape[1]:
+            raise self._refuse("has a face with a vertex that is not there", "Check its mesh.")
+        if not np.isfinite(x).all():
+            raise self._refuse("is at a place that is not a number", "Check its modifiers and its animation.")
+        if not ((self.absorption >= 0.0) & (self.absorption <= 1.0)).all():
+            raise self._refuse("has an absorption that is no part", "Give 0 to 1.")
+
+    @property
+    def frames(self) -> int:
+        """Frames that it has of what changes; 1 where nothing does."""
+        return max(len(self.positions), len(self.absorption))
+
+    def fits(self, frames: int) -> bool:
+        """Whether it has as many frames as a job, or one."""
+        return len(self.positions) in (1, frames) and len(self.absorption) in (1, frames)
+
+    def over(self, change: Callable[[np.ndarray], np.ndarray]) -> Absorber:
+        """The same over other frames: ``change`` makes them of what changes by frame."""
+        return replace(self, positions=change(self.positions), absorption=change(self.absorption))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """By name, for a file."""
+        return {"triangles": self.triangles, "positions": self.positions, "absorption": self.absorption}
