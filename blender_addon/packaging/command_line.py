@@ -35,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
 
     test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
-    test.add_argument("--part", action="append", help="only this part: main, bpy-4.2, bpy-5.0, bpy-5.2, gui")
+    test.add_argument("--part", action="append", help="only this part: main, bpy-4.2, bpy-5.0, bpy-5.2, gui, gui-sid")
     test.set_defaults(run=_test)
 
     build = commands.add_parser("build", help="the extension zip into dist")
@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     mount.set_defaults(run=_mount)
 
     blender = commands.add_parser("get-blender", help="a windowed Blender into .blender, for the tests (needs root)")
+    blender.add_argument("--release", default="trixie", choices=("trixie", "sid"), help="of Debian; sid has the newest")
     blender.set_defaults(run=_get_blender)
 
     bench = commands.add_parser("bench", help="benchmarks")
@@ -100,7 +101,7 @@ def _mount(options: argparse.Namespace, rest: list[str]) -> int:
 def _get_blender(options: argparse.Namespace, rest: list[str]) -> int:
     from . import windowed
 
-    windowed.get()
+    windowed.get(options.release)
     return 0
 
 

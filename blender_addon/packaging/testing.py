@@ -1,6 +1,5 @@
-"""All tests: the main environment, then the built zip under bare bpy of several versions, then the windowed Blender.
-
-Two lanes run side by side, for two cores: the main environment, and everything that needs the zip.
+"""All tests: the main environment and the built zip under bare bpy of several versions, in two lanes for two cores;
+then the windowed Blenders, whose photographs and clicks want a machine for themselves.
 """
 
 from __future__ import annotations
@@ -9,17 +8,23 @@ import os
 import shutil
 import subprocess
 import tempfile
-import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from . import environments, extension_zip, profile, project, windowed
 from .project import OUT, ROOT, BuildError
 
 LOGS = OUT / "test"
+
+LANES = 2
+
+WINDOWED = {"gui": ("trixie", "tests/gui"), "gui-sid": ("sid", "tests/gui/test_tour.py")}
+"""Parts with a window: the Debian whose Blender they run in, and their tests."""
 
 # Bytes on disk, measured and rounded up: an environment with its download cache, and what the tests themselves write.
 ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
@@ -39,7 +44,7 @@ class Outcome:
 
 def parts() -> list[str]:
     """Every part, in the order of the summary."""
-    return [*project.environment_names(), "gui"]
+    return [*project.environment_names(), *WINDOWED]
 
 
 def run(only: list[str] | None, arguments: list[str]) -> int:
@@ -51,13 +56,13 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
     _check_disk(chosen)
     LOGS.mkdir(parents=True, exist_ok=True)
     environments.ensure("main")
-    outcomes: dict[str, Outcome] = {}
-    lane = threading.Thread(target=_zip_lane, args=([p for p in chosen if p != "main"], arguments, outcomes))
-    lane.start()
-    if "main" in chosen:
-        outcomes["main"] = _timed("main", lambda: _main(arguments))
-    lane.join()
-    return _summary([outcomes[part] for part in chosen])
+    bare = [part for part in chosen if part not in WINDOWED]
+    with ThreadPoolExecutor(LANES) as lanes:
+        zipped = lanes.submit(extension_zip.build) if chosen != ["main"] else None
+        running = [lanes.submit(_timed, part, partial(_run_bare, part, zipped, arguments)) for part in bare]
+    outcomes = [each.result() for each in running]
+    outcomes += [_timed(part, partial(_run_windowed, part, zipped, arguments)) for part in chosen if part in WINDOWED]
+    return _summary(outcomes)
 
 
 def _check_disk(chosen: list[str]) -> None:
@@ -74,18 +79,21 @@ def _check_disk(chosen: list[str]) -> None:
             )
 
 
-def _zip_lane(chosen: list[str], arguments: list[str], outcomes: dict[str, Outcome]) -> None:
-    if not chosen:
-        return
-    try:
-        archive = extension_zip.build()
-    except BuildError as error:
-        for part in chosen:
-            outcomes[part] = Outcome(part, failed=1, note=f"no zip: {error}")
-        return
-    for part in chosen:
-        step = _gui if part == "gui" else _bare
-        outcomes[part] = _timed(part, lambda part=part, step=step: step(part, archive, arguments))
+def _run_bare(part: str, zipped: Future[Path] | None, arguments: list[str]) -> Outcome:
+    return _main(arguments) if zipped is None or part == "main" else _bare(part, zipped.result(), arguments)
+
+
+def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outcome:
+    release, tests = WINDOWED[part]
+    place = windowed.find(release)
+    if place is None:
+        command = f"build_addon.py get-blender --release {release} (root)"
+        return Outcome(part, skipped=1, note=f"skipped: no windowed Blender; run {command}")
+    archive = zipped.result()
+    if place.is_dir() and (python := windowed.python_of(place)) not in project.extension()["pythons"]:
+        archive = extension_zip.build(python)
+    variables = {"SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)}
+    return _pytest(part, [tests, *arguments], {**os.environ, **variables})
 
 
 def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
@@ -117,22 +125,9 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
     return outcome
 
 
-def _gui(part: str, archive: Path, arguments: list[str]) -> Outcome:
-    place = windowed.find()
-    if place is None:
-        return Outcome(
-            part,
-            skipped=1,
-            note="skipped: no windowed Blender; run build_addon.py get-blender (root) or set SINEW_BLENDER",
-        )
-    return _pytest(
-        part, ["tests/gui", *arguments], {**os.environ, "SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)}
-    )
-
-
 def _pytest(part: str, arguments: list[str], variables: dict[str, str], live: bool = False) -> Outcome:
     """Run pytest in the part's environment; its output is shown as it comes, or whole at the end."""
-    python = environments.python_of("main" if part == "gui" else part)
+    python = environments.python_of("main" if part in WINDOWED else part)
     report, log = LOGS / f"{part}.xml", LOGS / f"{part}.log"
     report.unlink(missing_ok=True)
     command = [str(python), "-m", "pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *arguments]

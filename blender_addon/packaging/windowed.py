@@ -1,4 +1,4 @@
-"""A windowed Blender for the tests: Debian trixie's, in a folder of the repository.
+"""Windowed Blenders for the tests, those of Debian's releases, in folders of the repository.
 
 Everything that is mounted for it is mounted in a mount namespace of its own, which ends with the process that made it.
 So the folder never holds the host's /dev or /proc, and deleting the repository deletes nothing else.
@@ -15,10 +15,14 @@ from pathlib import Path
 from .environments import run_quietly
 from .project import ROOT, BuildError
 
-FOLDER = ROOT / ".blender"
+FOLDERS = {"trixie": ROOT / ".blender", "sid": ROOT / ".blender-sid"}
+"""Where the Blender of each release lies: 4.3 of trixie, which all tests use, and the newest of sid."""
+
 RELEASE = "trixie"
+
 PACKAGES = ("blender", "xvfb", "xauth", "xdotool", "libgl1-mesa-dri", "libegl1", "python3-numpy", "python3-requests",
-            "python3-zstandard")  # fmt: skip
+            "python3-zstandard", "libgl1", "libglx-mesa0", "libxcb-glx0", "libxxf86vm1", "python3-cattr")  # fmt: skip
+"""The last five are what sid's Blender does not ask for itself."""
 
 # $1 is the root folder; pairs "source target" follow, then "--" and the command. Not
 # exec: the shell stays process 1, since an X server tells no process 1 that it is ready.
@@ -36,15 +40,22 @@ chroot "$root" "$@" || exit $?
 """
 
 
-def find() -> Path | None:
-    """The windowed Blender that ``SINEW_BLENDER`` names (an executable, or the root folder of a Debian), else the one
-    in ``.blender``, else None."""
-    named = os.environ.get("SINEW_BLENDER")
+def find(release: str = RELEASE) -> Path | None:
+    """The windowed Blender of a release, None where it was not installed. ``SINEW_BLENDER`` names another to take
+    trixie's place: an executable, or the root folder of a Debian."""
+    named = os.environ.get("SINEW_BLENDER") if release == RELEASE else None
     if named:
         if not Path(named).exists():
             raise BuildError(f"SINEW_BLENDER names {named}, which does not exist.")
         return Path(named).resolve()
-    return FOLDER / "root" if (FOLDER / "complete").is_file() else None
+    folder = FOLDERS[release]
+    return folder / "root" if (folder / "complete").is_file() else None
+
+
+def python_of(root: Path) -> str:
+    """The Python of the Blender in a Debian root folder: ``3.14``."""
+    command = ["python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+    return run_quietly(enter(root, command), "the Debian's Python does not start").strip()
 
 
 def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, network: bool = False) -> list[str]:
@@ -59,29 +70,31 @@ def enter(root: Path, command: list[str], binds: Mapping[Path, str] = {}, networ
     return ["unshare", *isolation, "--", "sh", "-ec", _ENTER, "enter", str(root), *pairs, "--", *command]
 
 
-def get() -> None:
-    """Install the windowed Blender into ``.blender`` unless it is there."""
-    if (FOLDER / "complete").is_file():
-        print(f"Already there: {(FOLDER / 'complete').read_text().strip()}")
+def get(release: str = RELEASE) -> None:
+    """Install the windowed Blender of a release into its folder unless it is there."""
+    folder = FOLDERS[release]
+    if (folder / "complete").is_file():
+        print(f"Already there: {(folder / 'complete').read_text().strip()}")
         return
     if os.geteuid() != 0:
         raise BuildError("get-blender needs root (it makes a Debian root folder and enters it).\nRun it with sudo.")
     if not shutil.which("unshare"):
         raise BuildError("get-blender needs the command unshare.\nInstall util-linux.")
     _install_debootstrap()
-    _forget_unfinished()
-    root = FOLDER / "root"
-    FOLDER.mkdir(exist_ok=True)
-    print(f"Installing Debian {RELEASE} and its Blender into .blender (about two minutes) ...", flush=True)
+    _forget_unfinished(folder)
+    root = folder / "root"
+    folder.mkdir(exist_ok=True)
+    print(f"Installing Debian {release} and its Blender into {folder.name} (about two minutes) ...", flush=True)
     private = ["unshare", "--mount", "--propagation", "private", "--"]
     run_quietly(
-        [*private, "debootstrap", "--variant=minbase", RELEASE, str(root)], "the Debian root folder cannot be made"
+        [*private, "debootstrap", "--variant=minbase", release, str(root)], "the Debian root folder cannot be made"
     )
     variables = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C"}
+    apt = ["apt-get", "-o", "Acquire::Check-Valid-Until=false"]  # sid's lists count as stale after a week
     for step in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES], ["clean"]):
-        run_quietly(enter(root, ["apt-get", *step], network=True), "Blender cannot be installed", variables)
+        run_quietly(enter(root, [*apt, *step], network=True), "Blender cannot be installed", variables)
     said = run_quietly(enter(root, ["blender", "--version"]), "the installed Blender does not start")
-    (FOLDER / "complete").write_text(said.splitlines()[0] + "\n")
+    (folder / "complete").write_text(said.splitlines()[0] + "\n")
     print(f"Ready: {said.splitlines()[0]}")
 
 
@@ -96,11 +109,11 @@ def _install_debootstrap() -> None:
     )
 
 
-def _forget_unfinished() -> None:
+def _forget_unfinished(folder: Path) -> None:
     """Delete what an interrupted run left; never through a mount."""
     mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
-    inside = [place for place in mounted if place == str(FOLDER) or place.startswith(f"{FOLDER}/")]
+    inside = [place for place in mounted if place == str(folder) or place.startswith(f"{folder}/")]
     if inside:
-        raise BuildError(f"something is mounted inside .blender: {', '.join(inside)}.\nUnmount it first (umount).")
-    if FOLDER.exists():
-        subprocess.run(["rm", "-rf", "--one-file-system", str(FOLDER)], check=True)
+        raise BuildError(f"something is mounted inside {folder.name}: {', '.join(inside)}.\nUnmount it first (umount).")
+    if folder.exists():
+        subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], check=True)

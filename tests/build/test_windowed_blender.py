@@ -41,8 +41,7 @@ def test_a_named_blender_must_exist(monkeypatch):
 
 
 def test_an_unfinished_install_is_not_used(monkeypatch, tmp_path):
-    monkeypatch.delenv("SINEW_BLENDER", raising=False)
-    monkeypatch.setattr(windowed, "FOLDER", tmp_path)
-    assert windowed.find() is None
+    monkeypatch.setitem(windowed.FOLDERS, "sid", tmp_path)
+    assert windowed.find("sid") is None
     (tmp_path / "complete").write_text("Blender 4.3.2\n")
-    assert windowed.find() == tmp_path / "root"
+    assert windowed.find("sid") == tmp_path / "root"
