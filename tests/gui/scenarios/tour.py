@@ -75,7 +75,7 @@ def tetrahedra(gui, job):
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "tour.blend"))
         bpy.ops.sinew.tetrahedralize("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 240, "the tetrahedra are there")
+    yield from gui.wait_until(lambda: job.current() is None, 480, "the tetrahedra are there")
     gui.record("tetrahedra", [body().sinew.bake.tets, body().sinew.bake.mesh_summary])
     overlay = gui.window.workspace.sinew
     overlay.show_tets = True
