@@ -34,14 +34,39 @@ class ThinParts(NamedTuple):
     thickness: float
 
 
+class Thickness(NamedTuple):
+    """Places of a surface with another side near: ``across`` (k,), m, straight through to it; ``depths`` (k,), m, to
+    its plane; ``vertices`` (k,) next to them; ``shares`` (k,) of the area that was looked at.
+    """
+
+    across: np.ndarray
+    depths: np.ndarray
+    vertices: np.ndarray
+    shares: np.ndarray
+
+    def below(self, length: float) -> ThinParts:
+        """What is thinner than ``length``, m, which is not over the reach of the search."""
+        thin = self.across <= length
+        if not thin.any():
+            return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
+        share, depth = float(self.shares[thin].sum()), float(np.median(self.depths[thin]))
+        return ThinParts(share, np.unique(self.vertices[thin]), depth)
+
+
 def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
-    """Parts of a surface that are thinner than ``length``, m. Openings have no other side, so sheets are not thin.
+    """Parts of a surface that are thinner than ``length``, m: one question to :func:`measure_thickness`."""
+    return measure_thickness(surface, length, most=most).below(length)
+
+
+def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
+    """Where a surface is thinner than ``reach`` times ``length``, m, at places as near to each other as what is thinner
+    than ``length`` asks for. Openings have no other side, so sheets are not thin.
 
     Of about ``most`` triangles at most, spread over all, the places are measured: others need the memory, too.
     """
     triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     if len(triangles) == 0:
-        return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
+        return Thickness(np.empty(0), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
     points = (surface.positions - surface.positions[triangles[:, 0]].mean(axis=0)) / length
     corners = np.ascontiguousarray(points[triangles])
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -55,27 +80,23 @@ def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> 
     places = np.einsum("sc,sci->si", weights, corners[samples.triangle])
     tree = build_tree(corners.min(axis=1), corners.max(axis=1))
     other = np.empty(len(places), dtype=np.int64)
-    _other_side(len(places), places, samples.triangle, normals, corners, *tree, other)
+    _other_side(len(places), float(reach), places, samples.triangle, normals, corners, *tree, other)
     hit = other >= 0
     facing = np.einsum("si,si->s", normals[samples.triangle], normals[other])
     thin = hit & (facing < OPPOSITE)
-    if not thin.any():
-        return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
     nearest = triangles[samples.triangle[thin], samples.barycentric[thin].argmax(axis=1)]
-    # Distance from the place to the plane of the other side.
     beyond = corners[other[thin], 0] - places[thin]
-    depths = np.abs(np.einsum("si,si->s", beyond, normals[other[thin]]))
-    share = float(samples.area[thin].sum() / samples.area.sum())
-    return ThinParts(share, np.unique(nearest), float(np.median(depths)) * length)
+    depths = length * np.abs(np.einsum("si,si->s", beyond, normals[other[thin]]))
+    return Thickness(depths / -facing[thin], depths, nearest, samples.area[thin] / samples.area.sum())
 
 
 @parallel_kernel
-def _other_side(first, last, places, triangle, normals, corners, order, start, end, child, low, high, other):
-    """The triangle that a ray of length one from each place straight inwards meets first, or -1."""
+def _other_side(first, last, reach, places, triangle, normals, corners, order, start, end, child, low, high, other):
+    """The triangle that a ray of length ``reach`` from each place straight inwards meets first, or -1."""
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
         n = normals[triangle[s]]
         for i in range(3):
             p[i] = places[s, i] - START * n[i]
-            q[i] = places[s, i] - n[i]
+            q[i] = places[s, i] - reach * n[i]
         other[s] = first_hit(p, q, corners, order, start, end, child, low, high)

@@ -6,35 +6,34 @@ import numpy as np
 
 from ..materials.fields import MaterialFields
 from ..mesh.tet_mesh import TetMesh
-from ..mesh.thin_parts import thin_parts
+from ..mesh.thin_parts import Thickness
 from ..tracks import at_frames
 from .advice import FEWEST_THROUGH, Facts
 from .job import Job
-from .thin_warnings import MOST, cell_of
+from .thin_warnings import cell_of
 
 THIN_PART = 0.05
 """Part of the surface that counts: less is a tip or an edge."""
 
 
-def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> Facts:
-    """The facts of a job's body."""
+def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> Facts:
+    """The facts of a job's body, of which ``thickness`` was found (:func:`thin_warnings.thickness_of`)."""
     stiffness = fields.youngs_modulus
     return Facts(
         tets=len(mesh.tets),
         cells_across=job.resolution.cells_across,
         size=job.surface.size,
         contrast=float(stiffness.max() / stiffness.min()),
-        thickness=thickness_of(job),
+        thickness=thin_thickness(job, thickness),
         movement=movement_of(job),
     )
 
 
-def thickness_of(job: Job) -> float:
+def thin_thickness(job: Job, thickness: Thickness | None) -> float:
     """Thickness, m, that half of the parts with too few cells through do not reach; 0 where there are hardly any."""
-    cell = cell_of(job)
-    if cell == 0.0:
+    if thickness is None:
         return 0.0
-    found = thin_parts(job.surface, FEWEST_THROUGH * cell, MOST)
+    found = thickness.below(FEWEST_THROUGH * cell_of(job))
     return found.thickness if found.share >= THIN_PART else 0.0
 
 

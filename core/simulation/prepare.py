@@ -44,7 +44,7 @@ from .meshing import make_in_child, needs_a_child
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
 from .start_shape import start_positions, start_unknowns, start_warnings
-from .thin_warnings import thin_warnings
+from .thin_warnings import thickness_of, thin_warnings
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -141,7 +141,8 @@ def materials(
 def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFields) -> dict[str, Any]:
     """The figures of the tetrahedra and of the body they make (SI), and what a user should know of them."""
     figures = quality(mesh)
-    thin = thin_warnings(job)
+    thickness = thickness_of(job)
+    thin = thin_warnings(job, thickness)
     warnings = [*layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
     far = int(np.count_nonzero(embedding.far_outside))
     if far:
@@ -167,7 +168,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
         "size": job.surface.size,
         "warnings": warnings,
         "is_thin": bool(thin),
-        "facts": asdict(facts_of(job, mesh, fields)),
+        "facts": asdict(facts_of(job, mesh, fields, thickness)),
         "points_warning": "",
         "points_that_suffice": 0,
     }

@@ -1,12 +1,13 @@
-"""What a user should know of parts of a body that are thinner than its cells."""
+"""Parts of a body that are thinner than its cells, found once, and what a user should know of them."""
 
 from __future__ import annotations
 
 import math
 
 from ..mesh.tet_count import measured
-from ..mesh.thin_parts import ThinParts, thin_parts
+from ..mesh.thin_parts import Thickness, ThinParts, measure_thickness
 from ..model.settings import ResolutionSettings
+from .advice import FEWEST_THROUGH
 from .job import Job
 from .lengths import length_words
 
@@ -26,12 +27,19 @@ def cell_of(job: Job) -> float:
     return measure.size / (job.resolution.cells_across - 0.5)
 
 
-def find_thin(job: Job) -> ThinParts | None:
-    """Parts that are thinner than a cell, where they are worth a word."""
+def thickness_of(job: Job) -> Thickness | None:
+    """How thick the body is where it is thinner than the cells that it must have through; None where its tets follow
+    the surface.
+    """
     cell = cell_of(job)
-    if cell == 0.0:
+    return None if cell == 0.0 else measure_thickness(job.surface, cell, FEWEST_THROUGH, MOST)
+
+
+def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
+    """Parts that are thinner than a cell, where they are worth a word."""
+    if thickness is None:
         return None
-    found = thin_parts(job.surface, cell, MOST)
+    found = thickness.below(cell_of(job))
     if job.fineness is not None:
         found = found._replace(vertices=found.vertices[job.fineness[found.vertices] < 0.5])
         if not len(found.vertices):  # all of it is painted finer
@@ -39,9 +47,9 @@ def find_thin(job: Job) -> ThinParts | None:
     return found if found.share >= LEAST_SHARE else None
 
 
-def thin_warnings(job: Job) -> list[str]:
+def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
     """One sentence with a remedy, or none."""
-    found = find_thin(job)
+    found = find_thin(job, thickness)
     if found is None:
         return []
     cell = cell_of(job)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.thin_parts import thin_parts
+from sinew.core.mesh.thin_parts import measure_thickness, thin_parts
 
 from .conftest import BODIES, box, joined
 
@@ -26,6 +26,22 @@ def test_only_the_thin_part_of_a_body_is_named():
     found = thin_parts(joined(cube, fin), 0.1)
     assert set(found.vertices) == set(range(8, 16))
     assert found.share == pytest.approx(1.0 / (6.0 + 1.0 + 0.06), rel=0.03)
+
+
+def test_one_search_answers_for_every_length_within_its_reach():
+    """Two plates that taper by a fifth, one twice as thick, and a cube."""
+    plates = [box((1.0, 1.0, 0.05)), box((1.0, 1.0, 0.1)), box((0.6, 0.6, 0.6))]
+    for k, plate in enumerate(plates):
+        plate.positions[:, 2] *= 1.0 - 0.2 * plate.positions[:, 0]
+        plate.positions[:, 0] += 2.0 * k
+    body = joined(*plates)
+    found = measure_thickness(body, 0.06, reach=2.0)
+    for length in (0.02, 0.045, 0.06):
+        near, alone = found.below(length), measure_thickness(body, 0.06).below(length)
+        assert near.share == alone.share and near.thickness == alone.thickness
+        assert np.array_equal(near.vertices, alone.vertices)
+    assert set(found.below(0.06).vertices) == set(range(8)) and set(found.below(0.12).vertices) == set(range(16))
+    assert found.below(0.06).share < found.below(0.09).share < found.below(0.12).share
 
 
 @pytest.mark.parametrize("name", ["sphere", "cube", "two_islands", "flat_sheet", "tilted_sheet", "inside_out"])

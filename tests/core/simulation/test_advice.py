@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from sinew.core.model.settings import ResolutionSettings, SolverSettings
 from sinew.core.simulation.advice import MOST_SUBSTEPS, Facts, advice, tets_at
-from sinew.core.simulation.body_facts import facts_of, movement_of, thickness_of
+from sinew.core.simulation.body_facts import facts_of, movement_of, thin_thickness
 from sinew.core.simulation.prepare import ignore, materials, tetrahedra
+from sinew.core.simulation.thin_warnings import thickness_of
 
 from .jobs import shaken_bar
 
@@ -72,9 +73,10 @@ def test_fast_pins_want_more_substeps():
 
 def test_what_has_less_than_two_cells_through_is_thin():
     job = shaken_bar()  # 0.4 m long, 0.1 m thick, 8 cells across: 1.9 through
-    assert thickness_of(job) == pytest.approx(0.1)
-    assert thickness_of(replace(job, resolution=ResolutionSettings(cells_across=9))) == 0.0
-    assert thickness_of(replace(job, resolution=ResolutionSettings("robust", 8))) == 0.0
+    assert thin_thickness(job, thickness_of(job)) == pytest.approx(0.1)
+    for other in (ResolutionSettings(cells_across=9), ResolutionSettings("robust", 8)):
+        thicker = replace(job, resolution=other)
+        assert thin_thickness(thicker, thickness_of(thicker)) == 0.0
 
 
 def test_what_travels_evenly_does_not_count():
@@ -91,7 +93,7 @@ def test_facts_come_with_the_tetrahedra():
     job = shaken_bar()
     mesh, embedding = tetrahedra(job, None, ignore)
     fields, event = materials(job, mesh, embedding, None, ignore)
-    facts = facts_of(job, mesh, fields)
+    facts = facts_of(job, mesh, fields, thickness_of(job))
     assert Facts(**event["facts"]) == facts and facts.tets == len(mesh.tets)
     assert facts.contrast == pytest.approx(1e9 / 5e4) and facts.movement > 0.02
     assert facts.thickness == pytest.approx(0.1)
