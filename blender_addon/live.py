@@ -183,14 +183,14 @@ def _leave(message: str) -> None:
 
 
 def restart(context: Any, job: Job, record: bool = False) -> None:
-    """Begin anew with a job; a SinewError leaves the session as it is."""
+    """Begin anew with a job. A job that cannot be simulated leaves the session as it is; a StoreError ends it."""
+    job.check()
     session = _session
     obj = session.object
-    store = _store(obj, job)
     grabs, playing = session.state.grabs, session.state.playing
-    stop()
+    stop()  # its child holds the store
     with baking.where_it_is_shown(obj):
-        new = _begin(obj, context, job, store, record)
+        new = _begin(obj, context, job, _store(obj, job), record)
     new.state.grabs, new.state.playing = grabs, playing
 
 

@@ -35,10 +35,12 @@ class SINEW_OT_use_points(bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         obj = context.object
         obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
+        if live.session_of(obj) is not None:
+            done = polls.begin_live(self, context, obj, lambda: live.reset(context))
+            if done != {"FINISHED"}:
+                return done
         obj.sinew.bake.points_that_suffice, obj.sinew.bake.points_warning = 0, ""
-        if live.session_of(obj) is None:
-            return {"FINISHED"}
-        return polls.begin_live(self, context, obj, lambda: live.reset(context))
+        return {"FINISHED"}
 
 
 CLASSES = (SINEW_OT_use_points,)

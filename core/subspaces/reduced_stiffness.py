@@ -45,6 +45,12 @@ class ReducedStiffness:
         _assemble(PAIRS, blocks, self._G, self._mass, self._unknowns, matrix)
 
 
+def symmetric(matrix: np.ndarray) -> np.ndarray:
+    """The whole matrix (3r,3r) of one that has the upper blocks, (3,r,3,r)."""
+    upper = matrix.reshape(3 * matrix.shape[1], -1)
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
 @coarse_parallel_kernel
 def _assemble(begin, end, blocks, G, mass, unknowns, matrix):
     f = G.shape[1]

@@ -13,6 +13,7 @@ from scipy.linalg import eigh
 from ..model.model import Model
 from ..progress import Told, untold
 from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
+from .reduced_stiffness import symmetric
 
 ENOUGH = 0.25
 """Share of its energy that a low movement must have left under cubature."""
@@ -31,8 +32,7 @@ def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
     """The least part of its elastic energy at rest that a low movement has left under cubature: 1 is exact, 0 limp."""
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
-    lower = space.stiffness(tangent, 0.0).reshape(3 * r, 3 * r)
-    K = np.tril(lower) + np.tril(lower, -1).T
+    K = symmetric(space.stiffness(tangent, 0.0))
     free = np.setdiff1d(np.arange(r), space.pinned)
     rows = np.concatenate([free + i * r for i in range(3)])
     mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])

@@ -105,6 +105,26 @@ def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
     assert live.current() is session
 
 
+def test_edits_count_when_it_begins_anew(soft_body):
+    """With the real child, which holds the store that is written anew."""
+    first, material = playing(soft_body), soft_body.sinew.materials[0]
+    material.density *= 2.0
+    live.reset(bpy.context)
+    second = live.current()
+    assert second is not first
+    drain_until(lambda: second.state.ready)
+    soft_body.sinew.bake.points_that_suffice = 200
+    bpy.ops.sinew.use_points()
+    third = live.current()
+    assert third is not second and third.job.solver.cubature_points == 200
+    drain_until(lambda: third.state.ready)
+    material.density /= 2.0
+    live.record(bpy.context)
+    fourth = live.current()
+    drain_until(lambda: live.current() is None or fourth.state.frame >= 3)
+    assert fourth is not third and "Another Blender" not in soft_body.sinew.live.message
+
+
 def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):
     drawn = []
     monkeypatch.setattr(

@@ -17,6 +17,7 @@ from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
+from sinew.core.subspaces.reduced_stiffness import symmetric
 from sinew.core.subspaces.skinning import skinned
 from sinew.core.subspaces.softening import felt_share
 
@@ -49,6 +50,18 @@ def test_every_vertex_and_every_tet_is_the_full_space(solver, twin, energy, inte
         ends.append(state.positions if at is model else X + state.positions)
     assert np.abs(ends[1] - X).max() > 0.02
     assert np.abs(ends[0] - ends[1]).max() <= 1e-9 * model.size
+
+
+@pytest.mark.parametrize("turn", [0.0, 2.0])
+def test_the_assembled_stiffness_is_what_the_stresses_do(turn):
+    model = bar(stiff=1e8)
+    space = skinning_subspace(model, 5, 60).model
+    rng = np.random.default_rng(1)
+    at, u = np.array([turn, 1.0])[:, None, None] * rng.standard_normal((2, space.unknowns, 3)) * 1e-2
+    tangent = space.elastic.tangent(space.elastic.deformation(at), projected=False)
+    K = symmetric(space.stiffness(tangent, 0.5))
+    forces = space.elastic.nodal(tangent.stress_change(space.elastic.change(u))) + 0.5 * space.mass @ u
+    np.testing.assert_allclose((K @ u.T.ravel()).reshape(3, -1).T, forces, atol=1e-11 * np.abs(forces).max())
 
 
 def test_a_turned_body_is_in_the_span_and_costs_nothing():
