@@ -43,6 +43,7 @@
     mesh = "stairs.obj"
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     friction = 0.3                    # and thickness: fields of ContactSettings
+    absorption = 0.8                  # what it takes from fields with use_absorption behind it, by frame or one number
 
     [[field]]                         # an acceleration beside gravity, m/s²; several add up
     acceleration = [[1, 0, 0, 0], [30, 5, 0, 0]]   # by frame, or one vector
@@ -60,6 +61,7 @@
     falloff_type = "TUBE"             # or SPHERE, CONE (radial numbers in degrees)
     falloff_power = 1                 # and distance_min, distance_max, radial_falloff, radial_min, radial_max
     weight = 0.5                      # the part of it that acts
+    use_absorption = true             # whether colliders with an absorption take from it
 
 Paths are relative to the file; lengths in metres.
 """
@@ -79,7 +81,7 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from .job import Job
 from .scene_force_fields import force_field_meshes, read_force_fields
-from .scene_surroundings import LISTS, read_colliders, read_fields, read_ground, read_springs
+from .scene_surroundings import LISTS, read_absorbers, read_colliders, read_fields, read_ground, read_springs
 from .scene_values import WHERE, check_file_name, check_keys, chosen, keyed, numbers, settings_of
 from .surface_file import read_surface
 
@@ -95,6 +97,8 @@ def read_scene(path: Path | str) -> Job:
     start, end = _frames(scene.get("frames", [1, 60]))
     materials, weights, maps, layers = _materials(scene.get("material", [{}]), surface, path.parent)
     frames = np.arange(start, end + 1)
+    colliders = read_colliders(scene.get("collider", []), path.parent, frames)
+    absorbers = read_absorbers(scene.get("collider", []), colliders, frames)
     pinned, positions, held = _pins(scene.get("pins", []), surface, frames)
     return Job(
         surface=surface,
@@ -109,12 +113,13 @@ def read_scene(path: Path | str) -> Job:
         resolution=settings_of(ResolutionSettings, scene.get("resolution", {}), "resolution"),
         solver=settings_of(SolverSettings, scene.get("solver", {}), "solver"),
         springs=read_springs(scene.get("spring", []), surface, frames),
-        colliders=read_colliders(scene.get("collider", []), path.parent, frames),
+        colliders=colliders,
         ground=read_ground(scene.get("ground")),
         pin_held=held,
         accelerations=read_fields(scene.get("field", []), surface, frames),
         stiffness_maps=maps,
-        force_fields=read_force_fields(scene.get("force_field", []), path.parent, frames),
+        force_fields=read_force_fields(scene.get("force_field", []), path.parent, frames, len(absorbers)),
+        absorbers=absorbers,
     )
 
 

@@ -43,13 +43,16 @@ _OWN = {
 """Those of a type; the other types have a strength."""
 
 _BEGINNINGS = {"linear_drag": 1.0, "quadratic_drag": 1.0, "harmonic_damping": 1.0, "strength": 1.0}
-_ABOUT = {"type", "name", "shape", "falloff_type", "z_direction", "location", "axis", "mesh", "seed"}
+_ABOUT = {"type", "name", "shape", "falloff_type", "z_direction", "location", "axis", "mesh", "seed", "use_absorption"}
 _OF_ANY_SIGN = ("strength", "linear_drag", "quadratic_drag", "harmonic_damping", "flow")
 
 
-def read_force_fields(tables: list[dict[str, Any]], folder: Path, frames: np.ndarray) -> tuple[ForceField, ...]:
-    """The ``[[force_field]]`` tables."""
-    return tuple(_read(table, folder, frames, f"force_field {k + 1}") for k, table in enumerate(tables))
+def read_force_fields(
+    tables: list[dict[str, Any]], folder: Path, frames: np.ndarray, absorbers: int = 0
+) -> tuple[ForceField, ...]:
+    """The ``[[force_field]]`` tables, in a scene with so many absorbers."""
+    each = range(absorbers)
+    return tuple(_read(table, folder, frames, each, f"force_field {k + 1}") for k, table in enumerate(tables))
 
 
 def force_field_meshes(tables: list[dict[str, Any]]) -> list[str]:
@@ -60,7 +63,7 @@ def force_field_meshes(tables: list[dict[str, Any]]) -> list[str]:
     return [table["mesh"] for table in tables if "mesh" in table]
 
 
-def _read(table: dict[str, Any], folder: Path, frames: np.ndarray, where: str) -> ForceField:
+def _read(table: dict[str, Any], folder: Path, frames: np.ndarray, absorbers: range, where: str) -> ForceField:
     form = _form(table, where)
     entries = _OWN.get(form.kind, {"strength": "strength"}) | _FALLOFF
     if form.kind not in WITHOUT_FLOW:
@@ -90,6 +93,7 @@ def _read(table: dict[str, Any], folder: Path, frames: np.ndarray, where: str) -
         vertices=vertices,
         normals=normals,
         triangles=triangles,
+        absorbers=tuple(absorbers) if _switch(table, "use_absorption", where) else (),
     )
 
 
@@ -111,10 +115,14 @@ def _form(table: dict[str, Any], where: str) -> FieldForm:
             raise SettingsError(f"{where} has no {name}.", f'Give {name} = "WORD", one of {", ".join(words)}.')
         if value not in words:
             raise SettingsError(f"The {name} of {where} is {value!r:.80}.", f"Choose one of {', '.join(words)}.")
-    gravitation = table.get("use_gravity_falloff", False)
-    if type(gravitation) is not bool:
-        raise SettingsError(f"use_gravity_falloff of {where} is {gravitation!r:.80}.", "Write true or false.")
-    return FieldForm(*(value for value, _words in known.values()), gravitation)
+    return FieldForm(*(value for value, _words in known.values()), _switch(table, "use_gravity_falloff", where))
+
+
+def _switch(table: dict[str, Any], name: str, where: str) -> bool:
+    value = table.get(name, False)
+    if type(value) is not bool:
+        raise SettingsError(f"{name} of {where} is {value!r:.80}.", "Write true or false.")
+    return value
 
 
 def _numbers(table: dict[str, Any], kind: str, entries: dict[str, str], frames: np.ndarray, where: str) -> np.ndarray:

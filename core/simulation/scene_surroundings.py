@@ -10,6 +10,7 @@ import numpy as np
 from ..errors import SettingsError
 from ..mesh.surface_mesh import SurfaceMesh
 from ..model.settings import ContactSettings, Ground
+from .absorber import Absorber
 from .scene_values import WHERE, check_keys, chosen, keyed, settings_of
 from .surface_file import read_surface
 from .surroundings import Collider, Spring
@@ -45,7 +46,7 @@ def read_colliders(tables: list[dict[str, Any]], folder: Path, frames: np.ndarra
     colliders = []
     for k, table in enumerate(tables):
         where = f"collider {k + 1}"
-        check_keys(table, {"name", "mesh", "motion", "friction", "thickness"}, where)
+        check_keys(table, {"name", "mesh", "motion", "friction", "thickness", "absorption"}, where)
         numbers = {name: table[name] for name in ("friction", "thickness") if name in table}
         contact = settings_of(ContactSettings, numbers, where)
         surface = read_surface(folder / table["mesh"])
@@ -60,6 +61,21 @@ def read_colliders(tables: list[dict[str, Any]], folder: Path, frames: np.ndarra
             )
         )
     return tuple(colliders)
+
+
+def read_absorbers(
+    tables: list[dict[str, Any]], colliders: tuple[Collider, ...], frames: np.ndarray
+) -> tuple[Absorber, ...]:
+    """Those of the ``[[collider]]`` tables that have an absorption."""
+    absorbers = []
+    for k, (table, collider) in enumerate(zip(tables, colliders)):
+        if "absorption" in table:
+            what = f"The absorption of collider {k + 1}"
+            absorption = keyed(table["absorption"], frames, 1, what)[:, 0]
+            if absorption.min() < 0.0 or absorption.max() > 1.0:
+                raise SettingsError(f"{what} is no part.", "Give 0 to 1.")
+            absorbers.append(Absorber(collider.name, collider.triangles, collider.positions, absorption))
+    return tuple(absorbers)
 
 
 def read_ground(table: dict[str, Any] | None) -> Ground | None:

@@ -19,7 +19,8 @@ from sinew.core.simulation.field_moments import moment_of
 
 from .scenes import CUBE
 
-TURN = np.array(Euler((0.4, 0.7, -0.3)).to_matrix())
+# Of Blender's matrices some versions make single precision.
+TURN = np.array(Euler((0.4, 0.7, -0.3)).to_matrix(), dtype=float)
 SIDES = (6, 4, 8)
 WORLD = np.eye(4)
 
@@ -54,7 +55,7 @@ def linear_grid(matrix=WORLD, length=0.4) -> FluidGrid:
 
 
 def placed(scale=(1.0, 1.0, 1.0)) -> np.ndarray:
-    return np.array(Matrix.LocRotScale((1.0, 2.0, 3.0), Euler((0.3, 0.2, 0.5)), scale))
+    return np.array(Matrix.LocRotScale((1.0, 2.0, 3.0), Euler((0.3, 0.2, 0.5)), scale), dtype=float)
 
 
 @pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.5, 1.0, 2.0)])

@@ -97,6 +97,32 @@ def test_every_type_is_read_and_keeps_its_own_numbers(scene):
     assert FieldNumbers(*spring.numbers[0]).damping == 0.2 and FieldNumbers(*spring.numbers[0]).rest_length == 0.4
 
 
+WALL = """
+[[collider]]
+name = "Wall"
+mesh = "bar.npz"
+motion = [0, 0, -2]
+absorption = [[1, 0], [3, 0.5]]
+[[collider]]
+mesh = "bar.npz"
+motion = [0, 0, -3]
+"""
+
+
+def test_colliders_absorb_what_lets_them(scene):
+    job = read_scene(scene(WALL, table(type="WIND", use_absorption=True), table(type="WIND")))
+    (wall,) = job.absorbers
+    assert (wall.name, wall.absorption.tolist()) == ("Wall", [0.0, 0.25, 0.5, 0.5]) and len(job.colliders) == 2
+    assert np.array_equal(wall.positions, job.colliders[0].positions)
+    assert [field.absorbers for field in job.force_fields] == [(0,), ()]
+
+
+@pytest.mark.parametrize("absorption", ["-0.1", "1.1", "[[1, 0], [3, 2]]", '"all"'])
+def test_an_absorption_that_is_no_part_is_named(scene, capsys, absorption):
+    assert cli.main([str(scene(WALL.replace("[[1, 0], [3, 0.5]]", absorption)))]) == 1
+    assert "The absorption of collider 1 is" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
@@ -112,6 +138,7 @@ def test_every_type_is_read_and_keeps_its_own_numbers(scene):
         ({"type": "DRAG", "strength": 3}, "Unknown entry “strength” in force_field 1, a field of the type DRAG"),
         ({"type": "DRAG", "flow": 3}, "Unknown entry “flow”"),
         ({"type": "WIND", "use_gravity_falloff": True}, "Unknown entry “use_gravity_falloff”"),
+        ({"type": "WIND", "use_absorption": 1}, "use_absorption of force_field 1 is 1. Write true"),
         ({"type": "FORCE", "use_gravity_falloff": 1}, "use_gravity_falloff of force_field 1 is 1. Write true"),
         ({"type": "WIND", "strength": "strong"}, "The strength of force_field 1 is 'strong'. Give [[frame, value]"),
         ({"type": "WIND", "strength": [[3, 1], [2, 1]]}, "The strength of force_field 1 is no list"),
