@@ -16,6 +16,7 @@ from ..core.simulation.disk_space import check_disk_space, expected_bytes, size_
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
+from ..core.simulation.lending import borrow
 from ..core.simulation.store_lock import locked
 from . import choices, forecasts
 from . import job as child
@@ -50,9 +51,8 @@ def prepare(
     except StoreError:
         cache_owner.delete_empty(folder)
         raise
-    if not any(store.read_kept(kind) for kind in ("mesh", "subspace")):
-        for folder in (job_in.unsaved_live_path(obj), job_in.live_path(obj)):
-            store.take_kept(FrameStore(folder))
+    lenders = [FrameStore(folder) for folder in (job_in.live_path(obj), job_in.unsaved_live_path(obj))]
+    borrow(store, lenders, job.solver.modes)
     _note_folder(obj, store)
     _note_warnings(obj, job)
     return job, store

@@ -18,6 +18,7 @@ import bpy
 from ..core.errors import SinewError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
+from ..core.simulation.lending import borrow
 from . import baking, live_edits, live_scene
 from . import job as child
 from .bridge import job_in
@@ -143,9 +144,7 @@ def _store(obj: Any, job: Job) -> FrameStore:
     lenders = [FrameStore(job_in.unsaved_live_path(obj))]
     if baking.has_store(obj):
         lenders.append(baking.open_store(obj))
-    for lender in lenders:
-        if store.read_kept("subspace") is None:
-            store.take_kept(lender)
+    borrow(store, lenders, job.solver.modes)
     return store
 
 

@@ -192,6 +192,11 @@ class SubspaceParts(NamedTuple):
         """The chosen tets."""
         return Cubature(self.tets, self.volumes, self.clusters)
 
+    def at(self, cubature: Cubature) -> SubspaceParts:
+        """The same with other chosen tets."""
+        tets, volumes, clusters = cubature
+        return self._replace(tets=tets, volumes=volumes, clusters=clusters)
+
 
 def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_untold) -> SubspaceParts:
     """The subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 a mode

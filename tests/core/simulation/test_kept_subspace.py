@@ -7,7 +7,8 @@ import pytest
 from sinew.core.simulation import kept_subspace as module
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
-from sinew.core.simulation.kept_subspace import kept_subspace, subspace_key, unpack
+from sinew.core.simulation.kept_subspace import kept_subspace, modes_key, unpack
+from sinew.core.simulation.lending import borrow
 from sinew.core.simulation.prepare import Stopped, prepare
 from sinew.core.subspaces.reduced_model import STEPS
 
@@ -46,11 +47,43 @@ def test_it_is_found_once(model, store, monkeypatch):
         kept_subspace(model, MODES + 1, POINTS, store)
 
 
-def test_what_it_is_found_from_is_in_its_key(job, model):
-    keys = {subspace_key(model, *numbers) for numbers in ((MODES, POINTS), (MODES, POINTS + 1), (MODES + 1, POINTS))}
+def test_what_modes_are_found_from_is_in_their_key(job, model):
     softer = replace(job, materials=(replace(job.materials[0], youngs_modulus=2e4), *job.materials[1:]))
-    keys.add(subspace_key(prepare(softer).model, MODES, POINTS))
-    assert len(keys) == 4
+    keys = {modes_key(model, MODES), modes_key(model, MODES + 1), modes_key(prepare(softer).model, MODES)}
+    assert len(keys) == 3
+
+
+def test_other_points_keep_the_modes(model, store, monkeypatch):
+    first = kept_subspace(model, MODES, POINTS, store)[0].parts
+    monkeypatch.setattr(module, "find_subspace", never)
+    second = kept_subspace(model, MODES, 2 * POINTS, store)[0].parts
+    assert len(second.tets) > len(first.tets) and np.array_equal(second.transform, first.transform)
+    monkeypatch.setattr(module, "find_cubature", never)
+    assert np.array_equal(kept_subspace(model, MODES, 2 * POINTS, store)[0].parts.tets, second.tets)
+
+
+def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypatch):
+    first = kept_subspace(model, MODES, POINTS, store)[0].parts
+    stiffer = tuple(replace(each, youngs_modulus=1.7 * each.youngs_modulus) for each in job.materials)
+    other = prepare(replace(job, materials=stiffer)).model
+    anew = kept_subspace(other, MODES, POINTS, None)[0].parts
+    for name in ("find_subspace", "find_cubature", "felt_share"):
+        monkeypatch.setattr(module, name, never)
+    parts = kept_subspace(other, MODES, POINTS, store)[0].parts
+    assert np.array_equal(parts.tets, first.tets) and np.array_equal(parts.transform, first.transform)
+    np.testing.assert_allclose(parts.eigenvalues, 1.7 * first.eigenvalues, rtol=1e-12)
+    np.testing.assert_allclose(parts.eigenvalues, anew.eigenvalues, rtol=1e-7)
+
+
+def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path):
+    lender, outdated = (FrameStore.create(tmp_path / name, job) for name in ("lender", "outdated"))
+    for each, modes in ((lender, MODES), (outdated, MODES + 1)):
+        prepare(replace(job, solver=replace(job.solver, modes=modes)), each)
+    borrow(store, [outdated, lender], MODES)
+    borrow(outdated, [store], MODES)
+    for each in (store, outdated):
+        assert each.read_kept("subspace")[1] == lender.read_kept("subspace")[1]
+    assert np.array_equal(store.read_kept("mesh")[0]["tets"], lender.read_kept("mesh")[0]["tets"])
 
 
 @pytest.mark.parametrize(
