@@ -28,7 +28,7 @@ _paces: dict[str, Pace] = {}
 def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     """What the body will cost at its settings, and an icon; "" where that cannot be told."""
     from ..core.linear_solvers.available_memory import available_memory
-    from ..core.mesh.lattice import MAX_TETS
+    from ..core.mesh.tet_count import MAX_TETS
     from ..core.simulation.disk_space import size_words
     from ..core.simulation.forecast import forecast
     from .bridge.settings_in import resolution_settings, solver_settings
@@ -46,7 +46,6 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     if resolution.method == "lattice" and cost.tets > MAX_TETS:
         return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
     words = "About" if resolution.method == "lattice" else "Roughly"
-    words = "At least" if words == "About" and settings.finer_group else words
     words += f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {_time(cost.seconds)} a frame"
     free = available_memory()
     if free is not None and cost.memory > free:
@@ -81,7 +80,8 @@ def _measure(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, int]:
     from .bridge.measure_in import surface_measure
 
     place = place_of(obj)
-    key = place.below, len(obj.data.vertices), len(obj.data.polygons), tuple(map(tuple, obj.matrix_world))
+    counts = len(obj.data.vertices), len(obj.data.polygons)
+    key = place.below, counts, obj.sinew.finer_group, tuple(map(tuple, obj.matrix_world))
     now = time.monotonic()
     made, kept, measure, points = _measures.get(obj.session_uid, (0.0, (), None, 0))
     if kept != key or now > made + LASTING:

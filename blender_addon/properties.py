@@ -224,7 +224,7 @@ class SinewObject(bpy.types.PropertyGroup):
     cells_across: numeric(IntProperty, ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
     finer_group: StringProperty(
         name="Finer",
-        description="Vertex group where cells of Draft are smaller, by as much as it is painted: fingers, lips, what "
+        description="Vertex group where cells are smaller, by as much as it is painted: fingers, lips, what "
         "touches. Fine cells reach as deep as they are wide, and grow from there",
         options=set(),
     )

@@ -20,7 +20,7 @@ class Resolution(Subject):
         words, icon = forecasts.cost_words(obj, context)
         if words:
             wrapped(layout, words, context, icon)
-        _draw_finer(layout, obj, context)
+        _draw_finer(layout, obj)
         column = layout.column()
         row = column.row(align=True)
         row.prop(settings, "place")
@@ -39,16 +39,12 @@ class Resolution(Subject):
         _draw_result(layout, settings.bake, context)
 
 
-def _draw_finer(layout, obj, context):
+def _draw_finer(layout, obj):
     settings = obj.sinew
     column = layout.column()
     column.prop_search(settings, "finer_group", obj, "vertex_groups")
-    if not settings.finer_group:
-        return
-    if settings.method == "lattice":
+    if settings.finer_group:
         column.prop(settings, "finest")
-    else:
-        wrapped(column, "Draft alone is finer where it is painted so", context, "INFO")
 
 
 def _draw_result(layout, record, context):

@@ -1,4 +1,4 @@
-"""Vertex group -> how fine the lattice is at each vertex."""
+"""Vertex group -> how fine tetrahedra are at each vertex."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import SettingsError
+from ...core.mesh.finer_count import Places, places_on
+from ...core.mesh.surface_mesh import SurfaceMesh
 from .fields_in import group_weights
 
 
 def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
-    """(n,) 0 to 1, or None where nothing is painted finer, or the method does not ask for it; SettingsError when the
-    group is gone.
-    """
+    """(n,) 0 to 1, or None where nothing is painted finer; SettingsError when the group is gone."""
     settings = obj.sinew
-    if settings.method != "lattice" or not settings.finer_group or settings.finest <= 1.0:
+    if not settings.finer_group or settings.finest <= 1.0:
         return None
     if settings.finer_group not in obj.vertex_groups:
         raise SettingsError(
@@ -24,3 +24,19 @@ def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
         )
     weights = group_weights(obj, mesh, [settings.finer_group])[:, 0]
     return weights if weights.any() else None
+
+
+def fineness_between(obj: Any, mesh: Any, surface: SurfaceMesh) -> Places | None:
+    """Places spread over a surface of the mesh's vertices, with what is painted there: no more vertices than that takes
+    are asked. None where nothing is painted.
+    """
+    group = obj.vertex_groups.get(obj.sinew.finer_group) if obj.sinew.finer_group else None
+    places = places_on(surface) if group is not None else None
+    if places is None:
+        return None
+    weights = np.zeros(len(mesh.vertices))
+    for index in np.unique(surface.triangles[places.triangles]).tolist():
+        for element in mesh.vertices[index].groups:
+            if element.group == group.index:
+                weights[index] = element.weight
+    return places.painted(surface, weights) if weights.any() else None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.tet_count import SurfaceMeasure, measured
+from .finer_in import fineness_between
 from .mesh_in import object_to_world, transform, triangles_of, vertex_positions
 from .stack import Place
 
@@ -23,4 +25,7 @@ def surface_measure(obj: Any, place: Place, context: Any) -> tuple[SurfaceMeasur
     if len(mesh.vertices) == 0 or len(mesh.polygons) == 0:
         return None, len(mesh.vertices)
     positions = transform(object_to_world(obj, context.scene), vertex_positions(mesh))
-    return measured(SurfaceMesh(positions, triangles_of(mesh, mirrored=False))), len(positions)
+    surface = SurfaceMesh(positions, triangles_of(mesh, mirrored=False))
+    measure = measured(surface)
+    places = fineness_between(obj, mesh, surface)
+    return measure and replace(measure, places=places), len(positions)

@@ -3,12 +3,17 @@
 Every vertex of the surface is a vertex of the tets, so the render mesh follows exactly; more are added on its faces
 and inside until no tet is larger than asked for, or flatter than can be helped.
 
+With a field of sizes TetGen may crash where it also optimises angles (on 1 of 80 bodies, a plate): then a first run
+makes vertices after the field, and a second one, which has them all, optimises.
+
 Traps: on some bad input TetGen ends the whole process, so what can be told beforehand is refused beforehand. It fills
 whatever the outermost surface encloses: hollows are taken out afterwards, by winding number. It prints, and
 leaves files in the working folder (``foreign_module.kept_apart``). Its tets are left-handed.
 """
 
 from __future__ import annotations
+
+from types import ModuleType
 
 import numpy as np
 
@@ -17,24 +22,33 @@ from .crossings import crossing_triangles
 from .foreign_module import compiled_module, kept_apart
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
+from .tet_count import MAX_TETS
 from .tet_mesh import TetMesh, oriented
+from .wanted_size import SizeField, is_finer, size_field
 from .winding_number import WindingNumber
 
 REMEDY = "use Draft or Robust, which take any mesh"
 CELL_PART = 0.16
 """Largest tet in cubes of a cell's side: then as many tets as in the lattice fill a body."""
-SHAPE = "q1.4/10o/150"
+CELL_EDGE = 0.85
+"""Edge to ask for, in a cell's side: then edges are as much shorter than elsewhere as was painted, less a tenth."""
+REFINED = "q1.4/10"
+SHAPE = f"{REFINED}o/150"
 """Radius to shortest edge, least dihedral angle, and the largest one that is left after optimisation. Without the last
 the smallest angles of a sphere and a cube were 2 degrees instead of 4."""
 
 
-def clean_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
-    """Fill a surface with tets of about the size of the lattice's for ``cells_across``, or finer where its faces are.
+def clean_tets(
+    surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
+) -> TetMesh:
+    """Fill a surface with tets of about the size of the lattice's for ``cells_across``, or finer where its faces are;
+    and by ``finest`` where a vertex is painted (n,) with 1, by less where with less.
 
     Raises
     ------
     MeshError
-        TetGen is missing or fails, or the surface is open, crosses itself, or has faces that lie on each other.
+        TetGen is missing or fails, the surface is open, crosses itself, or has faces that lie on each other, or too
+        much is painted too fine.
     """
     wrapper = compiled_module("tetgen", "_tetgen", "TetGen")
     proper = proper_triangles(surface.positions, surface.triangles)
@@ -51,7 +65,14 @@ def clean_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     _check(points, triangles, original)
     used, renumbered = np.unique(triangles.ravel(), return_inverse=True)
     points, triangles = np.ascontiguousarray(points[used]), renumbered.reshape(-1, 3).astype(np.int32)
-    vertices, tets = _run(wrapper, points, triangles, CELL_PART / (cells_across - 0.5) ** 3)
+    cells, field = cells_across - 0.5, None
+    if is_finer(fineness, finest):
+        # Where vertices lie at the same place, the finest counts.
+        painted = np.zeros(len(original))
+        np.maximum.at(painted, merged.reshape(-1), fineness)
+        field = size_field(SurfaceMesh(cells * points, triangles), painted[used], finest, MAX_TETS)
+        field = SizeField(field.points / cells, field.tets, CELL_EDGE * field.sizes / cells)
+    vertices, tets = _run(wrapper, points, triangles, CELL_PART / cells**3, field)
     inside = WindingNumber(points, triangles).contains(vertices[tets].mean(axis=1))
     if not inside.any():
         raise MeshError("The mesh encloses nothing.", f"Make its normals consistent, or {REMEDY}.")
@@ -84,11 +105,21 @@ def _check(points: np.ndarray, triangles: np.ndarray, original: np.ndarray) -> N
         )
 
 
-def _run(wrapper, points: np.ndarray, triangles: np.ndarray, largest: float) -> tuple[np.ndarray, np.ndarray]:
-    """TetGen on points within the unit box, with tets of a volume of ``largest`` at most."""
-    mesher = wrapper.PyTetgen()
+def _run(
+    wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, largest: float, field: SizeField | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """TetGen on points within the unit box, with tets of a volume of ``largest`` at most; ``field`` has the lengths of
+    edges where they are to be shorter.
+    """
     try:
         with kept_apart():
+            if field is not None:
+                mesher = wrapper.PyTetgen()
+                mesher.load_mesh(points, triangles)
+                mesher.load_bgmesh_from_arrays(*field)
+                mesher.tetrahedralize(switches_str=f"p{REFINED}a{largest:.15f}mQ")
+                points, triangles = mesher.return_nodes(), mesher.return_trifaces()
+            mesher = wrapper.PyTetgen()
             mesher.load_mesh(points, triangles)
             mesher.tetrahedralize(switches_str=f"p{SHAPE}a{largest:.15f}Q")
             return mesher.return_nodes(), mesher.return_tets()

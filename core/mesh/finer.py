@@ -1,7 +1,6 @@
 """A lattice that is finer where it is painted so: cells are bisected there, and what then lies outside is left away.
 
-The size that is wanted of cells grows from the painted surface by ``GRADING`` of the distance, so that fine cells reach
-as deep as they are wide, and no farther. Unit: the side of a cell.
+Unit: the side of a cell.
 """
 
 from __future__ import annotations
@@ -11,20 +10,13 @@ import itertools
 import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
-from ..errors import MeshError
 from .bisection import bisect
 from .surface_depth import SurfaceDepth
 from .surface_mesh import SurfaceMesh
-from .surface_samples import sample_surface
 from .topology import FACES
+from .wanted_size import WantedSize, refuse_too_many
 
-GRADING = 0.5
-LEVELS = 16
-"""Steps in which the wanted size is rounded down."""
-SPACING = 0.25
-"""Of the places where the paint is read, in cells."""
 CELL_VOLUME = 1.0 / 12.0
 """Of a tet of the lattice."""
 NEARLY = 0.34
@@ -35,36 +27,6 @@ _SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
 """Barycentric weights of ten points spread in a tet, and of its corners."""
 SLACK = 1.4
 """Tets are halved while they are so much larger than wanted: they end between 0.7 and 1.4 of that."""
-
-
-class WantedSize:
-    """The side of cells that is wanted at points.
-
-    Parameters
-    ----------
-    surface : SurfaceMesh, in cells
-    fineness : (n,) 0 to 1, how fine it is painted at each vertex
-    finest : by how much cells are smaller where it is 1
-    """
-
-    def __init__(self, surface: SurfaceMesh, fineness: np.ndarray, finest: float) -> None:
-        painted = surface.triangles[(fineness[surface.triangles] > 0.0).any(axis=1)]
-        samples = sample_surface(surface.positions, painted, SPACING)
-        paint = samples.interpolate(np.clip(fineness, 0.0, 1.0)[:, None], painted)[:, 0]
-        places = samples.interpolate(surface.positions, painted)
-        levels = np.floor(paint * LEVELS).astype(np.int64)
-        self._trees = [
-            (finest ** (-level / LEVELS), cKDTree(places[levels == level])) for level in np.unique(levels) if level > 0
-        ]
-        self.least = min((size for size, _ in self._trees), default=1.0)
-
-    def at(self, points: np.ndarray) -> np.ndarray:
-        """(n,) for points (n,3)."""
-        wanted = np.ones(len(points))
-        for size, tree in self._trees:
-            distance, _ = tree.query(points, distance_upper_bound=(1.0 - size) / GRADING)
-            wanted = np.minimum(wanted, size + GRADING * distance)
-        return wanted
 
 
 def refine(
@@ -78,11 +40,7 @@ def refine(
     least = SLACK * CELL_VOLUME * wanted.least**3
 
     def too_large(corners: np.ndarray) -> np.ndarray:
-        if len(corners) > most:
-            raise MeshError(
-                f"What is painted finer makes more than {most / 1e6:.0f} million tetrahedra.",
-                "Lower Finer By or Cells Across, or paint less.",
-            )
+        refuse_too_many(len(corners), most)
         e = corners[:, 1:] - corners[:, :1]
         volumes = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
         large = volumes > least

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import MeshError
 from ..jit import kernel
-from .finer import WantedSize, refine
+from .finer import refine
 from .lattice_cells import (
     add_tet,
     face_neighbour,
@@ -30,11 +30,11 @@ from .lattice_cells import (
 )
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles, sample_surface
-from .tet_count import expected_tets, measured
+from .tet_count import MAX_TETS, expected_tets, measured
 from .tet_mesh import TetMesh
+from .wanted_size import WantedSize, is_finer
 from .winding_number import WindingNumber
 
-MAX_TETS = 2_000_000
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 LEAST_FILL = 0.1
@@ -91,9 +91,9 @@ def lattice_tets(
 
     ids, lattice_points, tets = _collect(masks)
     lattice_points, at_border = 0.5 * lattice_points, _members(border, ids)
-    if fineness is not None and finest > 1.0:
+    if is_finer(fineness, finest):
         scaled = SurfaceMesh(points, triangles)
-        size = WantedSize(scaled, fineness, finest)
+        size = WantedSize.on(scaled, fineness, finest)
         lattice_points, tets, at_border = refine(lattice_points, tets, at_border, scaled, size, MAX_TETS)
     fill = _fill(lattice_points, tets, at_border, winding)
     return TetMesh((lattice_points - middle) * cell_side + centre, tets, fill)

@@ -15,23 +15,28 @@ from ..errors import MeshError
 from .foreign_module import compiled_module, kept_apart
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
+from .tet_count import MAX_TETS
 from .tet_mesh import TetMesh, oriented
+from .wanted_size import SizeField, is_finer, size_field
 
 _MODULE = "PyfTetWildWrapper"
 _ENVELOPE = 1e-3
 """Allowed distance from the surface as a part of the bounding box's diagonal: fTetWild's own default."""
+_EVENLY = SizeField(np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.empty(0))
 
 
-def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
+def robust_tets(
+    surface: SurfaceMesh, cells_across: int, fineness: np.ndarray | None = None, finest: float = 1.0
+) -> TetMesh:
     """Fill a surface with tets of an edge length of about its longest side / ``cells_across``.
 
     The tets follow the surface within a thousandth of its size; vertices may lie outside by as much. Takes seconds to
-    minutes.
+    minutes. Edges are shorter by ``finest`` where a vertex is painted (n,) with 1, by less where with less.
 
     Raises
     ------
     MeshError
-        The module is missing, it fails, or the surface encloses nothing.
+        The module is missing, it fails, the surface encloses nothing, or too much is painted too fine.
     """
     wrapper = compiled_module("pytetwild", _MODULE, "fTetWild")
     proper = proper_triangles(surface.positions, surface.triangles)
@@ -43,7 +48,12 @@ def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     low = surface.positions[used].min(axis=0)
     size = surface.size
     points = np.ascontiguousarray((surface.positions[used] - low) / size)
-    vertices, tets = _run(wrapper, points, triangles.reshape(-1, 3).astype(np.uint32), 1.0 / cells_across)
+    triangles = triangles.reshape(-1, 3).astype(np.uint32)
+    sizing = _EVENLY
+    if is_finer(fineness, finest):
+        field = size_field(SurfaceMesh(cells_across * points, triangles), fineness[used], finest, MAX_TETS)
+        sizing = SizeField(field.points / cells_across, field.tets, field.sizes / cells_across)
+    vertices, tets = _run(wrapper, points, triangles, 1.0 / cells_across, sizing)
     if len(tets) == 0:
         raise MeshError(
             "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
@@ -51,11 +61,12 @@ def robust_tets(surface: SurfaceMesh, cells_across: int) -> TetMesh:
     return oriented(vertices * size + low, tets)
 
 
-def _run(wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float) -> tuple[np.ndarray, np.ndarray]:
-    """fTetWild on points within the unit box."""
+def _run(
+    wrapper: ModuleType, points: np.ndarray, triangles: np.ndarray, edge: float, sizing: SizeField
+) -> tuple[np.ndarray, np.ndarray]:
+    """fTetWild on points within the unit box; ``sizing`` has the lengths of edges where they are not ``edge``."""
     optimize, skip_simplify, coarsen, quiet, vtk_ordering, keep_outside = True, False, False, True, False, False
     edge_ratio, stop_energy, threads, rounds, log_level = 0.05, 10.0, 0, 80, 6  # its defaults; log: critical only
-    sizing = (np.empty((0, 3)), np.empty((0, 4), dtype=np.int32), np.empty(0))
     shape = (optimize, skip_simplify, edge_ratio, edge, _ENVELOPE, stop_energy, coarsen)
     manner = (threads, rounds, log_level, quiet, vtk_ordering, keep_outside)
     try:

@@ -15,14 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .finer_count import Places, finer_parts, places_on
 from .surface_mesh import SurfaceMesh
 from .surface_samples import proper_triangles
 
+MAX_TETS = 2_000_000
+"""More are refused."""
 CELL_TETS = 12.0
 SHEET_TETS = 10.0
 """Tets that a plane of one cell's area cuts on average: 12 tets a cell times their mean width of 0.82 cell sides."""
 ROBUST_CELL_TETS = 8.5
 """Of fTetWild in a cube of its edge length."""
+CLEAN_FINER = 0.75
+"""Tets of TetGen where they are painted finer, in those that the lattice would have more."""
 CLEAN_FACE_TETS, ROBUST_FACE_TETS = 4.0, 1.5
 """Tets for each triangle where the triangles are finer than the cells: 2 to 6, and 1 to 5, were counted."""
 
@@ -30,7 +35,7 @@ CLEAN_FACE_TETS, ROBUST_FACE_TETS = 4.0, 1.5
 @dataclass(frozen=True)
 class SurfaceMeasure:
     """What counts of a surface: longest side (m), enclosed volume (m³), area (m²), number of triangles, and openness:
-    0 where it is closed, 1 for a flat sheet.
+    0 where it is closed, 1 for a flat sheet; and places on it, where some of it is painted finer.
     """
 
     size: float
@@ -38,6 +43,7 @@ class SurfaceMeasure:
     area: float
     triangles: int
     openness: float
+    places: Places | None = None
 
     @property
     def thickness(self) -> float:
@@ -45,8 +51,8 @@ class SurfaceMeasure:
         return 2.0 * self.volume / self.area
 
 
-def measured(surface: SurfaceMesh) -> SurfaceMeasure | None:
-    """Figures of a surface, or None where no triangle has an area."""
+def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
+    """Figures of a surface, or None where no triangle has an area; ``fineness`` (n,) is what is painted finer."""
     triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     if len(triangles) == 0:
         return None
@@ -57,20 +63,26 @@ def measured(surface: SurfaceMesh) -> SurfaceMeasure | None:
     box = np.ptp(used, axis=0)
     areas = np.linalg.norm(doubled, axis=1)
     openness = float(np.linalg.norm(doubled.sum(axis=0)) / areas.sum())
+    places = None if fineness is None else places_on(surface)
+    places = places and places.painted(surface, fineness)
     return SurfaceMeasure(
-        float(box.max()), min(volume, float(box.prod())), 0.5 * float(areas.sum()), len(triangles), openness
+        float(box.max()), min(volume, float(box.prod())), 0.5 * float(areas.sum()), len(triangles), openness, places
     )
 
 
-def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int) -> float:
-    """About how many tets a method (``ResolutionSettings.method``) makes."""
+def expected_tets(measure: SurfaceMeasure, method: str, cells_across: int, finest: float = 1.0) -> float:
+    """About how many tets a method (``ResolutionSettings.method``) makes, finer by ``finest`` where it is painted."""
+    side = measure.size / (cells_across if method == "robust" else cells_across - 0.5)
+    cells, squares = measure.volume / side**3, measure.area / side**2
+    if measure.places is not None and finest > 1.0:
+        deeper, wider = finer_parts(measure.places, side, finest, measure.volume / measure.area)
+        more = CLEAN_FINER if method == "clean" else 1.0
+        cells, squares = cells + more * squares * deeper, squares * wider
     if method == "robust":
-        edge = measure.size / cells_across
-        return float(np.hypot(ROBUST_CELL_TETS * measure.volume / edge**3, ROBUST_FACE_TETS * measure.triangles))
-    side = measure.size / (cells_across - 0.5)
-    full = CELL_TETS * measure.volume / side**3
+        return float(np.hypot(ROBUST_CELL_TETS * cells, ROBUST_FACE_TETS * measure.triangles))
+    full = CELL_TETS * cells
     if method == "lattice":
-        return full + 0.5 * SHEET_TETS * (1.0 + measure.openness) * measure.area / side**2
+        return full + 0.5 * SHEET_TETS * (1.0 + measure.openness) * squares
     # A thin body has tets as small as it is thick, wherever that is.
     thin = measure.area / max(measure.thickness, 1e-3 * measure.size) ** 2
     return float(np.sqrt(full**2 + thin**2 + (CLEAN_FACE_TETS * measure.triangles) ** 2))

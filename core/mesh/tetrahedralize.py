@@ -22,7 +22,7 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
         Metres; open, non-manifold, self-intersecting, inside-out is fine, but for ``clean``.
     resolution : ResolutionSettings
     fineness : (n,) or None
-        How much finer than elsewhere the lattice is at each vertex, 0 to 1; the other methods do not ask.
+        How much finer than elsewhere tets are at each vertex, 0 to 1 (``ResolutionSettings.finest``).
 
     Raises
     ------
@@ -30,10 +30,7 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
         Nothing can be filled, or too many tets would be needed.
     """
     surface.validate()
-    if resolution.method == "lattice":
-        tets = lattice_tets(surface, resolution.cells_across, fineness, resolution.finest)
-    else:
-        tets = METHODS[resolution.method](surface, resolution.cells_across)
+    tets = METHODS[resolution.method](surface, resolution.cells_across, fineness, resolution.finest)
     if len(tets.tets) == 0:
         raise MeshError(
             "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
@@ -41,4 +38,4 @@ def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, finenes
     return tets
 
 
-METHODS = {"robust": robust_tets, "clean": clean_tets}
+METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}

@@ -152,7 +152,7 @@ class ResolutionSettings:
     )
 
     finest: float = _number(
-        2.0, 1.0, 8.0, "", "How many times smaller cells of Draft are where they are painted finer, no unit: 2 to 4"
+        2.0, 1.0, 8.0, "", "How many times smaller cells are where they are painted finer, no unit: 2 to 4"
     )
 
     METHODS = ("lattice", "robust", "clean")

@@ -54,7 +54,7 @@ def forecast(
     pace: Pace | None = None,
 ) -> Forecast:
     """The cost of a body with so many surface vertices."""
-    tets = expected_tets(measure, resolution.method, resolution.cells_across)
+    tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
     known = pace or Pace(USUAL_SECONDS.get(solver.solver, USUAL_SECONDS["mixed_fem"]), int(PACE_TETS), PACE_MODES)
     if in_subspace(solver):
         growth = (solver.modes / max(known.modes, 1)) ** REDUCED_GROWTH

@@ -61,7 +61,7 @@ class Job:
         A track of what maps the object's own coordinates to world space in metres, for interfaces that write results
         back; of the simulation, pins that lie on a line turn with it. Identity by default.
     fineness : (n,) float64 or None
-        How much finer than elsewhere the lattice is at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
+        How much finer than elsewhere tetrahedra are at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
     start : (n, 3) float64 or None
         Where the surface is at ``frame_start``, world space, metres; None where the rest shape is.
     springs, colliders : tuples of Spring and of Collider

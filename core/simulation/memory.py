@@ -90,13 +90,13 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     available = available_memory() if available is None else available
     if available is None or job.resolution.method != "lattice":
         return
-    measure = measured(job.surface)
+    measure = measured(job.surface, job.fineness)
     if measure is None:
         return  # the tetrahedralisation tells
     other, factors = outside_bytes(job), 1 + _field_factors(job) + _axis_factors(job)
 
     def needed(cells: int) -> float:
-        tets = expected_tets(measure, job.resolution.method, cells)
+        tets = expected_tets(measure, job.resolution.method, cells, job.resolution.finest)
         if in_subspace(job.solver):
             return _reduced(job, tets, tets / TETS_A_VERTEX, other)
         return least_memory(tets, other, factors)

@@ -110,16 +110,15 @@ def test_cells_are_finer_where_a_group_says_so(body, saved):
     plain = tets()
     body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
     body.sinew.finer_group, body.sinew.finest = "Fine", 4.0
-    assert forecasts.cost_words(body, bpy.context)[0].startswith("At least")
     assert tets() > 2 * plain
+    words = forecasts.cost_words(body, bpy.context)[0]
+    assert words.startswith("About ")
+    assert int(words.split()[1].replace(",", "")) == pytest.approx(body.sinew.bake.tets, rel=0.3)
     bpy.ops.sinew.bake()
     assert body.sinew.bake.status == "DONE"
     body.vertex_groups["Fine"].add([4], 1.0, "REPLACE")
     bpy.ops.sinew.check_bake()
     assert "resolution (where it is finer)" in body.sinew.bake.stale
-    body.sinew.method = "clean"
-    assert make_job(body, bpy.context).fineness is None
-    body.sinew.method = "lattice"
     body.vertex_groups.remove(body.vertex_groups["Fine"])
     with pytest.raises(RuntimeError, match="is not there any more"):
         bpy.ops.sinew.bake()
@@ -150,6 +149,22 @@ def test_handles_move_the_rest_shape_wherever_the_body_begins(body, saved, evalu
     assert [tuple(vertex.co) for vertex in body.data.vertices] == before
     bpy.ops.sinew.check_bake()
     assert record.stale == ""
+
+
+@pytest.mark.parametrize(("method", "package"), [("robust", "pytetwild"), ("clean", "tetgen")])
+def test_other_methods_are_finer_where_a_group_says_so(body, saved, method, package):
+    if PathFinder.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    body.sinew.method = method
+    bpy.ops.sinew.tetrahedralize()
+    plain, fingerprint = body.sinew.bake.tets, make_job(body, bpy.context).fingerprints()["resolution"]
+    expected = forecasts.cost_words(body, bpy.context)[0]
+    body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
+    body.sinew.finer_group, body.sinew.finest = "Fine", 4.0
+    assert make_job(body, bpy.context).fingerprints()["resolution"] != fingerprint
+    bpy.ops.sinew.tetrahedralize()
+    assert body.sinew.bake.tets > 1.1 * plain
+    assert forecasts.cost_words(body, bpy.context)[0] != expected
 
 
 def test_a_body_begins_in_its_pose_and_is_drawn_to_its_rest_shape(body, saved, evaluated):

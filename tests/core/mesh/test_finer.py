@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.errors import MeshError
-from sinew.core.mesh import lattice
 from sinew.core.mesh.embedding import embed
 from sinew.core.mesh.finer import _hanging_together, _stars
 from sinew.core.mesh.lattice import lattice_tets
@@ -95,11 +93,3 @@ def test_the_same_paint_gives_the_same_bits():
     surface = BODIES["self_intersecting"]()
     one, two = (lattice_tets(surface, CELLS, painted_at_top(surface), 3.0) for _ in range(2))
     assert one.tets.tobytes() == two.tets.tobytes() and one.rest_positions.tobytes() == two.rest_positions.tobytes()
-
-
-def test_too_many_are_refused(monkeypatch):
-    surface = sphere()
-    monkeypatch.setattr(lattice, "MAX_TETS", 20_000)
-    with pytest.raises(MeshError, match="painted finer") as caught:
-        lattice_tets(surface, 10, np.ones(len(surface.positions)), 8.0)
-    assert "Finer By" in caught.value.remedy

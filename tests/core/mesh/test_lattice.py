@@ -11,9 +11,10 @@ from scipy.sparse.csgraph import connected_components
 from sinew.core.errors import MeshError
 from sinew.core.mesh import lattice_cells
 from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.lattice import MAX_TETS, lattice_tets
+from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.quality import quality
 from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.mesh.tet_count import MAX_TETS
 from sinew.core.mesh.tetrahedralize import tetrahedralize
 from sinew.core.mesh.topology import components, used_vertices
 from sinew.core.model.settings import ResolutionSettings
