@@ -113,13 +113,17 @@ def _table() -> Iterable[Row]:
 def _meshes() -> Iterable[Row]:
     """The same modes and points: a step's cost has no part of the mesh."""
     warm_up(ignore)
-    models = [bent_beam(cells)[0] for cells in MESHES]
+    bodies = [bent_beam(cells) for cells in MESHES]
+    models = [model for model, _start in bodies]
     runs = [(skinning_subspace(model, 10, 192).model, "subspace_mixed_fem") for model in models]
     tets = [len(model.mesh.tets) for model in models]
     costs = [1e3 * cost["whole"] for cost in _per_iteration(runs)]
     for count, cost in zip(tets, costs, strict=True):
         yield row("meshes", f"Mixed FEM iteration, {count} tets", cost, "ms")
     yield row("meshes", "slowest / fastest", max(costs) / min(costs), "", at_most=1.1)
+    (full,) = iteration_cost(*bodies[-2], ("mixed_fem",), 1)
+    yield row("meshes", f"full-space iteration, {tets[-2]} tets", full.whole, "s")
+    yield row("meshes", f"full space / subspace, {tets[-2]} tets", 1e3 * full.whole / costs[-2])
     draw(
         "subspace", "meshes", [Plot("10 modes, 192 points", "tets", "ms an iteration", [Curve("", tets, costs, "ko-")])]
     )
