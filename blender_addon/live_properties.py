@@ -17,6 +17,15 @@ SHOWN = (
     ("CLUSTERS", "Clusters", "The parts of the body that stand for one cubature point each"),
     ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
 )
+PREVIEWS = (
+    ("CARD", "Graphics Card", "The card moves the vertices: quick, lit as in Solid mode, and with the colors of Show"),
+    (
+        "MESH",
+        "Mesh",
+        "A temporary object is moved: slower, with its shaders in Material Preview and Rendered, without the colors of "
+        "Show. Where the card refuses its part this is what is seen",
+    ),
+)
 
 
 class SinewLive(bpy.types.PropertyGroup):
@@ -33,6 +42,7 @@ class SinewLive(bpy.types.PropertyGroup):
         step=1000,
         options=set(),
     )
+    preview: EnumProperty(name="Preview", description="Who draws the body", items=PREVIEWS, options=set())
     show: EnumProperty(name="Show", description="How the body is colored", items=SHOWN, options=set())
     mode: IntProperty(
         name="Mode",

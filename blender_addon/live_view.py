@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from typing import TYPE_CHECKING, Any
 
 import blf
@@ -36,7 +38,8 @@ add_handler, remove_handler = bpy.types.SpaceView3D.draw_handler_add, bpy.types.
 class View:
     """Draws the session's body into every 3D View of its scene until :meth:`remove`.
 
-    Where the graphics card refuses, a mesh that stands in for the body is moved instead (``refused`` says why).
+    Where the artist wants so, or the graphics card refuses (``refused`` says why), a mesh that stands in for the body
+    is moved instead.
     """
 
     def __init__(self, session: Session) -> None:
@@ -92,13 +95,23 @@ class View:
         self._shown = None
 
     def fall_back(self) -> None:
-        """Where the card has refused: move a mesh in the scene instead, anew where saving or an undo took it away."""
+        """Where the card has refused, or the artist wants so: move a mesh in the scene instead, anew where saving or an
+        undo took it away.
+        """
         obj = self._session.object
-        if not self.refused or obj is None:
+        if obj is None:
+            return
+        settings = obj.sinew.live
+        if self.refused and settings.preview == "MESH":
+            self.refused = settings.message = ""  # the card may try again when it is chosen again
+        if not self.refused and settings.preview == "CARD":
+            self.put_away()
+            self._stand_in = None
             return
         if self._stand_in is None:
             self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self._triangles)
-            obj.sinew.live.message = f"{self.refused} The mesh itself is moved instead."
+        if self.refused and not settings.message:
+            settings.message = f"{self.refused} The mesh itself is moved instead."
         if not self._stand_in.is_there:
             self._stand_in.move(self.positions())
 
@@ -123,6 +136,8 @@ class View:
         if obj is None or self.refused or not live_sight.is_seen(obj, session.stage, context):
             return
         settings = obj.sinew.live
+        if settings.preview == "MESH":
+            return
         try:
             self._colour(settings)
             region = context.region_data
@@ -135,7 +150,15 @@ class View:
                 pixel_size=context.preferences.system.pixel_size,
             )
         except PreviewError as error:
-            self.refused = str(error)
+            self._refuse(str(error))
+        except Exception as error:  # noqa: BLE001 - let out, it would be printed at each redraw, and no body be seen
+            traceback.print_exc()
+            self._refuse(f"The body cannot be drawn by the graphics card ({error}).")
+
+    def _refuse(self, reason: str) -> None:
+        """Draw no more; the next beat of the timer moves a mesh instead."""
+        self.refused = reason
+        print(f"sinew: {reason}", file=sys.stderr)
 
     def _colour(self, settings: Any) -> None:
         shown = (settings.show, settings.mode)

@@ -164,6 +164,10 @@ def _add_keys() -> None:
         item = keymap.keymap_items.new("sinew.live_grab", "LEFTMOUSE", "PRESS", ctrl=with_ctrl)
         item.properties.pin = with_ctrl
         _keys.append((keymap, item))
+    item = keymap.keymap_items.new("sinew.live_play", "P", "PRESS")
+    item.properties.by_key = True
+    _keys.append((keymap, item))
+    _keys.append((keymap, keymap.keymap_items.new("sinew.live_step", "RIGHT_ARROW", "PRESS", repeat=True)))
     keymap = configuration.keymaps.new(name="Weight Paint", space_type="EMPTY")
     for modifier, mode in (({}, "NORMAL"), ({"ctrl": True}, "INVERT"), ({"shift": True}, "SMOOTH")):
         item = keymap.keymap_items.new("sinew.paint_stroke", "LEFTMOUSE", "PRESS", **modifier)

@@ -1,11 +1,20 @@
 """Drag the body that is played with. Modal only while the mouse button is down."""
 
+from typing import Any
+
 import bpy
 from bpy.props import BoolProperty
 
 from ..blender_addon import live, live_pick, live_sight
 
-HINT = "Drag: Pull    Release: Let Go    Ctrl: Leave It Pinned    Esc, Right Mouse: Let Go"
+HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
+"""Words and icons of the status bar while the button is down."""
+
+
+def draw_hints(header: Any, context: Any) -> None:
+    """Draw the status bar in Blender's place."""
+    for text, icon in HINTS:
+        header.layout.label(text=text, icon=icon)
 
 
 class SINEW_OT_live_grab(bpy.types.Operator):
@@ -34,7 +43,7 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         self._strength = live.strength_of(obj, context.scene)
         self._pull(context, where)
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(HINT)
+        context.workspace.status_text_set(draw_hints)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -66,7 +75,8 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         live.grab(self._drag.vertex, self._drag.target(context, where), self._strength)
 
     def _end(self, context: bpy.types.Context) -> set[str]:
-        context.workspace.status_text_set(None)
+        # A window that is being closed may have none any more; the bar is that of all of them.
+        (context.workspace or bpy.data.workspaces[0]).status_text_set(None)
         return {"FINISHED"}
 
 

@@ -1,6 +1,7 @@
 """Play with the body in the viewport: begin, pause, go on."""
 
 import bpy
+from bpy.props import BoolProperty
 
 from ..blender_addon import live
 from . import polls
@@ -15,10 +16,21 @@ class SINEW_OT_live_play(bpy.types.Operator):
     )
     bl_options = set()
 
+    by_key: BoolProperty(
+        name="By Key",
+        description="Asked for by P, which pauses and goes on, but begins nothing",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         session = live.session_of(context.object)
         return session is not None and session.state.ready or polls.can_play(cls, context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if self.by_key and live.session_of(context.object) is None:
+            return {"PASS_THROUGH"}
+        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         session = live.session_of(context.object)

@@ -27,6 +27,9 @@ class Live(Subject):
         column.prop(settings, "rate")
         column.prop(settings, "strength")
         column = layout.column()
+        column.prop(settings, "preview")
+        column = column.column()
+        column.active = settings.preview == "CARD"
         column.prop(settings, "show")
         if settings.show == "WEIGHTS":
             column.prop(settings, "mode")
@@ -95,12 +98,21 @@ def _draw_state(layout, session, context):
 def status_hints(header: Any, context: Any) -> None:
     """At the left of the status bar, while a body is played with."""
     session = live.current()
-    if session is None or not session.state.ready:
+    if session is None:
         return
     layout = header.layout
-    for text, icon in (("Grab", "MOUSE_LMB_DRAG"), ("Pin", "EVENT_CTRL"), ("Stop", "EVENT_ESC")):
+    for text, icon in hints(session.state):
         layout.label(text=text, icon=icon)
     layout.separator()
+
+
+def hints(state: Any) -> list[tuple[str, str]]:
+    """Words and icons of what mouse and keys do now."""
+    if not state.ready:
+        return [("Cancel", "EVENT_ESC")]
+    pause, end = "Pause" if state.playing else "Play", "End Take" if state.recording else "Stop"
+    mouse = [("Grab", "MOUSE_LMB_DRAG"), ("Pin", "EVENT_CTRL")]
+    return [*mouse, (pause, "EVENT_P"), ("Step", "EVENT_RIGHT_ARROW"), (end, "EVENT_ESC")]
 
 
 CLASSES = panels(Live, "live") + panels(Unplayable, "unplayable", bl_options={"DEFAULT_CLOSED"})

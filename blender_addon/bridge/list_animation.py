@@ -39,8 +39,12 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
 
 def animated(obj: Any, path: str) -> set[str]:
     """Names of the properties at a data path, such as ``sinew.materials[0]``, that F-curves or drivers set."""
-    found = (curve.data_path for curves in _curve_lists(obj) for curve in curves)
-    return {each[len(path) + 1 :] for each in found if each.startswith(f"{path}.")}
+    return {each[len(path) + 1 :] for each in animated_paths(obj) if each.startswith(f"{path}.")}
+
+
+def animated_paths(obj: Any) -> set[str]:
+    """Data paths of all that F-curves or drivers set on an object."""
+    return {curve.data_path for curves in _curve_lists(obj) for curve in curves}
 
 
 def _curve_lists(obj: Any) -> Iterator[Any]:

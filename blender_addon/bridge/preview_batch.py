@@ -90,7 +90,7 @@ def texture_of(texels: np.ndarray, per_row: int) -> Any:
     if rows > most or width > most:
         raise PreviewError(
             f"{count} vertices with {each} texels do not fit into a texture of {most} x {most}.",
-            "Set Modes lower, or switch the preview off.",
+            "Set Modes lower, or Preview to Mesh.",
         )
     filled = np.zeros(rows * width * 4, dtype=np.float32)
     filled[: texels.size] = texels.ravel()
@@ -100,7 +100,7 @@ def texture_of(texels: np.ndarray, per_row: int) -> Any:
     except RuntimeError as error:
         raise PreviewError(
             f"The graphics card has no room for {count} vertices with {each} texels ({error}).",
-            "Set Modes lower, or switch the preview off.",
+            "Set Modes lower, or Preview to Mesh.",
         ) from error
 
 

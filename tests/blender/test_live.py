@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon import job as child
 from sinew.blender_addon import live, live_scene, live_view
+from sinew.blender_addon.live_edits import Edits
 
 from .live_driver import drain_until, playing
 
@@ -44,6 +45,47 @@ def test_a_card_that_refuses_is_replaced_by_a_mesh(soft_body, tmp_path):
     live.stop()
     assert [o.name for o in bpy.data.objects] == ["Body"] and [m.name for m in bpy.data.meshes] == ["Body"]
     bpy.ops.wm.open_mainfile(filepath=path)
+    assert [o.name for o in bpy.data.objects] == ["Body"]
+
+
+def test_any_error_in_drawing_is_told_once_and_the_mesh_is_moved(fake_child, monkeypatch, capsys):
+    session, calls = playing(fake_child), []
+
+    def fail(settings):
+        calls.append(settings.show)
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(session.view, "_colour", fail)
+    session.view._draw_body()
+    session.view._draw_body()
+    assert len(calls) == 1 and capsys.readouterr().err.count("Traceback") == 1
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    assert fake_child.sinew.live.message.endswith("graphics card (no room). The mesh itself is moved instead.")
+    fake_child.sinew.live.preview = "MESH"
+    drain_until(lambda: not session.view.refused and not fake_child.sinew.live.message)
+    fake_child.sinew.live.preview = "CARD"
+    drain_until(lambda: "Body Live" not in bpy.data.objects)
+    session.view._draw_body()
+    assert len(calls) == 2, "it may try again"
+
+
+def test_the_mesh_is_moved_where_the_artist_wants_so(fake_child, monkeypatch):
+    bpy.ops.ed.undo_push(message="Before")
+    session, settings = playing(fake_child), fake_child.sinew.live
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(session.view, "_colour", pytest.fail)
+    settings.preview = "MESH"
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    session.view._draw_body()
+    bpy.ops.ed.undo_push(message="Preview")
+    bpy.ops.ed.undo()
+    drain_until(lambda: "Body Live" not in bpy.data.objects and bpy.data.objects["Body"].hide_get())
+    assert bpy.data.objects["Body"].sinew.live.preview == "CARD"
+    bpy.ops.ed.redo()
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    assert bpy.data.objects["Body"].sinew.live.message == "" and len(bpy.data.objects) == 2
+    live.stop()
     assert [o.name for o in bpy.data.objects] == ["Body"]
 
 
@@ -87,10 +129,45 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     live.reset(bpy.context)
     assert live.current() is not session and process.poll() is not None
     drain_until(lambda: live.current().state.ready)
-    before, fake_child.location.x = live.current(), 1.0
+    before = live.current()
+    bpy.ops.object.effector_add(type="WIND")
+    child.drain()
     assert before.pending == [] and not live.is_outdated(before)
     live.reset(bpy.context)
     assert live.current() is not before, "what is not looked at all the time is found, too"
+
+
+def test_which_edits_are_told(body, saved):
+    """Those of the body, but nothing that is animated, which differs from frame to frame."""
+    settings, scene = body.sinew, bpy.context.scene
+    spring = settings.springs.add()
+    edits, told = Edits(body, scene), []
+    assert edits.others(body, scene) == []
+
+    def edited(word, change):
+        nonlocal edits
+        change()
+        assert edits.others(body, scene) == [word]
+        told.append(word)
+        edits = Edits(body, scene)
+
+    def assign(owner, name, value):
+        return lambda: setattr(owner, name, value)
+
+    edited("mesh", assign(body.data.vertices[3], "co", (2.0, 0.0, 0.1)))
+    edited("place of the object", assign(body, "location", (1.0, 0.0, 0.0)))
+    edited("pins", assign(settings, "hold_from", 0.8))
+    edited("springs", assign(spring, "strength", 5.0))
+    edited("fields", assign(settings.field_weights, "wind", 0.5))
+    edited("rest shape", assign(settings, "rest_key", "Rest"))
+    edited("resolution", assign(settings, "finer_group", "Fine"))
+    edited("resolution", assign(settings, "simulate_after", "Hook"))
+    edited("solver", assign(scene, "gravity", (0.0, 0.0, -1.0)))
+    settings.keyframe_insert("hold_from", frame=1)
+    spring.keyframe_insert("strength", frame=1)
+    body.keyframe_insert("location", frame=1)
+    edits, body.location, settings.hold_from, spring.strength = Edits(body, scene), (0.0, 0.0, 0.0), 0.2, 1.0
+    assert edits.others(body, scene) == [] and len(told) == 9
 
 
 def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):

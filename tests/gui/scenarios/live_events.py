@@ -136,12 +136,6 @@ def in_the_same_file(gui, scene):
         bpy.ops.wm.window_close()
     yield 0.3
 
-    def refuse():
-        scene.module("live").current().view.refused = "The graphics card refuses the shader."
-
-    yield from ends_by(gui, scene, "refused", refuse)
-    gui.record("objects after a refusal", sorted(o.name for o in bpy.data.objects))
-
 
 def with_other_files(gui, scene):
     """Another file, the body deleted, the extension switched off."""
@@ -168,6 +162,10 @@ def scenario(gui):
     yield from prepared(gui, scene)
     yield from undo_and_redo(gui, scene)
     yield from in_the_same_file(gui, scene)
+    yield from load("live_windows").closed_windows(gui, scene, play)
+    yield from load("live_keys").keys(gui, scene, play)
+    yield from load("live_refused").refusals(gui, scene, play)
+    yield from load("live_cycles").cycles(gui, scene, play)
     yield from play(gui, scene)
     yield from load("live_render").renders(gui, scene)
     scene.module("live").stop()

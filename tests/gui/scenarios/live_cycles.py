@@ -1,0 +1,68 @@
+"""Playing begun and ended over and over, drawn each time by the graphics card."""
+
+import os
+from pathlib import Path
+
+import bpy
+
+BEFORE, COUNTED = 8, 24
+"""Sessions that fill what is kept for good, and those after which nothing must have been added."""
+HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
+
+
+def resources(handles, scene):
+    """How many there are of what must not grow."""
+    process = Path("/proc/self")
+    return {
+        "handlers": sum(len(getattr(bpy.app.handlers, name)) for name in HANDLERS),
+        "draw handlers": len(handles),
+        "timers": bpy.app.timers.is_registered(scene.module("job").drain),
+        "threads": len(list((process / "task").iterdir())),
+        "files": len(list((process / "fd").iterdir())),
+        "objects": len(bpy.data.objects),
+        "meshes": len(bpy.data.meshes),
+    }
+
+
+def megabytes():
+    """Resident."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def session(gui, scene, play):
+    """One, until the card has drawn a frame of it."""
+    yield from play(gui, scene)
+    preview, view = scene.module("bridge.preview_out").Preview, scene.module("live").current().view
+    draw, drawn = preview.draw, []
+    preview.draw = lambda self, *a, **b: drawn.append(draw(self, *a, **b))
+    yield from gui.wait_until(lambda: drawn, 20, "it is drawn")
+    preview.draw = draw
+    if view.refused:
+        raise RuntimeError(view.refused)
+    scene.module("live").stop()
+    yield from gui.wait_until(lambda: not bpy.app.timers.is_registered(scene.module("job").drain), 5, "its timer ends")
+
+
+def cycles(gui, scene, play):
+    """Count before and after."""
+    view, handles = scene.module("live_view"), []
+    add, remove = view.add_handler, view.remove_handler
+
+    def added(*arguments):
+        handles.append(add(*arguments))
+        return handles[-1]
+
+    def removed(handle, region):
+        handles.remove(handle)
+        remove(handle, region)
+
+    view.add_handler, view.remove_handler = added, removed
+    for _ in range(BEFORE):
+        yield from session(gui, scene, play)
+    before, size = resources(handles, scene), megabytes()
+    for _ in range(COUNTED):
+        yield from session(gui, scene, play)
+    after = resources(handles, scene)
+    view.add_handler, view.remove_handler = add, remove
+    gui.record("added by cycles", {name: after[name] - before[name] for name in before})
+    gui.record("megabytes", [size, megabytes()])

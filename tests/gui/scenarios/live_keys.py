@@ -1,0 +1,27 @@
+"""Keys while a body is played with, and what they are when none is."""
+
+
+def keys(gui, scene, play):
+    """P pauses and goes on, Right Arrow steps; without live mode both are Blender's."""
+    live = scene.module("live")
+    yield from gui.move(*gui.centre())
+    yield from gui.press("P")
+    yield 0.3
+    gui.record("P without it", live.current())
+    yield from play(gui, scene)
+    yield from gui.move(*gui.centre())
+    state, paused = live.current().state, []
+    for _ in range(2):
+        yield from gui.press("P")
+        yield 0.3
+        paused.append(state.playing)
+    gui.record("P", paused)
+    yield from gui.press("P")
+    yield from gui.wait_until(lambda: state.out == 0, 20, "it pauses")
+    frame = state.frame
+    yield from gui.press("RIGHT_ARROW")
+    yield 0.5
+    gui.record("Right Arrow", state.frame - frame)
+    yield from gui.photograph("hints")
+    live.stop()
+    yield 0.1
