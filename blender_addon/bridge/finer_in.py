@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.errors import SettingsError
-from ...core.mesh.finer_count import Places, places_on
 from ...core.mesh.surface_mesh import SurfaceMesh
 from .fields_in import group_weights
+
+if TYPE_CHECKING:
+    from ...core.mesh.finer_count import Places
 
 
 def fineness(obj: Any, mesh: Any) -> np.ndarray | None:
@@ -30,6 +32,8 @@ def fineness_between(obj: Any, mesh: Any, surface: SurfaceMesh) -> Places | None
     """Places spread over a surface of the mesh's vertices, with what is painted there: no more vertices than that takes
     are asked. None where nothing is painted.
     """
+    from ...core.mesh.finer_count import places_on  # it loads Numba, which Blender's start does not wait for
+
     group = obj.vertex_groups.get(obj.sinew.finer_group) if obj.sinew.finer_group else None
     places = places_on(surface) if group is not None else None
     if places is None:
