@@ -8,6 +8,9 @@ import pytest
 from sinew.blender_addon import job as child
 from sinew.blender_addon import live, live_scene, live_view
 from sinew.blender_addon.live_edits import Edits
+from sinew.blender_addon.live_state import LiveState
+from sinew.operators.live_grab import HINTS
+from sinew.ui.live import hints
 
 from .live_driver import drain_until, playing
 
@@ -236,3 +239,16 @@ def test_modifiers_that_are_not_drawn_are_named(body):
     assert live.not_drawn(body) == ["Subsurf", "Smooth"]
     body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
     assert live.not_drawn(body) == []
+
+
+def test_the_status_bar_says_what_keys_do_now():
+    state, icons = LiveState(1, 4, 25.0), bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+    assert hints(state) == [("Cancel", "EVENT_ESC")]
+    state.ready = True
+    assert [word for word, _ in hints(state)] == ["Grab", "Pin", "Pause", "Step", "Stop"]
+    assert {icon for _, icon in (*hints(state), *HINTS)} <= set(icons.keys())
+    state.pause()
+    state.take = [[]]
+    assert [word for word, _ in hints(state)][2:] == ["Play", "Step", "End Take"]
+    state.recorded = True
+    assert hints(state)[-1][0] == "Stop"

@@ -1,10 +1,18 @@
-"""Live mode with the mouse and the keyboard of the X server."""
+"""Live mode with the mouse and the keyboard of the X server: the panel's buttons, the body in the viewport, Esc."""
 
 import importlib.util
 from pathlib import Path
 
 import bpy
 import numpy as np
+
+LAST = 120
+"""Frames of the take: five seconds, time for a drag."""
+
+# Pixels from the left and upper edge of the sidebar, at the scale of the other scenario, when nothing is played
+# with: where a header is clicked, from the first below Live, which moves up as those above are closed; the buttons.
+LEFT, RESOLUTION, PITCH = 52, 160, 17
+PLAY, RECORD, BAKE = (60, 73), (142, 73), (60, 380)
 
 
 def load(name):
@@ -13,6 +21,18 @@ def load(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def press(gui, right, down):
+    """Click at a place in the sidebar; a button wants to be hovered over first."""
+    region = gui.region("UI")
+    x, y = region.x + right, region.y + region.height - down
+    yield from gui.point(x - 2, y)
+    yield 0.2
+    yield from gui.point(x, y)
+    yield 0.2
+    yield from gui.xdotool("click", 1)
+    yield 0.3
 
 
 def drag(gui, x, y):
@@ -24,16 +44,30 @@ def drag(gui, x, y):
         yield from gui.point(x - 20 * k, y + 10 * k)
 
 
-def scenario(gui):
-    scene = load("live")
+def show_panels(gui):
+    """The sidebar, with nothing open between Live and Bake."""
+    space = gui.area().spaces.active
+    space.show_region_ui = True
+    yield from gui.wait_until(lambda: gui.region("UI").width > 1, 5.0, "the sidebar opens")
+    yield from gui.redraw()
+    gui.region("UI").active_panel_category = "Sinew"
+    yield from gui.settle()
+    for k in range(3):
+        yield from press(gui, LEFT, RESOLUTION + k * PITCH)
+        yield from gui.settle()
+
+
+def play(gui, scene):
+    """Click Play, and wait for frames."""
     live = scene.module("live")
-    scene.make_body(gui)
-    with gui.context():
-        bpy.ops.sinew.live_choose_solver()
-        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "mouse.blend"))
-        bpy.ops.sinew.live_play("INVOKE_DEFAULT")
-    session = live.current()
-    yield from gui.wait_until(lambda: session.state.frame >= 5, 500, "five frames")
+    yield from press(gui, *PLAY)
+    yield from gui.wait_until(lambda: live.current() is not None, 5, "Play was clicked")
+    yield from gui.wait_until(lambda: live.current().state.frame >= 5, 500, "five frames")
+
+
+def drag_and_pin(gui, scene):
+    """A drag that lets go, one that pins."""
+    session = scene.module("live").current()
     vertex = scene.front_vertex(session)
     rest = session.view.positions()[vertex]
     yield from drag(gui, *scene.pixels(gui, vertex, session))
@@ -53,7 +87,70 @@ def scenario(gui):
     gui.record("pinned", [grab.pinned for grab in session.state.grabs.values()])
     gui.record("selection kept", bpy.context.view_layer.objects.active == scene.body())
     yield from gui.photograph("2-pinned")
+
+
+def shapes(obj):
+    """Of the baked frames, (f,n,3)."""
+    keys = obj.data.shape_keys.key_blocks
+    flat = np.empty((len(keys), 3 * len(obj.data.vertices)), dtype=np.float32)
+    for key, row in zip(keys, flat, strict=True):
+        key.data.foreach_get("co", row)
+    return flat
+
+
+def record(gui, scene):
+    """Click Record, drag meanwhile, until the last frame."""
+    live = scene.module("live")
+    yield from press(gui, *RECORD)
+
+    yield from gui.wait_until(lambda: live.current().state.recording, 300, "Record was clicked")
+    session = live.current()
+    yield from drag(gui, *scene.pixels(gui, scene.front_vertex(session), session))
+    gui.record("in the take", [session.state.recording, len(session.state.grabs)])
+    yield from gui.photograph("3-recording")
+    yield from gui.xdotool("mouseup", 1)
+    yield from gui.wait_until(lambda: live.current() is None, 200, "the take is done")
+    yield 0.5
+    obj = scene.body()
+    gui.record("take", [obj.sinew.bake.status, obj.sinew.bake.frames, len(obj.sinew.springs)])
+    bpy.context.scene.frame_set(LAST // 2)
+    yield from gui.photograph("4-taken")
+
+
+def bake(gui, scene):
+    """The take away but for its springs, and Bake clicked: the same frames."""
+    taken = shapes(scene.body())
+    with gui.context():
+        bpy.ops.sinew.delete_bake()
+    yield from gui.settle()
+    yield from gui.photograph("5-before-the-bake")
+    yield from press(gui, *BAKE)
+    yield from gui.wait_until(lambda: scene.module("job").current() is not None, 10, "Bake was clicked")
+    yield from gui.wait_until(lambda: scene.body().sinew.bake.status == "DONE", 300, "it is baked")
+    yield from gui.photograph("6-baked")
+    baked = shapes(scene.body())
+    gui.record(
+        "baked", [baked.shape == taken.shape and float(np.abs(baked - taken).max()), float(np.ptp(taken, 0).max())]
+    )
+
+
+def scenario(gui):
+    scene = load("live")
+    live = scene.module("live")
+    scene.make_body(gui)
+    with gui.context():
+        bpy.ops.sinew.live_choose_solver()
+        bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "mouse.blend"))
+    bpy.context.scene.frame_end = LAST
+    bpy.context.preferences.view.ui_scale = scene.SCALE
+    yield from show_panels(gui)
+    yield from gui.photograph("0-before")
+    yield from play(gui, scene)
+    yield from drag_and_pin(gui, scene)
     yield from gui.point(*gui.centre())
     yield from gui.xdotool("key", "Escape")
     yield 1.0
     gui.record("ended", [live.current() is None, scene.body().hide_get()])
+    yield from play(gui, scene)
+    yield from record(gui, scene)
+    yield from bake(gui, scene)
