@@ -23,7 +23,10 @@ LOGS = OUT / "test"
 
 LANES = 2
 
-WINDOWED = {"gui": ("trixie", "tests/gui"), "gui-sid": ("sid", "tests/gui/test_tour.py")}
+WINDOWED = {
+    "gui": ("trixie", ["tests/gui"]),
+    "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
+}
 """Parts with a window: the Debian whose Blender they run in, and their tests."""
 
 # Bytes on disk, measured and rounded up: an environment with its download cache, and what the tests themselves write.
@@ -93,7 +96,7 @@ def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outc
     if place.is_dir() and (python := windowed.python_of(place)) not in project.extension()["pythons"]:
         archive = extension_zip.build(python)
     variables = {"SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)}
-    return _pytest(part, [tests, *arguments], {**os.environ, **variables})
+    return _pytest(part, [*tests, *arguments], {**os.environ, **variables})
 
 
 def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:

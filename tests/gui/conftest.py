@@ -13,9 +13,11 @@ Photographs lie in ``out/photographs/<scenario>-<name>.png`` afterwards.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -84,6 +86,13 @@ class WindowedBlender:
         path = f"{self.session_path}/{blend}"
         return self._execute([self._blender(), "-b", path, "--command", *command], timeout)
 
+    @functools.cached_property
+    def version(self) -> tuple[int, int]:
+        """Of this Blender, (4, 3)."""
+        _code, said = self._execute([self._blender(), "--version"], 60.0)
+        major, minor = re.search(r"Blender (\d+)\.(\d+)", said).groups()
+        return int(major), int(minor)
+
     @property
     def session(self) -> Path:
         """The folder shared with the scenarios, as the tests see it."""
@@ -141,6 +150,7 @@ class WindowedBlender:
             "HOME": self.session_path,
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "LIBGL_ALWAYS_SOFTWARE": "1",
+            "OMP_NUM_THREADS": "2",
             "XDG_RUNTIME_DIR": self.session_path,
             "BLENDER_USER_RESOURCES": f"{self.session_path}/profile",
         }
