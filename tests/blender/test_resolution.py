@@ -156,14 +156,16 @@ def test_other_methods_are_finer_where_a_group_says_so(body, saved, method, pack
     if PathFinder.find_spec(package) is None:
         pytest.skip(f"{package} is not installed")
     body.sinew.method = method
-    bpy.ops.sinew.tetrahedralize()
-    plain, fingerprint = body.sinew.bake.tets, make_job(body, bpy.context).fingerprints()["resolution"]
+    fingerprint = make_job(body, bpy.context).fingerprints()["resolution"]
     expected = forecasts.cost_words(body, bpy.context)[0]
     body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
     body.sinew.finer_group, body.sinew.finest = "Fine", 4.0
     assert make_job(body, bpy.context).fingerprints()["resolution"] != fingerprint
     bpy.ops.sinew.tetrahedralize()
-    assert body.sinew.bake.tets > 1.1 * plain
+    kept, _about = baking.open_store(body).read_kept("mesh")
+    along = kept["rest_positions"][kept["tets"]].mean(axis=1)[:, 0]
+    # fTetWild's numbers differ from run to run: the ends of one run are compared.
+    assert (along > 0.75).sum() > 1.2 * (along < 0.25).sum()
     assert forecasts.cost_words(body, bpy.context)[0] != expected
 
 
