@@ -20,7 +20,8 @@ def keys(gui, scene, play):
     yield from gui.wait_until(lambda: state.out == 0, 20, "it pauses")
     frame = state.frame
     yield from gui.press("RIGHT_ARROW")
-    yield 0.5
+    yield from gui.wait_until(lambda: state.frame > frame, 20, "it steps")
+    yield 0.3
     gui.record("Right Arrow", state.frame - frame)
     yield from gui.photograph("hints")
     live.stop()
