@@ -28,7 +28,7 @@ def start(obj, mode="bake") -> child.Run:
     return run
 
 
-def drain_until(condition, seconds: float = 120.0) -> None:
+def drain_until(condition, seconds: float = 300.0) -> None:
     """Call the timer's function until the condition holds."""
     limit = time.monotonic() + seconds
     while not condition():
