@@ -40,6 +40,11 @@ STEPS = ("modes", "handles", "cubature", "projection")
 POINTS_A_MODE = 20
 """Cubature points a mode that keep clear of spurious movements ([SubMFEM23] Sec. 7.5)."""
 
+WATCHED = 500
+"""Corners of cubature tets, at most, that are asked how far a body moves: all of its rows would not stay in the
+processor's cache.
+"""
+
 TOUCHING_A_HANDLE, FEWEST_TOUCHING = 60, 500
 """Points of the surface that contact is felt at, and their least number: what lies between them sinks in."""
 
@@ -161,7 +166,8 @@ def in_basis(
     """A model in any scalar basis (n,r), some of whose unknowns are given."""
     elastic = CubatureElastic(model.elastic, basis, cubature.tets, cubature.weights)
     MA = model.mass @ basis
-    watched = np.unique(model.mesh.tets[cubature.tets])
+    corners = np.unique(model.mesh.tets[cubature.tets])
+    watched = corners[:: -(-len(corners) // WATCHED)]
     mass, nodal_masses = basis.T @ MA, MA.sum(axis=0)
     return ReducedModel(model.mesh, basis, MA, elastic, mass, nodal_masses, pinned, model.size, watched, skinning)
 
