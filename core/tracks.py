@@ -18,6 +18,12 @@ MEETS = 1e-9
 """Part of the way between two samples that is no way."""
 
 
+def once(values: np.ndarray) -> np.ndarray:
+    """Samples as contiguous float64; equal ones are made one."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    return values[:1] if len(values) > 1 and (values == values[0]).all() else values
+
+
 def steps_of(track: np.ndarray, frames: int) -> int:
     """Samples from one frame to the next; 0 where there is a single one for several frames."""
     return (len(track) - 1) // (frames - 1) if frames > 1 else 1

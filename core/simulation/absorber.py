@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import FieldError
+from ..tracks import once
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,7 @@ class Absorber:
         store = object.__setattr__
         store(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32))
         for name in ("positions", "absorption"):
-            values = np.ascontiguousarray(getattr(self, name), dtype=np.float64)
-            still = len(values) > 1 and bool((values == values[0]).all())
-            store(self, name, values[:1] if still else values)
+            store(self, name, once(getattr(self, name)))
         self._validate()
 
     def _refuse(self, what: str, remedy: str) -> FieldError:

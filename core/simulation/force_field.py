@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import FieldError
 from ..forces.field_formulas import FORMULAS, SAMPLED
 from ..forces.field_place import FALLOFFS, SHAPES, Z_DIRECTIONS, FieldForm, FieldNumbers
+from ..tracks import once
 
 UNBOUNDED = ("distance_max", "radial_max")
 """Numbers that may be infinite."""
@@ -60,7 +61,8 @@ class ForceField:
         store(self, "form", FieldForm(*self.form))
         store(self, "absorbers", tuple(self.absorbers))
         for name in ("numbers", "centres", "axes", "vertices", "normals", "samples"):
-            store(self, name, _once(getattr(self, name)))
+            if (values := getattr(self, name)) is not None:
+                store(self, name, once(values))
         if self.triangles is not None:
             store(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32))
         for name in ("low", "high"):
@@ -147,11 +149,3 @@ class ForceField:
 
 
 _BY_FRAME = ("numbers", "centres", "axes", "vertices", "normals", "samples")
-
-
-def _once(values: np.ndarray | None) -> np.ndarray | None:
-    """Values by frame, equal frames made one."""
-    if values is None:
-        return None
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    return values[:1] if len(values) > 1 and (values == values[0]).all() else values

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import ColliderError, SettingsError, SpringError
 from ..model.settings import ContactSettings
-from ..tracks import fits
+from ..tracks import fits, once
 
 Change = Callable[[np.ndarray], np.ndarray]
 """Makes a track of a job's frames one of other frames."""
@@ -108,10 +108,7 @@ class Collider:
     def __post_init__(self) -> None:
         store = object.__setattr__
         store(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32))
-        positions = np.ascontiguousarray(self.positions, dtype=np.float64)
-        if len(positions) > 1 and (positions == positions[0]).all():
-            positions = positions[:1]
-        store(self, "positions", positions)
+        store(self, "positions", once(self.positions))
         try:
             ContactSettings(friction=self.friction, thickness=self.thickness)
         except SettingsError as error:
