@@ -68,7 +68,7 @@ class Loads:
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> None:
         self._substeps = job.solver.substeps
-        self._movers: list[_Mover] = [_MovingSpring(spring, space, embedding) for spring in job.springs]
+        self._movers: list[_Mover] = []
         if job.accelerations is not None:
             field = _ReducedField if isinstance(space, ReducedModel) else _MovingField
             self._movers.append(field(job.accelerations, space, embedding, solver))
@@ -76,6 +76,8 @@ class Loads:
             self._movers += _contacts(job, model, space, choose)
         if job.force_fields:
             self._movers.append(_MovingForceFields(job.force_fields, job.absorbers, mass_points(model, space)))
+        # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
+        self._movers += [_MovingSpring(spring, space, embedding) for spring in job.springs]
 
     def at(self, frame: int, substep: int) -> tuple[Load, ...]:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""

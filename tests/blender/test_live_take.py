@@ -44,9 +44,11 @@ def pulls(rest: np.ndarray, frame: int) -> None:
 
 
 def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
-    soft_body.sinew.frame_end, soft_body.sinew.substeps = 12, 2
+    """To the bit, for where steps are cut off before they settle, the least difference may grow."""
+    soft_body.sinew.frame_end, soft_body.sinew.substeps, soft_body.sinew.max_iterations = 12, 2, 2
+    soft_body.sinew.collisions.use_ground = True
     soft_body.location, soft_body.scale = (0.3, -0.1, 0.2), (1.1, 0.9, 1.3)
-    bpy.context.scene.unit_settings.scale_length = 0.5
+    bpy.context.scene.unit_settings.scale_length = 0.1
     bpy.context.view_layer.update()
     rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
     record_take(soft_body, lambda frame: pulls(rest, frame))
@@ -62,7 +64,7 @@ def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
     launcher = [sys.executable, str(Path(__file__).with_name("command_line.py")), "bake", str(saved)]
     subprocess.run(launcher, check=True, capture_output=True)
     baked = baking.FrameStore.open(store.folder)
-    assert max(np.abs(baked.read(f) - take[f - 1]).max() for f in baked.frames()) <= 1e-9
+    assert all(np.array_equal(baked.read(f), take[f - 1]) for f in baked.frames())
 
 
 def test_a_take_may_be_kept_as_geometry_nodes(soft_body, evaluated):
@@ -94,7 +96,7 @@ def test_a_take_that_begins_in_another_shape_is_its_bake(soft_body, saved, evalu
     assert np.abs(take[0] - start).max() < 0.01 < np.abs(take[-1] - take[0]).max()
     bpy.ops.sinew.bake()
     again = baking.open_store(soft_body)
-    assert max(np.abs(again.read(f) - take[f - 1]).max() for f in again.frames()) <= 1e-9
+    assert all(np.array_equal(again.read(f), take[f - 1]) for f in again.frames())
 
 
 def test_a_stopped_take_can_be_resumed(soft_body):
