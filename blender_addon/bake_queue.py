@@ -14,6 +14,7 @@ import bpy
 from ..core.errors import SinewError
 from . import background, baking
 from . import job as child
+from .linked import is_linked
 
 PAUSE = 1.0
 """Seconds between two looks at whether Edit Mode or a running tool is left."""
@@ -35,8 +36,9 @@ _queue: Queue | None = None
 
 
 def bodies_of(scene: Any) -> list[Any]:
-    """The bodies of a scene, in the order in which they can be baked."""
-    return in_order([obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled])
+    """The bodies of a scene, in the order in which they can be baked; those of other files are baked there."""
+    enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
+    return in_order([obj for obj in enabled if not is_linked(obj)])
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:

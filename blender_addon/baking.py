@@ -44,7 +44,7 @@ def prepare(
     job = job_in.make_job(obj, context, frames, solver, on_frame)
     job.check()
     check_before_tetrahedra(job)  # here, too: the frames of the bake before are still there
-    folder = job_in.writable_folder(obj)
+    folder = cache_owner.folder_to_write(obj)
     try:
         check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
         store = FrameStore.create(folder, job)

@@ -14,7 +14,7 @@ from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from . import background, baking
 from . import job as child
-from .bridge import job_in
+from .bridge import cache_owner, job_in
 from .bridge.mesh_in import unit_scale
 from .bridge.take_out import names_of_take, put_take
 from .live_scene import Stage
@@ -98,7 +98,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
     now = job_in.make_job(obj, context)
     own = [spring for spring in now.springs if spring.name in names_of_take(obj)]
     # What the take was simulated with, which edits made meanwhile are not part of.
-    folder = job_in.writable_folder(obj)
+    folder = cache_owner.folder_to_write(obj)
     obj.sinew.bake.status = "FAILED"  # until all of it is there
     store = FrameStore.create(folder, replace(job, springs=(*job.springs, *own)))
     store.take_over(recorded)

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import baking, copying
+from ..blender_addon import baking, copying, linked
 from . import polls
 
 
@@ -28,7 +28,7 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         copied, left = 0, []
         for obj in _others(context):
-            if obj.library is not None or obj.override_library is not None or baking.source_of(obj) is not None:
+            if linked.is_linked(obj) or baking.source_of(obj) is not None:
                 left.append(f"{obj.name} (linked, or a bake)")
                 continue
             copied += 1

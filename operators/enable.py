@@ -15,9 +15,6 @@ class SINEW_OT_enable(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.mesh_object(cls, context)
-        if obj is not None and (obj.library is not None or obj.data.library is not None):
-            cls.poll_message_set("The object is linked from another file: make it local first")
-            return False
         source = obj and baking.source_of(obj)
         if source is not None:
             cls.poll_message_set(f"This is the bake of “{source.name}”")

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import bake_queue, baking, choices, job, live, live_scene, restart
+from ..blender_addon import bake_queue, baking, choices, job, linked, live, live_scene, restart
 from ..core.errors import SinewError
 
 
@@ -20,13 +20,18 @@ def in_object_mode(operator: Any, context: Any) -> bool:
 
 
 def mesh_object(operator: Any, context: Any) -> Any | None:
-    """The active mesh object, or None with a reason; none before a restart that an update asks for."""
+    """The active mesh object, or None with a reason: not one of another file, nor before a restart that an update asks
+    for.
+    """
     if words := restart.needed():
         operator.poll_message_set(words)
         return None
     obj = context.object
     if obj is None or obj.type != "MESH":
         operator.poll_message_set("Select a mesh object")
+        return None
+    if words := linked.linked_words(obj):
+        operator.poll_message_set(f"{words} {linked.REMEDY}")
         return None
     return obj
 

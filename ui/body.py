@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import baking, job, restart
+from ..blender_addon import baking, job, linked, restart
 from .bake import draw_progress
 from .places import PHYSICS, ROOTS, SIDEBAR, wrapped
 
@@ -42,6 +42,8 @@ def _draw_sidebar(layout, context):
         row.label(text=obj.name, icon="OBJECT_DATA")
         row.operator("sinew.copy_settings", text="", icon="PASTEDOWN")
         row.operator("sinew.disable", text="", icon="X")
+        if words := linked.linked_words(obj):
+            wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
     else:
         layout.operator("sinew.enable", text="Enable Sinew", icon="PHYSICS")
 

@@ -15,7 +15,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import StoreError
-from .job_in import default_folder, recorded_folder
+from .job_in import default_folder, recorded_folder, writable
 
 
 def is_own(obj: Any) -> bool:
@@ -27,6 +27,15 @@ def is_own(obj: Any) -> bool:
 def may_delete(obj: Any, folder: Path) -> bool:
     """Whether a folder that ``obj`` names, or has just named, is of no use to anything else."""
     return not (_is_another_files(folder) or _is_shared(obj, folder))
+
+
+def folder_to_write(obj: Any) -> Path:
+    """Where the next bake of ``obj`` is written, made and tried: where the last one lies if that is its own beside this
+    .blend (the object may have another name by now), else a folder of its name. StoreError when it cannot be written.
+    """
+    recorded, folder = recorded_folder(obj), default_folder(obj)
+    stays = recorded is not None and recorded.parent == Path(os.path.normpath(folder.parent)) and is_own(obj)
+    return writable(recorded if stays else folder)
 
 
 def _is_shared(obj: Any, folder: Path) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from ...core.errors import MeshError, PinError, SettingsError, SinewError, StoreError
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.simulation.job import Job
+from .. import linked
 from .acceleration_in import AccelerationSampler
 from .animation_in import MatrixSampler, OnFrame, Passage, PinSampler, at_frame, hold_threshold
 from .colliders_in import collider_samplers
@@ -114,14 +115,9 @@ def check_object(obj: Any, context: Any) -> None:
         raise MeshError(f"“{obj.name}” is not a mesh.", "Convert it to a mesh first (Object > Convert > Mesh).")
     if obj.mode == "EDIT":
         raise MeshError(f"“{obj.name}” is in Edit Mode.", "Leave Edit Mode first (Tab).")
-    if any(block.library is not None or block.override_library is not None for block in (obj, obj.data)):
+    if words := linked.linked_words(obj):
         # Shape keys on an override would change the linked mesh, and be lost on the next load.
-        kind = "a library override" if obj.override_library is not None else "linked from another file"
-        raise MeshError(
-            f"“{obj.name}” is {kind}.",
-            "Make it local (Object > Relations > Make Local > Selected Objects and Data), or bake it in its own file "
-            "with Result set to Mesh Cache, which plays here, too.",
-        )
+        raise MeshError(words, linked.REMEDY)
     if obj.name not in context.view_layer.objects:
         raise MeshError(f"“{obj.name}” is not part of the view layer.", "Enable its collection in the Outliner.")
     if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
@@ -199,12 +195,7 @@ def compare_path(folder: Path) -> Path:
 def recorded_folder(obj: Any) -> Path | None:
     """Folder that the object's last bake wrote to, or None."""
     recorded = obj.sinew.bake.folder
-    return Path(os.path.normpath(bpy.path.abspath(recorded))) if recorded else None
-
-
-def writable_folder(obj: Any) -> Path:
-    """:func:`default_folder`, made and tried; StoreError when nothing can be written there."""
-    return writable(default_folder(obj))
+    return Path(os.path.normpath(bpy.path.abspath(recorded, library=linked.library_of(obj)))) if recorded else None
 
 
 def writable(folder: Path) -> Path:

@@ -22,6 +22,8 @@ def bodies_of_scene(name: str | None) -> list[Any]:
     if name is None:
         bodies = bake_queue.bodies_of(scene)
         if not bodies:
+            if any(obj.type == "MESH" and obj.sinew.enabled for obj in scene.objects):
+                raise NothingToBake("All bodies of the scene are linked from other files.", "Bake them there.")
             raise NothingToBake("No object of the scene has Sinew enabled.", "Enable it in the Physics tab and save.")
         return bodies
     obj = scene.objects.get(name)
