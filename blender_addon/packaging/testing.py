@@ -90,8 +90,9 @@ def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outc
     release, tests = WINDOWED[part]
     place = windowed.find(release)
     if place is None:
-        command = f"build_addon.py get-blender --release {release} (root)"
-        return Outcome(part, skipped=1, note=f"skipped: no windowed Blender; run {command}")
+        words = f"run build_addon.py get-blender --release {release} (root)"
+        words += " or set SINEW_BLENDER" if release == windowed.RELEASE else ""
+        return Outcome(part, skipped=1, note=f"skipped: no windowed Blender; {words}")
     archive = zipped.result()
     if place.is_dir() and (python := windowed.python_of(place)) not in project.extension()["pythons"]:
         archive = extension_zip.build(python)

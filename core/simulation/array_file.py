@@ -86,25 +86,44 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What :func:`write_arrays` wrote; CorruptFrameError when the file is truncated, altered or foreign."""
     path = Path(path)
+    described, payload = _read(path, -1)
+    with _damage(path):
+        if hashlib.sha256(payload).hexdigest() != described["sha256"]:
+            raise ValueError("its content is truncated or altered")
+        return dict(_arrays(described["arrays"], payload)), described["about"]
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What is noted of the arrays, which are not read and may be damaged; errors as of :func:`read_arrays`."""
+    return _read(Path(path), 0)[0]["about"]
+
+
+def _read(path: Path, size: int) -> tuple[dict[str, Any], bytes]:
+    """A file's header and so many bytes of what follows, -1 for all."""
     try:
         with open(path, "rb") as file:
             start = file.read(48)
             length = struct.unpack_from("<Q", start, 8)[0] if len(start) == 48 else 0
             header = file.read(length if length <= HEADER_LIMIT else 0)
-            payload = file.read()
+            payload = file.read(size)
     except OSError as error:
         raise StoreError(f"{path.name} cannot be read ({error.strerror or error}).", "Bake again.") from error
-    try:
+    with _damage(path):
         if start[:8] != MAGIC:
             raise ValueError("it is no file of Sinew")
         if hashlib.sha256(header).digest() != start[16:]:
             raise ValueError("its header is damaged")
         described = json.loads(header)
-        if hashlib.sha256(payload).hexdigest() != described["sha256"]:
-            raise ValueError("its content is truncated or altered")
         if not isinstance(described["about"], dict):
             raise ValueError("its header is of another kind")
-        return dict(_arrays(described["arrays"], payload)), described["about"]
+        return described, payload
+
+
+@contextlib.contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Within it, what a file holds is doubted: a CorruptFrameError names it."""
+    try:
+        yield
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise CorruptFrameError(f"{path.name} is damaged: {error}.", "Resume the bake to compute it again.") from error
 

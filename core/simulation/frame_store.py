@@ -32,7 +32,7 @@ import numpy as np
 from ..errors import CorruptFrameError, StoreError
 from ..model.state import State
 from ..optimization.report import StepReport
-from .array_file import read_arrays, remove, write_arrays
+from .array_file import read_about, read_arrays, remove, write_arrays
 from .fingerprints import BETWEEN_FRAMES
 from .job import Job
 from .job_changes import described
@@ -262,6 +262,13 @@ class FrameStore:
         """Arrays of one of ``KEPT`` with what is noted of them, or None when there are none or they cannot be read."""
         try:
             return read_arrays(self._path(kind))
+        except StoreError:
+            return None
+
+    def about_kept(self, kind: str) -> dict[str, Any] | None:
+        """What is noted of one of ``KEPT``, without its arrays; None as of :meth:`read_kept`."""
+        try:
+            return read_about(self._path(kind))
         except StoreError:
             return None
 

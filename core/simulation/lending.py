@@ -13,8 +13,11 @@ def borrow(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None
     """
     for kind in LENT:
         for source in (store, *lenders):
-            kept = source.read_kept(kind)
-            if kept is not None and (kind != "subspace" or kept[1].get("modes") == modes):
-                if source is not store:
-                    store.keep(kind, *kept)
+            about = source.about_kept(kind)  # modes of a fine body are megabytes
+            if about is None or (kind == "subspace" and about.get("modes") != modes):
+                continue
+            if source is store:
+                break
+            if (kept := source.read_kept(kind)) is not None:
+                store.keep(kind, *kept)
                 break

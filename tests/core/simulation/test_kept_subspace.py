@@ -75,7 +75,7 @@ def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypa
     np.testing.assert_allclose(parts.eigenvalues, anew.eigenvalues, rtol=1e-7)
 
 
-def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path):
+def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path, monkeypatch):
     lender, outdated = (FrameStore.create(tmp_path / name, job) for name in ("lender", "outdated"))
     for each, modes in ((lender, MODES), (outdated, MODES + 1)):
         prepare(replace(job, solver=replace(job.solver, modes=modes)), each)
@@ -84,6 +84,8 @@ def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path):
     for each in (store, outdated):
         assert each.read_kept("subspace")[1] == lender.read_kept("subspace")[1]
     assert np.array_equal(store.read_kept("mesh")[0]["tets"], lender.read_kept("mesh")[0]["tets"])
+    monkeypatch.setattr(FrameStore, "read_kept", never)
+    borrow(store, [outdated], MODES)  # it has all, and reads no more than the number of modes
 
 
 @pytest.mark.parametrize(
