@@ -65,8 +65,11 @@ class SinewBake(bpy.types.PropertyGroup):
     thickness: FloatProperty(name="Thickness", description="Of the body's thinner parts, m", options=set())
     movement: FloatProperty(
         name="Movement",
-        description="Largest of a pin or a collider in a frame, beside its mean over all frames, m",
+        description="Largest of a pin or a collider in a frame, beside its mean over all frames, m; -1 unknown",
         options=set(),
+    )
+    advice_basis: StringProperty(
+        name="Basis of Advice", description="Of the physical materials that the figures above go by", options=set()
     )
     mesh_summary: StringProperty(name="Tetrahedra", description="What the body was filled with last", options=set())
     pace_solver: StringProperty(name="Solver", description="Of the steps that were timed", options=set())

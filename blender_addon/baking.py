@@ -18,7 +18,7 @@ from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
 from ..core.simulation.lending import borrow
 from ..core.simulation.store_lock import locked
-from . import choices, forecasts
+from . import advising, choices, forecasts
 from . import job as child
 from .bridge import cache_owner, job_in
 from .bridge.cache_out import cache_path
@@ -266,7 +266,9 @@ def note_mesh(obj: Any, event: dict[str, Any]) -> None:
     record.is_thin = event.get("is_thin", False)
     facts = event["facts"]
     record.tets, record.cells = facts["tets"], facts["cells_across"]
-    record.contrast, record.thickness, record.movement = facts["contrast"], facts["thickness"], facts["movement"]
+    record.contrast, record.thickness = facts["contrast"], facts["thickness"]
+    record.movement = -1.0 if facts["movement"] is None else facts["movement"]
+    record.advice_basis = advising.basis_of(obj)
     record.points_warning, record.points_that_suffice = event["points_warning"], event["points_that_suffice"]
 
 

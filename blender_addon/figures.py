@@ -23,7 +23,8 @@ def mass_words(mass: float, scene: Any) -> str:
 
 def size_words(length: float, scene: Any) -> str:
     """A length in m."""
-    return _words(length, "LENGTH", scene) or length_words(length)
+    words = _words(length, "LENGTH", scene)
+    return length_words(length) if not words or words == _words(0.0, "LENGTH", scene) else words
 
 
 def volume_words(volume: float, scene: Any) -> str:

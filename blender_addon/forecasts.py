@@ -30,7 +30,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     from ..core.linear_solvers.available_memory import available_memory
     from ..core.mesh.tet_count import MAX_TETS
     from ..core.simulation.disk_space import size_words
-    from ..core.simulation.forecast import forecast
+    from ..core.simulation.forecast import forecast, time_words
     from .bridge.settings_in import resolution_settings, solver_settings
 
     measure, points = _measure(obj, context)
@@ -46,7 +46,9 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     if resolution.method == "lattice" and cost.tets > MAX_TETS:
         return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
     words = "About" if resolution.method == "lattice" else "Roughly"
-    words += f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {_time(cost.seconds)} a frame"
+    words += (
+        f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
+    )
     free = available_memory()
     if free is not None and cost.memory > free:
         return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
@@ -94,10 +96,3 @@ def _measure(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, int]:
 
 def _two_digits(value: float) -> float:
     return float(f"{value:.2g}")
-
-
-def _time(seconds: float) -> str:
-    for limit, unit in ((90.0, "min"), (0.1, "s")):
-        if seconds >= limit:
-            return f"{seconds / (60.0 if unit == 'min' else 1.0):.2g} {unit}"
-    return f"{1e3 * seconds:.2g} ms"

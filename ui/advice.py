@@ -16,12 +16,21 @@ class Advice(Subject):
             layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
             return
         found = advising.advice_of(obj, context.scene)
-        if not found:
-            wrapped(layout, "Solver, resolution and step suit this body.", context, "CHECKMARK")
+        if advising.is_outdated(obj):
+            words = "Physical materials were edited since the body was filled: fill it anew to know what suits it now."
+            wrapped(layout, words, context, "ERROR")
+            if obj.sinew.bake.status == "NONE":
+                layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+        elif not found:
+            what = "Solver, resolution and step suit" if advising.is_step_known(obj) else "Solver and resolution suit"
+            wrapped(layout, f"{what} this body.", context, "CHECKMARK")
         for each in found:
             column = layout.column(align=True)
             wrapped(column, each.reason, context, "INFO")
             column.operator("sinew.take_advice", text=advising.button_words(each)).setting = each.setting
+        if not advising.is_step_known(obj):
+            words = "Substeps go by how pins and colliders move, which is known after a bake of two frames or more."
+            wrapped(layout, words, context, "INFO")
 
 
 CLASSES = panels(Advice, "advice", under="solver")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..model.settings import ResolutionSettings, SolverSettings
 from ..solvers.registry import in_subspace
-from .forecast import GROWTH, PACE_TETS, USUAL_SECONDS
+from .forecast import GROWTH, PACE_TETS, USUAL_SECONDS, time_words
 from .lengths import length_words
 
 CONTRAST = 1e3
@@ -38,7 +38,7 @@ MOST_SUBSTEPS = 10
 class Facts:
     """Of a body that was made: number of ``tets`` with so many ``cells_across``; ``size`` at rest, m; ``contrast``,
     stiffest over softest tet; ``thickness`` of parts with less than two cells through, m, 0 for none; ``movement``,
-    the largest of a pin or a collider in a frame, beside its mean over all frames, m.
+    the largest of a pin or a collider in a frame, beside its mean over all frames, m, None where one frame is known.
     """
 
     tets: int
@@ -46,7 +46,7 @@ class Facts:
     size: float
     contrast: float
     thickness: float
-    movement: float
+    movement: float | None
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
     frame = solver.substeps * USUAL_SECONDS["mixed_fem"] * (tets / PACE_TETS) ** GROWTH
     if not subspace and frame > PATIENCE:
         reason = (
-            f"{_rounded(tets)} tetrahedra take about {frame:.2g} s a frame on two cores. A subspace takes a hundredth "
-            "of it, for all but fine wobbles: good for trying out."
+            f"{_rounded(tets)} tetrahedra take about {time_words(frame)} a frame on two cores. A subspace takes a "
+            "hundredth of it, for all but fine wobbles: good for trying out."
         )
         return Advice("solver", "subspace_mixed_fem", reason)
     return None
@@ -101,7 +101,7 @@ def _resolution(facts: Facts, resolution: ResolutionSettings) -> Advice | None:
 
 
 def _step(facts: Facts, solver: SolverSettings) -> Advice | None:
-    part = facts.movement / facts.size if facts.size > 0.0 else 0.0
+    part = facts.movement / facts.size if facts.movement is not None and facts.size > 0.0 else 0.0
     value = min(math.ceil(part / MOVEMENT), MOST_SUBSTEPS)
     if value <= solver.substeps:
         return None

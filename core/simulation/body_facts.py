@@ -37,12 +37,14 @@ def thin_thickness(job: Job, thickness: Thickness | None) -> float:
     return found.thickness if found.share >= THIN_PART else 0.0
 
 
-def movement_of(job: Job) -> float:
+def movement_of(job: Job) -> float | None:
     """Largest movement of a pin or of a collider in a frame, m, beside its mean over all frames: what travels evenly
-    takes the body along.
+    takes the body along. None where one frame is all that the job has of them.
     """
     moved = [job.pin_positions] if job.pin_positions.shape[1] else []
     moved += [collider.positions for collider in job.colliders if len(collider.positions) > 1]
+    if job.frame_count < 2 and (moved or job.colliders):
+        return None
     moved = [at_frames(track, job.frame_count) for track in moved]
     return max((_movement(positions) for positions in moved), default=0.0)
 

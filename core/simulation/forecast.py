@@ -74,3 +74,11 @@ def _memory(tets: float, solver: SolverSettings, points: int) -> float:
     if solver.linear_solver == ITERATIVE or too_large:
         entries /= 9.0
     return estimated_memory(tets, vertices, entries, other)
+
+
+def time_words(seconds: float) -> str:
+    """A time in words, two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
+    for least, size, unit in ((5400.0, 3600.0, "h"), (90.0, 60.0, "min"), (0.1, 1.0, "s")):
+        if seconds >= least:
+            return f"{float(f'{seconds / size:.2g}'):,g} {unit}"
+    return f"{1e3 * seconds:.2g} ms"

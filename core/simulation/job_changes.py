@@ -26,6 +26,7 @@ WORDS = {
 """What fields of settings are called where an artist meets them under another name."""
 MENUS = ("solver", "integrator", "energy")
 """Fields whose values are names in a registry."""
+MODULI = ("youngs_modulus", "painted_modulus")
 MOST = 4
 """Details that are named of one part; of the rest only the number."""
 
@@ -76,6 +77,8 @@ def _word(name: str) -> str:
 
 def _labelled(name: str, value: Any) -> str:
     """A value as its menu shows it."""
+    if name in MODULI and value is not None:
+        return _stiffness(value)
     if name not in MENUS:
         return _value(value)
     # They load Numba, which an interface's start should not wait for.
@@ -86,6 +89,12 @@ def _labelled(name: str, value: Any) -> str:
     labels = {key: entry.label for registry in (SOLVERS, ENERGIES) for key, entry in registry.items()}
     labels |= {key: rule.LABEL for key, rule in INTEGRATORS.items()}
     return labels.get(value, value)
+
+
+def _stiffness(value: float) -> str:
+    """A Young's modulus, as panels show it: ``50 kPa``."""
+    size, unit = next((u for u in ((1e9, "GPa"), (1e6, "MPa"), (1e3, "kPa")) if value >= u[0]), (1.0, "Pa"))
+    return f"{value / size:.5g} {unit}"
 
 
 def _value(value: Any) -> str:

@@ -39,3 +39,17 @@ def test_thin_parts_are_told_with_the_resolution(body, saved):
     assert "mm thick have" in advising.advice_of(body, bpy.context.scene)[0].reason
     assert bpy.ops.sinew.take_advice(setting="cells_across") == {"FINISHED"}
     assert body.sinew.cells_across == 26 and rows(body) == {}
+
+
+def test_materials_that_were_edited_since_are_told_and_the_step_is_known_after_a_bake(body, saved):
+    bpy.ops.sinew.tetrahedralize()
+    assert not advising.is_outdated(body) and not advising.is_step_known(body)
+    bpy.ops.sinew.add_material(preset="Bone")
+    assert advising.is_outdated(body)
+    bpy.ops.sinew.remove_material()
+    assert not advising.is_outdated(body)
+    body.sinew.materials[0].keyframe_insert("log_stiffness", frame=1)
+    bpy.ops.sinew.bake()
+    assert advising.is_step_known(body) and not advising.is_outdated(body)
+    body.sinew.materials[0].log_stiffness += 1.0
+    assert not advising.is_outdated(body), "what is keyed changes by itself"

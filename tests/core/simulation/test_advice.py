@@ -68,7 +68,7 @@ def test_fast_pins_want_more_substeps():
     fast = replace(PLAIN, movement=0.09)
     assert said(fast) == {"substeps": 5} and said(fast, substeps=5) == {}
     assert said(replace(PLAIN, movement=3.0))["substeps"] == MOST_SUBSTEPS
-    assert said(replace(PLAIN, movement=0.019)) == {}
+    assert said(replace(PLAIN, movement=0.019)) == said(replace(PLAIN, movement=None)) == {}
 
 
 def test_what_has_less_than_two_cells_through_is_thin():
@@ -87,6 +87,7 @@ def test_what_travels_evenly_does_not_count():
     path[3] = path[2]
     # Of three movements along the diagonal two are 0.1 * sqrt(3), one none: the last is two thirds off their mean.
     assert movement_of(replace(job, pin_positions=rest + path)) == pytest.approx(0.1 * 3**0.5 * 2 / 3)
+    assert movement_of(shaken_bar(frames=1)) is None
 
 
 def test_facts_come_with_the_tetrahedra():

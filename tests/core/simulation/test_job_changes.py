@@ -42,7 +42,7 @@ def later(array, frame):
 EDITS = {
     "a material's number": (
         lambda j: {"materials": (j.materials[0], replace(j.materials[1], youngs_modulus=2e9))},
-        ["materials (“Bone”: stiffness 1e+09 → 2e+09)"],
+        ["materials (“Bone”: stiffness 1 GPa → 2 GPa)"],
     ),
     "a map": (
         lambda j: {"material_weights": j.material_weights * [1.0, 0.5]},
