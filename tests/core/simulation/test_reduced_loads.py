@@ -39,7 +39,7 @@ def unknowns(space, count=2):
 def test_a_group_of_springs_is_as_few_as_the_unknowns(prepared):
     job, ready = prepared
     space, spring = ready.space, job.springs[0]
-    short = ready.loads.at(2, 1)[0]
+    _field, short = ready.loads.at(2, 1)
     points = space.points(ready.embedding.take(spring.vertices))
     long = Springs(points, 30.0 * spring.weights / spring.weights.sum(), spring.targets[2])
     assert len(short._points) == space.unknowns < len(points)
@@ -58,7 +58,7 @@ def test_a_single_vertex_is_pulled_as_it_is(prepared):
     job, ready = prepared
     one = replace(job.springs[0], vertices=np.array([7]), weights=np.ones(1), targets=job.springs[0].targets[:, 7:8])
     loads = Loads(replace(job, springs=(one,)), ready.model, ready.space, ready.embedding, ready.linear_solver.solver)
-    spring = loads.at(1, 1)[0].begin(Motion(*unknowns(ready.space), 0.01))
+    spring = loads.at(1, 1)[-1].begin(Motion(*unknowns(ready.space), 0.01))
     away = job.surface.positions[7] - one.targets[1, 0]
     assert spring.value(np.zeros((ready.space.unknowns, 3))) == pytest.approx(10.0 * away @ away)
 
@@ -66,7 +66,7 @@ def test_a_single_vertex_is_pulled_as_it_is(prepared):
 def test_a_field_pulls_as_the_whole_body_would_be_pulled(prepared):
     job, ready = prepared
     extension = SurfaceToBody(ready.space.mesh, ready.embedding, ready.linear_solver.solver)
-    field = ready.loads.at(3, 1)[1]
+    field, _spring = ready.loads.at(3, 1)
     pull = ready.space.pull(extension.extend(job.accelerations[3]))
     # Round-off: the carrying system's condition number is 1.2e7 here, by its weight of smoothness, times 2.2e-16.
     np.testing.assert_allclose(field.gradient(None), -pull, rtol=0, atol=2.7e-9 * abs(pull).max())
