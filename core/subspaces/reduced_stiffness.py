@@ -7,21 +7,25 @@ It falls into blocks of coordinates i, p,
 six of them by symmetry, with a third of the arithmetic of ``B^T Q B``. The second derivatives come from the kernels
 that make element matrices: a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3 has them as its blocks.
 
-Each block is the work of one thread, whose products ``Q G`` of some points stay in its processor's cache until the BLAS
-has multiplied them: so the bits depend on no number of threads, and nobody waits for one that a busy machine holds up.
+Each block is the work of one thread. The BLAS multiplies tiles of few columns and few points, which stay in the
+processor's nearest cache, and only those on or above the diagonal where a block is symmetric. So the bits depend on no
+number of threads, and nobody waits for one that a busy machine holds up.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..jit import coarse_parallel_kernel, inlined
+from ..jit import coarse_parallel_kernel, inlined, kernel
 
 PAIRS = 6
 """Blocks (1,1), (1,2), (2,2), (1,3), ... of a symmetric 3 x 3."""
 
-CHUNK = 80
+CHUNK = 40
 """Cubature points that are multiplied and summed at once."""
+
+TILE = 32
+"""About how many columns of G a tile has."""
 
 
 class ReducedStiffness:
@@ -35,14 +39,16 @@ class ReducedStiffness:
     """
 
     def __init__(self, G: np.ndarray, mass: np.ndarray, unknowns: np.ndarray) -> None:
-        self._unknowns, self._G = unknowns, np.ascontiguousarray(G[:, unknowns])
+        # Unsigned, or a kernel would ask of each whether it counts from the end.
+        self._unknowns, self._tiles = unknowns.astype(np.uintp), _tiles(G[:, unknowns])
         self._mass = np.ascontiguousarray(mass[np.ix_(unknowns, unknowns)])
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
         """Into the upper blocks of a matrix (3,r,3,r), from second derivatives by F in the blocks (c,10,3,3) of tets
-        with unit shape gradients. What belongs to other unknowns is left as it is.
+        with unit shape gradients. What belongs to other unknowns is left as it is, and so is what lies far below the
+        diagonal.
         """
-        _assemble(PAIRS, blocks, self._G, self._mass, self._unknowns, matrix)
+        _assemble(PAIRS, blocks, self._tiles, self._mass, self._unknowns, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
@@ -51,33 +57,75 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
     return np.triu(upper) + np.triu(upper, 1).T
 
 
+def _tiles(G: np.ndarray) -> np.ndarray:
+    """The columns of G (n,f) in tiles of equal width, (tiles,n,width); the last is filled up with zeros."""
+    rows, f = G.shape
+    count = max(1, round(f / TILE))
+    width = -(-f // count)
+    tiles = np.zeros((count, rows, width))
+    for tile, first in zip(tiles, range(0, f, width), strict=True):
+        tile[:, : min(width, f - first)] = G[:, first : first + width]
+    return tiles
+
+
 @coarse_parallel_kernel
-def _assemble(begin, end, blocks, G, mass, unknowns, matrix):
-    f = G.shape[1]
-    product, part, K = np.empty((3 * CHUNK, f)), np.empty((f, f)), np.empty((f, f))
+def _assemble(begin, end, blocks, tiles, mass, unknowns, matrix):
+    count, _, width = tiles.shape
+    product, part = np.empty((count, 3 * CHUNK, width)), np.empty((width, width))
+    K = np.empty((count, count, width, width))
     for pair in range(begin, end):
         p = 2 if pair > 2 else min(pair, 1)
         i = pair - p * (p + 1) // 2
-        for j in range(f):
-            for k in range(f):
-                K[j, k] = mass[j, k] if i == p else 0.0
+        K[...] = 0.0
         for first in range(0, len(blocks), CHUNK):
             last = min(first + CHUNK, len(blocks))
-            for c in range(first, last):
-                for a in range(3):
-                    x = _entry(blocks[c], a, 0, i, p)
-                    y = _entry(blocks[c], a, 1, i, p)
-                    z = _entry(blocks[c], a, 2, i, p)
-                    row = 3 * (c - first) + a
-                    for k in range(f):
-                        product[row, k] = x * G[3 * c, k] + y * G[3 * c + 1, k] + z * G[3 * c + 2, k]
-            np.dot(G[3 * first : 3 * last].T, product[: 3 * (last - first)], part)
-            for j in range(f):
-                for k in range(f):
-                    K[j, k] += part[j, k]
-        for j in range(f):
-            for k in range(f):
-                matrix[i, unknowns[j], p, unknowns[k]] = K[j, k]
+            for t in range(count):
+                _multiply(blocks[first:last], i, p, tiles[t, 3 * first : 3 * last], product[t])
+            for t in range(count):
+                for u in range(t if i == p else 0, count):
+                    np.dot(tiles[t, 3 * first : 3 * last].T, product[u, : 3 * (last - first)], part)
+                    _add(part, K[t, u])
+        for t in range(count):
+            for u in range(t if i == p else 0, count):
+                _put(K[t, u], t * width, u * width, mass, 1.0 if i == p else 0.0, unknowns, matrix[i, :, p])
+
+
+@kernel
+def _multiply(blocks, i, p, G, product):
+    """``Q_ip G`` of some points."""
+    for c in range(len(blocks)):
+        xx, xy, xz = _row(blocks[c], 0, i, p)
+        yx, yy, yz = _row(blocks[c], 1, i, p)
+        zx, zy, zz = _row(blocks[c], 2, i, p)
+        X, Y, Z = G[3 * c], G[3 * c + 1], G[3 * c + 2]
+        first, second, third = product[3 * c], product[3 * c + 1], product[3 * c + 2]
+        for k in range(len(X)):
+            x, y, z = X[k], Y[k], Z[k]
+            first[k] = xx * x + xy * y + xz * z
+            second[k] = yx * x + yy * y + yz * z
+            third[k] = zx * x + zy * y + zz * z
+
+
+@kernel
+def _add(part, K):
+    for j in range(part.shape[0]):
+        for k in range(part.shape[1]):
+            K[j, k] += part[j, k]
+
+
+@kernel
+def _put(K, row, column, mass, mass_factor, unknowns, matrix):
+    """A tile whose corner is at a row and column of the wanted unknowns, with its mass."""
+    f = len(mass)
+    for j in range(min(len(K), f - row)):
+        out, its_mass = matrix[unknowns[row + j]], mass[row + j]
+        for k in range(min(len(K), f - column)):
+            out[unknowns[column + k]] = K[j, k] + mass_factor * its_mass[column + k]
+
+
+@inlined
+def _row(block, a, i, p):
+    return _entry(block, a, 0, i, p), _entry(block, a, 1, i, p), _entry(block, a, 2, i, p)
 
 
 @inlined
