@@ -54,7 +54,17 @@ def _wanted_folder() -> Path:
     if not parent:
         user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
         parent = Path(user, "sinew", "kernels")
-    return Path(parent).absolute() / f"{_PACKAGE}-{_source_hash()}"
+    folder = Path(parent).absolute() / f"{_PACKAGE}-{_source_hash()}"
+    return Path(_of_any_length(str(folder))) if os.name == "nt" else folder
+
+
+def _of_any_length(path: str) -> str:
+    """An absolute path of Windows in the form that may have more than 259 characters: under a user's folder for an
+    extension of Blender, with Numba's names after it, kernels would not be kept otherwise.
+    """
+    if path.startswith("\\\\?\\"):
+        return path
+    return "\\\\?\\UNC" + path[1:] if path.startswith("\\\\") else "\\\\?\\" + path
 
 
 def _probe(folder: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import time
+from pathlib import PureWindowsPath
 
 import pytest
 from numba.core.caching import UserProvidedCacheLocator
@@ -55,6 +56,14 @@ def test_kernels_are_kept_in_the_folder(load, tmp_path):
     assert copy.is_compiled()
     again, _ = load(tmp_path / "cache")
     assert again.is_compiled()
+
+
+def test_paths_of_windows_may_be_long():
+    """Of such a form Windows takes 32,767 characters; its drive and its folders are the same."""
+    for plain, drive in ((r"C:\Users\Maria\kernels", "C:"), (r"\\farm\home\kernels", r"UNC\farm\home")):
+        long = jit._of_any_length(plain)
+        assert long == jit._of_any_length(long) and long.startswith("\\\\?\\" + drive)
+        assert PureWindowsPath(long).name == "kernels" and long.endswith(plain.lstrip("\\"))
 
 
 def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(load, tmp_path):
