@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
@@ -16,6 +16,8 @@ import numpy as np
 from ..core.errors import PreviewError
 from . import baking, overlay_legend, picking_view
 from .bridge import overlay_marks as marks
+from .bridge.colliders_in import distance_from
+from .bridge.overlay_colliders import collider_lines
 from .bridge.overlay_out import Painter, View, marks_batch, tets_batch
 from .bridge.preview_colours import as_shown, stiffness_colours
 from .overlay_legend import Legend
@@ -29,6 +31,7 @@ OUTSIDE = (1.0, 0.0, 0.5)
 PINS = (1.0, 0.26, 0.01)
 SPRINGS = (0.05, 0.6, 1.0)
 COLLIDERS = (0.25, 0.8, 0.1)
+OUTLINE = (0.1, 0.35, 0.25)
 """Linear colours."""
 DOT = 8.0
 """Pixels across a dot, at a scale of one."""
@@ -82,6 +85,15 @@ class TetsOf:
         return self._outside[0]
 
 
+class ShownCollider(NamedTuple):
+    """Lines of a collider on the card, or None; what they were made for, and the uids of what they were made of."""
+
+    made_for: Any
+    edges: Any
+    outline: Any
+    sources: frozenset[int]
+
+
 class MarksOf:
     """Pins, springs and colliders of one body, on the card."""
 
@@ -89,15 +101,16 @@ class MarksOf:
         self.uid = uid
         self._held: marks.Held | None = None
         self._own: dict[str, tuple[Any, int]] | None = None
-        self._edges: dict[int, Any] = {}
+        self._colliders: dict[int, ShownCollider] = {}
 
-    def forget(self, uids: set[int], frame_changed: bool) -> None:
+    def forget(self, shapes: set[int], places: set[int], frame_changed: bool) -> None:
         """Something has changed: objects of these uids in their shape, others in their place."""
         self._own = None
-        if self.uid in uids and not frame_changed:
+        if self.uid in shapes and not frame_changed:
             self._held = None
-        for uid in uids:
-            self._edges.pop(uid, None)
+        for uid, kept in list(self._colliders.items()):
+            if uid in shapes or not kept.sources.isdisjoint(shapes | (places - {uid})):
+                del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, tuple[Any, int]]:
         """Batch and number of pins, springs, lines and the ground."""
@@ -111,17 +124,28 @@ class MarksOf:
                 "springs": ("POINTS", pulled),
                 "lines": ("LINES", lines),
                 "ground": ("LINES", marks.ground_points(obj, positions)),
+                "over ground": ("LINES", marks.ground_points(obj, positions, obj.sinew.collisions.thickness)),
             }
             self._own = {name: (marks_batch(kind, points), len(points)) for name, (kind, points) in kinds.items()}
         return self._own
 
-    def edges(self, collider: Any, context: Any) -> Any:
-        """Lines of one collider, or None."""
-        uid = collider.session_uid
-        if uid not in self._edges:
-            points = marks.edge_points(collider, context.evaluated_depsgraph_get())
-            self._edges[uid] = (marks_batch("LINES", points),)
-        return self._edges[uid][0]
+    @property
+    def shows_distance(self) -> bool:
+        """Whether something is kept so far off that it is shown."""
+        over_ground = self._own is not None and self._own["over ground"][0] is not None
+        return over_ground or any(kept.outline is not None for kept in self._colliders.values())
+
+    def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
+        """Lines of one collider of the body ``obj``."""
+        uid, distance = collider.session_uid, distance_from(collider, obj)
+        linear = np.array(collider.matrix_world)[:3, :3]
+        made_for = distance, np.round(linear.T @ linear, 5).tobytes()  # what turns keeps its distance
+        kept = self._colliders.get(uid)
+        if kept is None or kept.made_for != made_for:
+            lines = collider_lines(collider, obj, distance, context.evaluated_depsgraph_get())
+            edges, outline = marks_batch("LINES", lines.edges), marks_batch("LINES", lines.outline)
+            kept = self._colliders[uid] = ShownCollider(made_for, edges, outline, lines.sources)
+        return kept
 
 
 class Overlays:
@@ -155,13 +179,11 @@ class Overlays:
     def note_update(self, scene: Any, depsgraph: Any, frame_changed: bool) -> None:
         """Blender has evaluated something anew."""
         if self._marks:
-            uids = {
-                update.id.original.session_uid
-                for update in depsgraph.updates
-                if update.is_updated_geometry and isinstance(update.id, bpy.types.Object)
-            }
+            objects = [each for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)]
+            shapes = {each.id.original.session_uid for each in objects if each.is_updated_geometry}
+            places = {each.id.original.session_uid for each in objects if each.is_updated_transform}
             for kept in self._marks.values():
-                kept.forget(uids, frame_changed)
+                kept.forget(shapes, places, frame_changed)
 
     # -- drawing --------------------------------------------------------------------------------------------------
 
@@ -195,16 +217,20 @@ class Overlays:
         size = DOT * context.preferences.system.pixel_size
         if "colliders" in asked:
             for collider in marks.colliders_of(obj):
-                if (edges := kept.edges(collider, context)) is not None:
-                    self._painter.lines(edges, view, np.array(collider.matrix_world), COLLIDERS)
-            if own["ground"][0] is not None:
-                self._painter.lines(own["ground"][0], view, still, COLLIDERS)
+                lines, matrix = kept.collider(collider, obj, context), np.array(collider.matrix_world)
+                self._draw_lines(lines.outline, view, matrix, OUTLINE)
+                self._draw_lines(lines.edges, view, matrix, COLLIDERS)
+            self._draw_lines(own["over ground"][0], view, still, OUTLINE)
+            self._draw_lines(own["ground"][0], view, still, COLLIDERS)
         if "springs" in asked and own["springs"][0] is not None:
-            if own["lines"][0] is not None:
-                self._painter.lines(own["lines"][0], view, still, SPRINGS)
+            self._draw_lines(own["lines"][0], view, still, SPRINGS)
             self._painter.dots(own["springs"][0], view, still, SPRINGS, size)
         if "pins" in asked and own["pins"][0] is not None:
             self._painter.dots(own["pins"][0], view, still, PINS, size)
+
+    def _draw_lines(self, batch: Any, view: View, matrix: np.ndarray, colour: Any) -> None:
+        if batch is not None:
+            self._painter.lines(batch, view, matrix, colour)
 
     def _draw_legend(self) -> None:
         context = bpy.context
@@ -231,6 +257,9 @@ class Overlays:
         for name, colour, word in names:
             if name in asked:
                 legend.rows.append((as_shown(np.array(colour)), word))
+        kept = self._marks.get(obj.session_uid)
+        if "colliders" in asked and kept is not None and kept.shows_distance:
+            legend.rows.append((as_shown(np.array(OUTLINE)), "Their Distance"))
         return legend
 
     # -- what is kept ---------------------------------------------------------------------------------------------

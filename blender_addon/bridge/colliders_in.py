@@ -6,7 +6,7 @@ or particles): one collider for its mesh, one for all instances of each object.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,6 +54,26 @@ def collider_objects(obj: Any) -> list[Any]:
 
 def _own(body: Any) -> tuple[Any, Any]:
     return body, body.sinew.bake.result
+
+
+def has_own_mesh(collider: Any) -> bool:
+    """Whether a collider is solid itself, beside what it instances."""
+    return collider.type in SOLID and (collider.instance_type == "NONE" or collider.show_instancer_for_viewport)
+
+
+def instances_of(collider: Any, left_out: Collection[Any], depsgraph: Any) -> Iterator[tuple[Any, Any]]:
+    """What a collider in view instances: evaluated objects and their matrices to world space, each for a moment."""
+    for instance in depsgraph.object_instances if _may_instance(collider) else ():
+        if instance.is_instance and instance.parent is not None and instance.parent.original == collider:
+            source = instance.object
+            if source.type in SOLID and source.original not in left_out:
+                yield source, instance.matrix_world
+
+
+def distance_from(collider: Any, body: Any) -> float:
+    """How far from a collider a body is kept, in Blender's units."""
+    own = collider.sinew.collider
+    return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
 def _replaced(obj: Any) -> bool:
@@ -130,12 +150,11 @@ class ColliderSampler:
     """One object of the collection: its evaluated mesh and its instances at each frame."""
 
     def __init__(self, collider: Any, body: Any, scene: Any) -> None:
-        collisions, surface = body.sinew.collisions, collider.sinew.collider
+        surface = collider.sinew.collider
         self._collider, self._own = collider, _own(body)
-        friction, thickness = collisions.collider_friction, collisions.thickness
-        if surface.use_own:
-            friction, thickness = surface.friction, surface.thickness
-        self._friction, self._thickness = clean(friction), clean(thickness) * unit_scale(scene)
+        friction = surface.friction if surface.use_own else body.sinew.collisions.collider_friction
+        self._friction = clean(friction)
+        self._thickness = clean(distance_from(collider, body)) * unit_scale(scene)
         self._gathered: dict[str, _Gathered] | None = None
 
     def take(self, moment: Moment) -> None:
@@ -176,8 +195,9 @@ class ColliderSampler:
         pieces: dict[str, _Piece] = {}
         depsgraph = moment.context.evaluated_depsgraph_get()
         self._take_own_mesh(pieces, depsgraph, moment)
-        if _may_instance(self._collider):
-            self._take_instances(pieces, depsgraph, moment)
+        for source, matrix in instances_of(self._collider, self._own, depsgraph):
+            # Geometry Nodes give what is no object its instancer's name.
+            _add_mesh(pieces, f"{self._collider.name} > {source.name}", source, matrix, moment)
         return pieces
 
     def _take_own_mesh(self, pieces: dict[str, _Piece], depsgraph: Any, moment: Moment) -> None:
@@ -188,19 +208,8 @@ class ColliderSampler:
                 f"The collider “{collider.name}” is not part of the view layer.",
                 "Enable its collection in the Outliner.",
             )
-        only_instances = collider.instance_type != "NONE" and not collider.show_instancer_for_viewport
-        if collider.type in SOLID and not only_instances:
+        if has_own_mesh(collider):
             _add_mesh(pieces, collider.name, evaluated, evaluated.matrix_world, moment)
-
-    def _take_instances(self, pieces: dict[str, _Piece], depsgraph: Any, moment: Moment) -> None:
-        for instance in depsgraph.object_instances:
-            if not instance.is_instance or instance.parent is None or instance.parent.original != self._collider:
-                continue
-            source = instance.object
-            if source.type in SOLID and source.original not in self._own:
-                # Geometry Nodes give what is no object its instancer's name.
-                key = f"{self._collider.name} > {source.name}"
-                _add_mesh(pieces, key, source, instance.matrix_world, moment)
 
     def colliders(self) -> list[Collider]:
         """What was gathered."""

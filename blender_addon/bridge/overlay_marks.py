@@ -10,6 +10,7 @@ from ...core.errors import ColliderError
 from .colliders_in import collider_objects
 from .fields_in import group_weights
 from .mesh_in import transform, vertex_positions
+from .overlay_colliders import SEEN
 
 GRID = 8
 """Squares across the part of the ground that is shown."""
@@ -64,32 +65,19 @@ def colliders_of(obj: Any) -> list[Any]:
         return []
 
 
-def edge_points(obj: Any, depsgraph: Any) -> np.ndarray:
-    """Ends of the edges (2e,3) of an object's evaluated mesh, in its own coordinates; of its own data where it is not
-    evaluated.
+def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
+    """Ends of the lines of a grid (2l,3) that far over the ground around the body, world space; none where it has no
+    ground, nor at a distance that could not be told from it.
     """
-    evaluated = obj.evaluated_get(depsgraph)
-    owner = evaluated if evaluated.is_evaluated else obj
-    mesh = owner.to_mesh()
-    if mesh is None:
-        return np.empty((0, 3))
-    try:
-        edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
-        mesh.edges.foreach_get("vertices", edges)
-        return vertex_positions(mesh)[edges]
-    finally:
-        owner.to_mesh_clear()
-
-
-def ground_points(obj: Any, positions: np.ndarray) -> np.ndarray:
-    """Ends of the lines of a grid (2l,3) on the ground around the body, world space; none where it has no ground."""
     collisions = obj.sinew.collisions
     if not collisions.use_ground or len(positions) == 0:
         return np.empty((0, 3))
     low, high = positions.min(axis=0), positions.max(axis=0)
     half, middle = 1.5 * float((high - low).max()), 0.5 * (low + high)
+    if 0.0 < distance < SEEN * half:
+        return np.empty((0, 3))
     ticks = np.linspace(-half, half, GRID + 1)
     first, second = np.full(GRID + 1, -half), np.full(GRID + 1, half)
     along = np.stack([np.column_stack([first, ticks]), np.column_stack([second, ticks])], axis=1).reshape(-1, 2)
     flat = np.concatenate([along, along[:, ::-1]]) + middle[:2]
-    return np.column_stack([flat, np.full(len(flat), collisions.height)])
+    return np.column_stack([flat, np.full(len(flat), collisions.height + distance)])

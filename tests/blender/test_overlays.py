@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 from sinew.blender_addon import overlay_legend, overlays
+from sinew.blender_addon.bridge import overlay_colliders
 from sinew.blender_addon.bridge import overlay_marks as marks
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
+from sinew.blender_addon.bridge.overlay_colliders import collider_lines
 from sinew.blender_addon.bridge.overlay_out import Painter, View, marks_batch, tets_batch
 from sinew.blender_addon.bridge.overlay_tets import ShownTets, Slice, newest_store, read_tets
 from sinew.core.mesh.embedding import Embedding
@@ -167,16 +169,108 @@ def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
     assert len(ground) == 4 * (marks.GRID + 1) and np.ptp(ground[:, 2]) == 0.0
 
 
-def test_edges_of_colliders_are_found_hidden_or_not(saved_body, collection):
-    bpy.ops.mesh.primitive_cube_add()
+def lines_of(collider, obj, distance=0.0):
+    bpy.context.view_layer.update()
+    return collider_lines(collider, obj, distance, bpy.context.evaluated_depsgraph_get())
+
+
+def cube_in(collection, **given):
+    bpy.ops.mesh.primitive_cube_add(**given)
     cube = bpy.context.object
     collection.objects.link(cube)
+    return cube
+
+
+def test_edges_of_colliders_are_found_hidden_or_not(saved_body, collection):
+    cube = cube_in(collection)
     cube.hide_viewport = True
-    bpy.context.view_layer.update()
     assert marks.colliders_of(saved_body) == [cube]
-    assert marks.edge_points(cube, bpy.context.evaluated_depsgraph_get()).shape == (24, 3)
+    assert lines_of(cube, saved_body).edges.shape == (24, 3)
     collection.objects.unlink(cube)
     assert marks.colliders_of(saved_body) == []
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_instances_that_collide_are_shown_where_they_are(saved_body, collection, hidden):
+    asset = bpy.data.collections.new("Asset")
+    prop = cube_in(asset)
+    asset.instance_offset = (1.0, 0.0, 0.0)
+    empty = bpy.data.objects.new("Crate", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", asset
+    empty.location, empty.scale = (5.0, 0.0, 0.0), (2.0, 1.0, -1.0)
+    collection.objects.link(empty)
+    empty.hide_set(hidden)
+    lines = lines_of(empty, saved_body)
+    assert lines.sources == {prop.session_uid} and lines.edges.shape == (24, 3)
+    seen = lines.edges @ np.array(empty.matrix_world)[:3, :3].T + [5.0, 0.0, 0.0]
+    assert np.allclose([seen.min(axis=0), seen.max(axis=0)], [[1.0, -1.0, -1.0], [5.0, 1.0, 1.0]], atol=1e-6)
+
+
+def test_of_many_instances_boxes_are_shown(saved_body, collection, monkeypatch):
+    cube = cube_in(collection)
+    cube.modifiers.new("Fine", "SUBSURF").levels = 3
+    points = bpy.data.objects.new("Points", bpy.data.meshes.new("Points"))
+    points.data.from_pydata([(0, 0, 0), (9, 0, 0)], [], [])
+    collection.objects.link(points)
+    cube.parent, points.instance_type = points, "VERTS"
+    assert len(lines_of(points, saved_body).edges) > 2 * 2 * 700
+    monkeypatch.setattr(overlay_colliders, "MOST_EDGES", 1000)
+    boxes = lines_of(points, saved_body, 0.5)
+    assert boxes.edges.shape == boxes.outline.shape == (2 * 24, 3)
+    assert boxes.edges[:, 0].max() - 9.0 == pytest.approx(-boxes.edges[:, 0].min()) and boxes.edges[:, 0].max() > 9.5
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (-3.0, 1.0, 0.5)])
+def test_the_outline_lies_at_the_distance_in_world_space(saved_body, collection, scale):
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=64, ring_count=32)
+    ball = bpy.context.object
+    ball.scale, ball.rotation_euler = scale, (0.4, 0.0, 1.0)
+    collection.objects.link(ball)
+    lines = lines_of(ball, saved_body, 0.3)
+    linear = np.array(ball.matrix_world)[:3, :3]
+    edges, outline = (points @ linear.T for points in lines[:2])
+    normals = edges @ np.linalg.inv(linear @ linear.T)  # of the ellipsoid
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    assert (np.einsum("ei,ei->e", outline - edges, normals) > 0.299).all()
+    cube = cube_in(collection)
+    cube.scale = scale
+    assert np.allclose(np.abs(lines_of(cube, saved_body, 0.3).outline * scale), np.abs(scale) + 0.3, atol=1e-4), (
+        "faces lie there"
+    )
+    assert len(lines_of(ball, saved_body, 1e-4).outline) == 0, "one could not tell it from the edges"
+
+
+def test_a_sheet_is_outlined_on_both_sides_and_what_is_flat_not_at_all(saved_body, collection):
+    bpy.ops.mesh.primitive_plane_add()
+    plane = bpy.context.object
+    collection.objects.link(plane)
+    lines = lines_of(plane, saved_body, 0.25)
+    assert sorted(set(lines.outline[:, 2].tolist())) == [-0.25, 0.25] and len(lines.outline) == 2 * len(lines.edges)
+    plane.scale.x = 0.0
+    assert [len(points) for points in lines_of(plane, saved_body, 0.25)] == [0, 0, 0]
+
+
+def test_lines_are_made_anew_after_what_changes_them_alone(saved_body, collection, monkeypatch):
+    cube, made = cube_in(collection), []
+    monkeypatch.setattr(overlays, "collider_lines", lambda *given: made.append(given) or collider_lines(*given))
+    monkeypatch.setattr(overlays, "marks_batch", lambda kind, points: None)
+    kept = overlays.MarksOf(saved_body.session_uid)
+
+    def draw():
+        bpy.context.view_layer.update()
+        kept.collider(cube, saved_body, bpy.context)
+        return len(made)
+
+    assert draw() == draw() == 1
+    cube.location, cube.rotation_euler = (1.0, 2.0, 3.0), (1.0, 0.0, 0.0)
+    kept.forget(set(), {cube.session_uid}, False)
+    assert draw() == 1, "it is drawn under its matrix"
+    cube.scale.x = 2.0
+    assert draw() == 2
+    saved_body.sinew.collisions.thickness = 0.5
+    assert draw() == 3 and draw() == 3
+    kept.forget({cube.session_uid}, set(), False)
+    assert draw() == 4
 
 
 def test_the_legend_names_both_ends_and_the_powers_of_ten_between():

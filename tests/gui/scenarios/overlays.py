@@ -37,7 +37,14 @@ def make_scene(gui):
     settings.springs[0].end, settings.springs[0].target = "OBJECT", hand
     obstacles = bpy.data.collections.new("Obstacles")
     obstacles.objects.link(cube)
+    gui.window.scene.collection.children.link(obstacles)
     settings.collisions.collection, settings.collisions.use_ground, settings.collisions.height = obstacles, True, -1.3
+    crate = bpy.data.objects.new("Crate", None)
+    crate.instance_type, crate.instance_collection = "COLLECTION", bpy.data.collections.new("Asset")
+    crate.instance_collection.objects.link(cube)
+    crate.location, crate.rotation_euler = (4.2, 0.5, 1.0), (0.0, 0.5, 0.4)
+    obstacles.objects.link(crate)
+    cube.sinew.collider.use_own, cube.sinew.collider.thickness = True, 0.2
     cube.hide_set(True)
     view = gui.area().spaces.active.region_3d
     view.view_perspective, view.view_distance = "PERSP", 8.0
