@@ -11,9 +11,10 @@ from typing import Any
 import bpy
 
 from ..core.errors import SinewError
-from . import baking
+from . import baking, reading
 from . import job as child
 from .bridge.settings_in import frame_range
+from .stepwise import Steps, at_once
 
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
@@ -34,31 +35,35 @@ def execute(operator: Any, context: Any, mode: str, until: int | None = None) ->
 
 
 def begin(obj: Any, context: Any, mode: str, until: int | None = None, place: str = "") -> None:
-    """Start the child for ``bake``, ``resume`` (both up to frame ``until``), ``handles`` or ``mesh``; under
-    ``--background`` do it at once. SinewError when the object is refused, RuntimeError when a child is at work.
+    """Start the child for ``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames),
+    ``handles`` or ``mesh``, once the animation is read; under ``--background`` do it at once. SinewError when the
+    object is refused, RuntimeError when a child is at work.
 
     Timers never run in background mode, so that there the work has to be over when this returns.
     """
-    job, store = _prepared(obj, context, mode)
+    steps = prepare_steps(obj, context, mode)
     if bpy.app.background:
+        mode, job, store = at_once(steps)
         run_here(obj, context, mode, job, store, until)
-    else:
-        child.start(child_run(obj, mode, job, store, until, place))
+        return
+
+    def start(prepared: tuple[str, Any, Any]) -> None:
+        child.start(child_run(obj, *prepared, until, place))
+
+    reading.start(reading.Reading(obj.session_uid, obj.name, steps, start, baking.note_error, place))
 
 
-def _prepared(obj: Any, context: Any, mode: str) -> tuple[Any, Any]:
+def prepare_steps(obj: Any, context: Any, mode: str) -> Steps[tuple[str, Any, Any]]:
+    """The mode that ``mode`` comes to, the job and its store."""
     if mode == "handles":
         store = baking.own_store(obj)
-        return store.job(), store
-    prepare = baking.prepare_resume if mode == "resume" else baking.prepare
+        return mode, store.job(), store
+    mode = mode or (yield from baking.mode_steps(obj, context))
+    prepare = baking.prepare_resume_steps if mode == "resume" else baking.prepare_steps
     # Tetrahedra are those of the first frame: no other is sampled for them.
     frames = 2 * frame_range(obj.sinew, context.scene)[:1] if mode == "mesh" else None
-    manager = context.window_manager
-    manager.progress_begin(0, max(1, context.scene.frame_end - context.scene.frame_start + 1))
-    try:
-        return prepare(obj, context, frames, on_frame=manager.progress_update)
-    finally:
-        manager.progress_end()
+    job, store = yield from prepare(obj, context, frames)
+    return mode, job, store
 
 
 def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any, until: int | None = None) -> None:

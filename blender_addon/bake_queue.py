@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import SinewError
-from . import background, baking
+from . import background, baking, reading
 from . import job as child
 from .linked import is_linked
 
@@ -98,7 +98,7 @@ def clear() -> None:
 def advance() -> float | None:
     """A timer's function: begin the next bake when the last has ended; seconds until the next call, None at the end."""
     global _queue
-    while _queue is not None and child.current() is None:
+    while _queue is not None and child.current() is None and reading.current() is None:
         if not _queue.waiting:
             _queue = None
             break
@@ -117,7 +117,7 @@ def advance() -> float | None:
 def begin_bake(obj: Any, place: str, until: int | None = None) -> None:
     """Bake a body or go on with it, up to frame ``until``; what it is refused for is noted."""
     try:
-        background.begin(obj, bpy.context, baking.mode_for(obj, bpy.context), until, place)
+        background.begin(obj, bpy.context, "", until, place)
     except (SinewError, RuntimeError) as error:
         baking.note_error(obj, error)
 
@@ -127,7 +127,7 @@ def run_here(bodies: Iterable[Any], context: Any) -> list[str]:
     refused = []
     for obj in bodies:
         try:
-            background.begin(obj, context, baking.mode_for(obj, context))
+            background.begin(obj, context, "")
         except SinewError as error:
             baking.note_error(obj, error)
             refused.append(f"“{obj.name}”: {error}")

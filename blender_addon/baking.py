@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,23 +25,27 @@ from .bridge.cache_out import cache_path
 from .bridge.exported import export_alembic, export_usd
 from .bridge.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
 from .bridge.settings_in import frame_range
+from .stepwise import Steps, at_once
 
 if TYPE_CHECKING:
     from ..core.simulation.report import BakeReport
 
 
 def prepare(
-    obj: Any,
-    context: Any,
-    frames: tuple[int, int] | None = None,
-    solver: str | None = None,
-    on_frame: Callable[[int], None] | None = None,
+    obj: Any, context: Any, frames: tuple[int, int] | None = None, solver: str | None = None
 ) -> tuple[Job, FrameStore]:
     """A fresh job and its store on disk, emptied of earlier frames; a SinewError when the object cannot be baked."""
+    return at_once(prepare_steps(obj, context, frames, solver))
+
+
+def prepare_steps(
+    obj: Any, context: Any, frames: tuple[int, int] | None = None, solver: str | None = None
+) -> Steps[tuple[Job, FrameStore]]:
+    """:func:`prepare`; until its last step nothing on disk is touched."""
     from ..core.simulation.memory import check_before_tetrahedra
 
     job_in.default_folder(obj)
-    job = job_in.make_job(obj, context, frames, solver, on_frame)
+    job = yield from job_in.job_steps(obj, context, frames, solver)
     job.check()
     check_before_tetrahedra(job)  # here, too: the frames of the bake before are still there
     folder = cache_owner.folder_to_write(obj)
@@ -59,15 +63,18 @@ def prepare(
 
 
 def prepare_resume(
-    obj: Any,
-    context: Any,
-    frames: tuple[int, int] | None = None,
-    solver: str | None = None,
-    on_frame: Callable[[int], None] | None = None,
+    obj: Any, context: Any, frames: tuple[int, int] | None = None, solver: str | None = None
 ) -> tuple[Job, FrameStore]:
     """The job and the store of an interrupted bake; StoreError when there is none, or the scene was edited."""
+    return at_once(prepare_resume_steps(obj, context, frames, solver))
+
+
+def prepare_resume_steps(
+    obj: Any, context: Any, frames: tuple[int, int] | None = None, solver: str | None = None
+) -> Steps[tuple[Job, FrameStore]]:
+    """:func:`prepare_resume`."""
     store = open_store(obj)
-    job = job_in.make_job(obj, context, frames, solver, on_frame)
+    job = yield from job_in.job_steps(obj, context, frames, solver)
     changed = store.changes(job)
     if changed:
         raise job_in.out_of_date(changed)
@@ -115,7 +122,7 @@ def has_frames(obj: Any) -> bool:
         return any(entry.name.startswith("frame_") for entry in entries)
 
 
-def mode_for(obj: Any, context: Any) -> str:
+def mode_steps(obj: Any, context: Any) -> Steps[str]:
     """``resume`` where frames on disk can be gone on with, else ``bake``; a StoreError where going on is refused for a
     bake that would be lost.
     """
@@ -123,7 +130,7 @@ def mode_for(obj: Any, context: Any) -> str:
         return "bake"
     if obj.sinew.bake.status != "NONE":
         return "resume"
-    return "bake" if find_changes(obj, context) else "resume"
+    return "bake" if (yield from find_changes_steps(obj, context)) else "resume"
 
 
 def expected_words(obj: Any, scene: Any) -> str:
@@ -248,7 +255,12 @@ def delete_folder(folder: Path) -> None:
 
 def find_changes(obj: Any, context: Any) -> list[str]:
     """Words for what was edited since the bake; empty when nothing was."""
-    changed = open_store(obj).changes(job_in.make_job(obj, context))
+    return at_once(find_changes_steps(obj, context))
+
+
+def find_changes_steps(obj: Any, context: Any) -> Steps[list[str]]:
+    """:func:`find_changes`."""
+    changed = open_store(obj).changes((yield from job_in.job_steps(obj, context)))
     words = ["version of Sinew" if part == "version" else part for part in changed]
     return [*words, "baked shapes removed"] if lost_words(obj) else words
 
@@ -317,7 +329,7 @@ def note_report(obj: Any, store: FrameStore) -> None:
     forecasts.note_pace(solver.solver, record, steps, report.seconds, solver.modes)
 
 
-def note_error(obj: Any, error: SinewError) -> None:
+def note_error(obj: Any, error: SinewError | str) -> None:
     """Keep an error for the panel: the status bar forgets it."""
     obj.sinew.bake.message = str(error)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,10 +20,11 @@ from ..core.simulation.disk_space import check_disk_space
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.job_changes import described
-from . import background, bake_queue, baking, figures
+from . import background, bake_queue, baking, figures, reading
 from . import job as child
 from .bridge import cache_owner, job_in
 from .bridge.settings_in import compared, frame_range
+from .stepwise import Steps, at_once
 
 LOOK = 0.5
 """Seconds between two looks at the disk."""
@@ -92,7 +92,7 @@ def begin(obj: Any, context: Any) -> None:
         return
     until = last_frame(obj, context.scene)
     if bpy.app.background:
-        background.begin(obj, context, baking.mode_for(obj, context), until)
+        background.begin(obj, context, "", until)
         begin_ghost(obj, context)
         return
     first_bake: bake_queue.Begin = partial(bake_queue.begin_bake, until=until)
@@ -104,22 +104,26 @@ def begin_in_queue(obj: Any, place: str) -> None:
     try:
         begin_ghost(obj, bpy.context, place)
     except (SinewError, RuntimeError) as error:
-        obj.sinew.compare.message = str(error)
+        note_error(obj, error)
 
 
 def begin_ghost(obj: Any, context: Any, place: str = "") -> None:
     """Start the child for the second bake alone, or do it at once where there is no window."""
-    manager = context.window_manager
-    manager.progress_begin(0, max(1, context.scene.frame_end - context.scene.frame_start + 1))
-    try:
-        second = prepare(obj, context, manager.progress_update)
-    finally:
-        manager.progress_end()
     if bpy.app.background:
-        _run_here(obj, second)
-    else:
+        _run_here(obj, prepare(obj, context))
+        look_again(obj)
+        return
+
+    def start(second: Compared) -> None:
         child.start(child_run(obj, second, place))
-    look_again(obj)
+        look_again(obj)
+
+    reading.start(reading.Reading(obj.session_uid, obj.name, prepare_steps(obj, context), start, note_error, place))
+
+
+def note_error(obj: Any, error: Exception | str) -> None:
+    """Keep an error for the panel: the status bar forgets it."""
+    obj.sinew.compare.message = str(error)
 
 
 def _run_here(obj: Any, second: Compared) -> None:
@@ -143,8 +147,13 @@ def child_run(obj: Any, second: Compared, place: str = "") -> child.Run:
     )
 
 
-def prepare(obj: Any, context: Any, on_frame: Callable[[int], None] | None = None) -> Compared:
+def prepare(obj: Any, context: Any) -> Compared:
     """The second job and its store; a SinewError where there is nothing to compare, or nothing to compare with."""
+    return at_once(prepare_steps(obj, context))
+
+
+def prepare_steps(obj: Any, context: Any) -> Steps[Compared]:
+    """:func:`prepare`."""
     from ..core.simulation.memory import check_before_tetrahedra
 
     if obj.sinew.bake.status == "FAILED":
@@ -155,7 +164,8 @@ def prepare(obj: Any, context: Any, on_frame: Callable[[int], None] | None = Non
     if end <= theirs.first_shown:
         raise StoreError("Less than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
     frames, other = (theirs.first_shown, end), obj.sinew.compare
-    job = compared(job_in.make_job(obj, context, frames, None, on_frame, substeps=other.substeps), other)
+    own = yield from job_in.job_steps(obj, context, frames, substeps=other.substeps)
+    job = compared(own, other)
     if len(job.surface.positions) != len(theirs.surface.positions):
         raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
     words = differences(first, theirs, job)

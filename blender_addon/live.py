@@ -19,7 +19,7 @@ from ..core.errors import SinewError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.lending import borrow
-from . import baking, live_edits, live_scene
+from . import baking, live_edits, live_scene, reading
 from . import job as child
 from .bridge import job_in
 from .bridge.mesh_in import unit_scale
@@ -131,6 +131,23 @@ def _begin(obj: Any, context: Any, job: Job, store: FrameStore, record: bool) ->
     settings.message = ""
     _session = session
     return session
+
+
+def begin(obj: Any, context: Any) -> None:
+    """:func:`start`, once the animation is read."""
+    if (run := child.current()) is not None:
+        raise RuntimeError(f"“{run.object_name}” is at work already.")
+
+    def play(job: Job) -> None:
+        _begin(obj, context, job, _store(obj, job), record=False)
+
+    steps = job_in.job_steps(obj, context, without_springs=names_of_take(obj))
+    reading.start(reading.Reading(obj.session_uid, obj.name, steps, play, note_error))
+
+
+def note_error(obj: Any, error: Exception | str) -> None:
+    """Keep an error for the panel: the status bar forgets it."""
+    obj.sinew.live.message = str(error)
 
 
 def _job(obj: Any, context: Any) -> Job:

@@ -22,6 +22,7 @@ from . import (
     playback,
     preferences,
     properties,
+    reading,
     restart,
     save_handlers,
 )
@@ -50,6 +51,7 @@ def register() -> None:
     bpy.types.VIEW3D_MT_add.append(add_menu)
     live_handlers.register()
     save_handlers.register()
+    reading.register()
     overlays.register()
     ghosts.register()
     pick_tool.register()
@@ -78,6 +80,7 @@ def unregister() -> None:
     overlays.unregister()
     live_handlers.unregister()
     save_handlers.unregister()
+    reading.unregister()
     bake_queue.clear()
     job.abandon()
     _end_threads()

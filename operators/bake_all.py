@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import bake_queue, baking, job
+from ..blender_addon import bake_queue, baking, job, reading
 from . import polls
 
 
@@ -26,7 +26,7 @@ class SINEW_OT_bake_all(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        run = job.current()
+        run = job.current() or reading.current()
         if run is not None or bake_queue.is_at_work():
             cls.poll_message_set(f"“{run.object_name if run else 'A body'}” is at work: stop it first (Esc)")
             return False

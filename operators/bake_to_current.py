@@ -2,9 +2,8 @@
 
 import bpy
 
-from ..blender_addon import background, baking
+from ..blender_addon import background
 from ..blender_addon.bridge.settings_in import frame_range
-from ..core.errors import SinewError
 from . import polls
 
 
@@ -34,14 +33,7 @@ class SINEW_OT_bake_to_current(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
-        try:
-            mode = baking.mode_for(obj, context)
-        except SinewError as error:
-            baking.note_error(obj, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return background.execute(self, context, mode, until=context.scene.frame_current)
+        return background.execute(self, context, "", until=context.scene.frame_current)
 
 
 CLASSES = (SINEW_OT_bake_to_current,)

@@ -26,7 +26,7 @@ class SINEW_OT_compare(bpy.types.Operator):
         try:
             comparing.begin(context.object, context)
         except (SinewError, RuntimeError) as error:
-            compare.message = str(error)
+            comparing.note_error(context.object, error)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         compare.show = True

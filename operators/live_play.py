@@ -37,7 +37,7 @@ class SINEW_OT_live_play(bpy.types.Operator):
         if session is not None:
             live.toggle()
             return {"FINISHED"}
-        return polls.begin_live(self, context, context.object, lambda: live.start(context.object, context))
+        return polls.begin_live(self, context, context.object, lambda: live.begin(context.object, context))
 
 
 CLASSES = (SINEW_OT_live_play,)

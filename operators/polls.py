@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import bake_queue, baking, choices, job, linked, live, live_scene, restart
+from ..blender_addon import bake_queue, baking, choices, job, linked, live, live_scene, reading, restart
 from ..core.errors import SinewError
 
 
@@ -58,6 +58,9 @@ def idle_body(operator: Any, context: Any) -> Any | None:
     run = job.current()
     if obj is not None and run is not None:
         operator.poll_message_set(f"“{run.object_name}” is at work: stop it first (Esc)")
+        return None
+    if obj is not None and (read := reading.current()) is not None:
+        operator.poll_message_set(f"The animation is read for “{read.object_name}”: wait, or stop it (Esc)")
         return None
     if obj is not None and bake_queue.is_at_work():
         operator.poll_message_set("Other bodies wait for their bake: stop it first (Esc)")
@@ -200,7 +203,7 @@ def begin_live(operator: Any, context: Any, obj: Any, begin: Callable[[], Any]) 
     try:
         begin()
     except (SinewError, RuntimeError) as error:
-        obj.sinew.live.message = str(error)
+        live.note_error(obj, error)
         operator.report({"ERROR"}, str(error))
         return {"CANCELLED"}
     finally:

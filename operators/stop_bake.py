@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import bake_queue, job, playback
+from ..blender_addon import bake_queue, job, playback, reading
 
 
 class SINEW_OT_stop_bake(bpy.types.Operator):
@@ -22,7 +22,7 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         run = job.current()
-        if run is None and bake_queue.is_at_work():
+        if reading.current() is not None or (run is None and bake_queue.is_at_work()):
             return True
         if run is None or run.process is None or run.stopping or run.mode == "live":
             cls.poll_message_set("Nothing is being simulated")
@@ -36,6 +36,7 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         bake_queue.clear()
+        reading.stop()
         job.request_stop()
         return {"FINISHED"}
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import bake_queue, baking, choices, job, linked
+from ..blender_addon import bake_queue, baking, choices, job, linked, reading
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -15,6 +15,9 @@ class Bake(Subject):
         run = job.run_of(obj.session_uid)
         if run is not None and run.mode != "live":
             draw_progress(layout, run, context)
+        elif (read := reading.reading_of(obj.session_uid)) is not None:
+            layout.progress(factor=read.part, text=read.label)
+            layout.label(text="Esc cancels", icon="EVENT_ESC")
         elif before := bake_queue.place_of(obj):
             _draw_waiting(layout, before)
         else:

@@ -17,10 +17,9 @@ import numpy as np
 
 from ...core.errors import MeshError
 from ...core.tracks import joined
+from ..stepwise import Steps
 from .mesh_in import check_matrix, mesh_at_place, object_to_world, transform, vertex_positions
 from .stack import Place
-
-OnFrame = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -194,26 +193,24 @@ def noted() -> Iterator[Moved]:
 
 @dataclass(frozen=True)
 class Passage:
-    """The way through a range of frames, both included; the stack must be cut at the place already. ``on_frame(done)``
-    follows it.
-    """
+    """The way through a range of frames, both included; the stack must be cut at the place already."""
 
     obj: Any
     place: Place
     context: Any
     frames: tuple[int, int]
     vertex_count: int
-    on_frame: OnFrame | None = None
 
-    def lead(self, places: Sequence[BetweenSampler], others: Sequence[Sampler], steps: int) -> None:
+    def lead(self, places: Sequence[BetweenSampler], others: Sequence[Sampler], steps: int) -> Steps[None]:
         """Lead samplers through every frame, and then those of places that time moves through the moments between,
         ``steps`` from frame to frame. MeshError when the mesh has another number of vertices.
         """
         first, last = self.frames
+        total = (last - first) * steps + 1
         with at_frame(self.context.scene, first), noted() as moved:
             for frame in range(first, last + 1):
                 self._stop_at([sampler.take for sampler in (*places, *others)], frame)
-                self._tell(frame)
+                yield (frame - first + 1) / total
         moving = [sampler.take_between for sampler in places if sampler.follows(moved)]
         if not moving or steps == 1:
             return
@@ -221,11 +218,7 @@ class Passage:
             for frame in range(first, last):
                 for k in range(1, steps):
                     self._stop_at(moving, frame, k / steps)
-                self._tell(frame)
-
-    def _tell(self, frame: int) -> None:
-        if self.on_frame is not None:
-            self.on_frame(frame - self.frames[0] + 1)
+                    yield (last + 1 - first + (frame - first) * (steps - 1) + k) / total
 
     def _stop_at(self, takes: Sequence[Callable[[Moment], None]], frame: int, part: float = 0.0) -> None:
         scene = self.context.scene

@@ -16,8 +16,9 @@ from ...core.errors import MeshError, PinError, SettingsError, SinewError, Store
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.simulation.job import Job
 from .. import linked
+from ..stepwise import Steps, at_once
 from .acceleration_in import AccelerationSampler
-from .animation_in import MatrixSampler, OnFrame, Passage, PinSampler, at_frame, hold_threshold
+from .animation_in import MatrixSampler, Passage, PinSampler, at_frame, hold_threshold
 from .colliders_in import collider_samplers
 from .fields_in import group_weights, material_weights
 from .finer_in import fineness
@@ -37,15 +38,28 @@ def make_job(
     context: Any,
     frames: tuple[int, int] | None = None,
     solver: str | None = None,
-    on_frame: OnFrame | None = None,
     without_springs: Collection[str] = (),
     substeps: int = 0,
 ) -> Job:
     """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was, but for
     picked vertices that an edit of the mesh has lost (``picks.mend``).
 
-    ``frames``, ``solver`` and ``substeps`` (but 0) replace the object's own choices; ``on_frame(done)`` follows the
-    sampling of frames; springs named in ``without_springs`` are left out.
+    ``frames``, ``solver`` and ``substeps`` (but 0) replace the object's own choices; springs named in
+    ``without_springs`` are left out.
+    """
+    return at_once(job_steps(obj, context, frames, solver, without_springs, substeps))
+
+
+def job_steps(
+    obj: Any,
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    without_springs: Collection[str] = (),
+    substeps: int = 0,
+) -> Steps[Job]:
+    """:func:`make_job`, a step for each moment of the animation: in between the scene is at its frame, and what is read
+    is shown.
     """
     _check(obj, context)
     mend(obj)
@@ -64,8 +78,9 @@ def make_job(
         layers = material_layers(obj, covers, scene, context)
         pins, matrices = PinSampler(obj, place, pinned, pin_weights), MatrixSampler(obj, len(pinned) > 0)
         field, stiffness, fields = AccelerationSampler(obj), StiffnessSampler(obj), FieldSamplers(obj, context, span)
-        passage = Passage(obj, place, context, span, len(surface.positions), on_frame)
-        passage.lead([matrices, pins, *springs, *colliders], [field, stiffness, fields], substeps or settings.substeps)
+        passage = Passage(obj, place, context, span, len(surface.positions))
+        places, others = [matrices, pins, *springs, *colliders], [field, stiffness, fields]
+        yield from passage.lead(places, others, substeps or settings.substeps)
     return Job(
         surface=surface,
         materials=materials,

@@ -8,6 +8,7 @@ import pytest
 from sinew.blender_addon import background, bake_queue, baking
 from sinew.blender_addon import job as child
 from sinew.blender_addon.command.bodies import bodies_of_scene
+from sinew.blender_addon.stepwise import at_once
 
 from .test_child import drain_until
 
@@ -38,7 +39,7 @@ def statuses(bodies):
 
 def begin_in_child(obj, context, mode, until=None, place=""):
     """What ``background.begin`` does in a window."""
-    job, store = background._prepared(obj, context, mode)
+    mode, job, store = at_once(background.prepare_steps(obj, context, mode))
     child.start(background.child_run(obj, mode, job, store, until, place))
 
 
@@ -129,7 +130,7 @@ def test_stopped_ones_go_on_and_lost_frames_are_used(bodies):
     baking.remove_result(bodies[1])
     bodies[1].sinew.property_unset("bake")
     bodies[2].sinew.substeps = 2
-    assert baking.mode_for(bodies[0], bpy.context) == baking.mode_for(bodies[1], bpy.context) == "resume"
+    assert [at_once(baking.mode_steps(obj, bpy.context)) for obj in bodies[:2]] == ["resume", "resume"]
     with pytest.raises(RuntimeError, match="“C”: Edited since the bake began"):
         bpy.ops.sinew.bake_all()
     assert statuses(bodies) == ["DONE", "DONE", "STOPPED"]

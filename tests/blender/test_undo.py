@@ -21,6 +21,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_tetrahedralize": "fills the cache; what it tells is true whatever is undone",
     "SINEW_OT_check_bake": "what it tells is true whatever is undone",
     "SINEW_OT_stop_bake": "ends work",
+    "SINEW_OT_read_animation": "leaves the scene as it was",
     "SINEW_OT_compare": "its ghost is drawn, and no data-block",
     "SINEW_OT_remove_ghost": "the ghost is drawn, and no data-block",
     "SINEW_OT_export_bake": "writes a file",

@@ -29,6 +29,8 @@ def test_bake_stop_resume_undo_delete(windowed):
     assert said["after two undos"] == ["NONE", 0, True, 2], "and one more the bake that was stopped"
     assert said["after redo"] == ["DONE", 60] and said["stale"].startswith("materials (“")
     assert said["deleted"][:2] == ["NONE", 0]
+    assert said["reading"] == [True, 1, True] and said["modal operators then"] == 0
+    assert said["read no more"] == [True, 17, True, True]
     assert "Traceback" not in result.log, result.log
 
 

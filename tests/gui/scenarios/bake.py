@@ -1,6 +1,7 @@
 """A bake in the child process: bar, Esc, Resume, undo, a stale bake, Delete Bake; Blender stays free meanwhile."""
 
 import importlib
+import time
 
 import bpy
 
@@ -34,6 +35,37 @@ def body():
 def keys():
     mesh_keys = body().data.shape_keys
     return len(mesh_keys.key_blocks) if mesh_keys else 0
+
+
+def toil(*_):
+    """A handler for each frame that takes its time, as heavy rigs do."""
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end:
+        pass
+
+
+def stopped_while_animation_is_read(gui, job):
+    """Esc ends that too; nothing else is heard meanwhile, and the scene is back at its frame."""
+    reading = importlib.import_module(f"{PACKAGE}.blender_addon.reading")
+    bpy.context.scene.frame_set(17)
+    body().modifiers.new("Subdivision", "SUBSURF")
+    bpy.app.handlers.frame_change_post.append(toil)
+    with gui.context():
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+    yield from gui.photograph("9-reading")
+    read = reading.current()
+    gui.record("reading", [read is not None, len(gui.window.modal_operators), job.current() is None])
+    yield from gui.move(*gui.centre())
+    yield from gui.press("X")
+    yield from gui.press("ESC")
+    yield from gui.wait_until(lambda: reading.current() is None, 20, "the reading stops")
+    bpy.app.handlers.frame_change_post.remove(toil)
+    modifier = body().modifiers[0].show_viewport
+    gui.record(
+        "read no more", [0.0 < read.part < 1.0, bpy.context.scene.frame_current, modifier, job.current() is None]
+    )
+    yield 0.1
+    gui.record("modal operators then", len(gui.window.modal_operators))
 
 
 def scenario(gui):
@@ -94,3 +126,4 @@ def scenario(gui):
         bpy.ops.sinew.delete_bake()
     gui.record("deleted", [body().sinew.bake.status, keys(), (gui.session / "sinew_cache" / "scene").is_dir()])
     yield from gui.photograph("8-deleted")
+    yield from stopped_while_animation_is_read(gui, job)

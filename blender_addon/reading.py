@@ -1,0 +1,141 @@
+"""Reading the animation of a scene before something is begun with it: a part at a time, so that Esc is heard.
+
+What takes long goes on in a modal operator, which keeps all other input away meanwhile. The scene is then at the frame
+that is read; it is put back at the end, and before anything that would keep or replace it: a file, an undo.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ..core.errors import MeshError, SinewError
+from . import baking
+from . import job as child
+from .stepwise import Steps
+
+AT_ONCE = 0.5
+"""Seconds of the processor that are read before Blender draws and listens again; most scenes take less."""
+SLICE = 0.2
+"""Seconds between two looks for events after that."""
+
+
+@dataclass
+class Reading:
+    """``steps`` read what ``begin`` takes; ``refuse(obj, message)`` keeps why it came to nothing. ``place`` says which
+    of several in a row it is.
+    """
+
+    object_uid: int
+    object_name: str
+    steps: Steps[Any]
+    begin: Callable[[Any], None]
+    refuse: Callable[[Any, str], None]
+    place: str = ""
+    part: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """What is going on, in words."""
+        doing = f"Reading Animation {100.0 * self.part:.0f} %"
+        return f"{self.place}: {doing}" if self.place else doing
+
+
+_current: Reading | None = None
+
+
+def current() -> Reading | None:
+    """The one at work, if there is one."""
+    return _current
+
+
+def reading_of(object_uid: int) -> Reading | None:
+    """The one at work for that object, if there is one."""
+    return _current if _current is not None and _current.object_uid == object_uid else None
+
+
+def start(reading: Reading) -> None:
+    """Read what takes no time, and begin; else a modal operator goes on. Errors until then are raised; RuntimeError
+    when another is at work.
+    """
+    global _current
+    if _current is not None:
+        raise RuntimeError(f"The animation is read for “{_current.object_name}” already.")
+    spent = time.thread_time()  # not of the clock: nothing becomes modal since the machine was busy
+    if _advance(reading, lambda: time.thread_time() - spent > AT_ONCE and bpy.context.window is not None):
+        return
+    _current = reading
+    bpy.ops.sinew.read_animation("INVOKE_DEFAULT")
+
+
+def go_on() -> None:
+    """Read for a moment; what it came to nothing for is raised when it was told."""
+    global _current
+    reading, began, is_left = _current, time.monotonic(), False
+    try:
+        is_left = not _advance(reading, lambda: time.monotonic() - began > SLICE)
+    except (SinewError, RuntimeError) as error:
+        _refuse(reading, str(error))
+        raise
+    finally:
+        if not is_left:
+            _current = None
+    child.redraw()
+
+
+def _advance(reading: Reading, is_enough: Callable[[], bool]) -> bool:
+    """Take steps until it is enough, or all and begin: whether it began."""
+    try:
+        while True:
+            reading.part = next(reading.steps)
+            if is_enough():
+                return False
+    except StopIteration as end:
+        result = end.value
+    except ReferenceError as error:
+        raise MeshError("Something was deleted while the animation was read.", "Begin again.") from error
+    reading.begin(result)
+    return True
+
+
+def stop(message: str = "") -> None:
+    """Read no more: the scene is as it was before. ``message`` says why, where the artist did not ask for it."""
+    global _current
+    reading, _current = _current, None
+    if reading is not None:
+        reading.steps.close()
+        if message:
+            _refuse(reading, message)
+        child.redraw()
+
+
+def _refuse(reading: Reading, message: str) -> None:
+    obj = baking.object_of(reading.object_uid)
+    if obj is not None:
+        reading.refuse(obj, message)
+
+
+@bpy.app.handlers.persistent
+def stop_before(*_: Any) -> None:
+    """What keeps or replaces the scene is about to happen, in another window or by a script."""
+    stop("The animation was not read to its end, since the file was saved or something was undone. Begin again.")
+
+
+HANDLERS = ("save_pre", "load_pre", "undo_pre", "redo_pre")
+
+
+def register() -> None:
+    """Called once, with the extension."""
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).append(stop_before)
+
+
+def unregister() -> None:
+    """The reverse; nothing is read any more."""
+    stop()
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(stop_before)

@@ -1,0 +1,165 @@
+"""The animation is read a part at a time: what is stopped on the way leaves the scene as it was."""
+
+from __future__ import annotations
+
+import types
+
+import bpy
+import pytest
+from sinew.blender_addon import background, bake_queue, baking, comparing, live, reading
+from sinew.blender_addon import job as child
+from sinew.blender_addon.bridge.job_in import job_steps, make_job
+from sinew.core.errors import MeshError
+
+from .scenes import CUBE, keyed
+
+
+@pytest.fixture
+def scene(body, collection, add_mesh, saved):
+    """A body that turns, with a modifier after its place, and a hidden collider; at frame 3.5 of 1 to 4."""
+    keyed(body, "rotation_euler", (1, (0.0, 0.0, 0.0)), (4, (0.0, 0.0, 1.0)))
+    body.modifiers.new("Subdivision", "SUBSURF")
+    cube = add_mesh(*CUBE, "Cube")
+    collection.objects.link(cube)
+    cube.hide_viewport = collection.hide_viewport = True
+    bpy.context.view_layer.objects.active = body
+    body.sinew.substeps = 2
+    bpy.context.scene.frame_set(3, subframe=0.5)
+    return bpy.context.scene
+
+
+@pytest.fixture
+def by_hand(scene, monkeypatch):
+    """Whatever is read takes long, and the modal operator is the test."""
+    monkeypatch.setattr(reading, "AT_ONCE", -1.0)
+    monkeypatch.setattr(reading, "SLICE", -1.0)
+    monkeypatch.setattr(
+        reading, "bpy", types.SimpleNamespace(ops=types.SimpleNamespace(sinew=_Modal()), context=_Window(), app=bpy.app)
+    )
+    yield
+    reading.stop()
+    bake_queue.clear()
+    child.abandon()
+
+
+class _Modal:
+    def read_animation(self, how):
+        assert how == "INVOKE_DEFAULT"
+
+
+class _Window:
+    window = object()
+
+
+def _in_a_window():
+    return types.SimpleNamespace(app=types.SimpleNamespace(background=False), context=bpy.context, data=bpy.data)
+
+
+def begin(obj, begun):
+    """As a bake does, without its child."""
+    steps = background.prepare_steps(obj, bpy.context, "bake")
+    reading.start(reading.Reading(obj.session_uid, obj.name, steps, begun.append, baking.note_error))
+
+
+def state(scene, body):
+    cube, collection = bpy.data.objects["Cube"], body.sinew.collisions.collection
+    hidden = cube.hide_viewport, collection.hide_viewport, body.modifiers[0].show_viewport
+    return scene.frame_current, scene.frame_subframe, hidden
+
+
+def test_steps_give_the_same_job_and_grow_to_one(scene, body):
+    steps, parts = job_steps(body, bpy.context), []
+    try:
+        while True:
+            parts.append(next(steps))
+    except StopIteration as end:
+        job = end.value
+    assert parts == sorted(parts) and len(parts) == 4 + 3 and parts[-1] == 1.0
+    assert job.fingerprints() == make_job(body, bpy.context).fingerprints()
+
+
+def test_a_stop_on_the_way_leaves_no_trace(by_hand, scene, body, saved):
+    before, begun = state(scene, body), []
+    begin(body, begun)
+    for _ in range(4):
+        reading.go_on()
+    assert state(scene, body) != before and 0.5 < reading.current().part < 1.0
+    assert reading.reading_of(body.session_uid) is reading.current() and not bpy.ops.sinew.bake.poll()
+    assert bpy.ops.sinew.stop_bake.poll() and bpy.ops.sinew.stop_bake() == {"FINISHED"}
+    assert reading.current() is None and begun == [] and state(scene, body) == before
+    assert [path.name for path in saved.parent.iterdir()] == ["scene.blend"] and body.sinew.bake.message == ""
+    assert bpy.ops.sinew.bake.poll()
+
+
+def test_what_is_read_to_the_end_begins(by_hand, scene, body):
+    before, begun = state(scene, body), []
+    begin(body, begun)
+    with pytest.raises(RuntimeError, match="read for “Body” already"):
+        begin(body, [])
+    while reading.current() is not None:
+        reading.go_on()
+    ((mode, job, store),) = begun
+    assert mode == "bake" and store.job().fingerprints() == job.fingerprints() and state(scene, body) == before
+
+
+def test_what_is_refused_late_is_kept_for_the_panel(by_hand, scene, body):
+    keyed(body, "scale", (1, (1.0, 1.0, 1.0)), (4, (1.0, 0.0, 1.0)))
+    scene.frame_set(3, subframe=0.5)
+    before = state(scene, body)
+    begin(body, [])
+    with pytest.raises(MeshError, match="flattened at frame 4"):
+        while reading.current() is not None:
+            reading.go_on()
+    assert reading.current() is None and "flattened at frame 4" in body.sinew.bake.message
+    assert state(scene, body) == before
+
+
+@pytest.mark.parametrize("how", ["save", "undo", "delete"])
+def test_the_scene_is_put_back_before_it_is_saved_or_undone(by_hand, scene, body, saved, how):
+    begin(body, [])
+    reading.go_on()
+    if how == "delete":
+        bpy.data.objects.remove(bpy.data.objects["Cube"])
+        with pytest.raises(MeshError, match="Something was deleted"):
+            reading.go_on()
+        assert reading.current() is None and "deleted" in body.sinew.bake.message
+        assert body.modifiers[0].show_viewport and (scene.frame_current, scene.frame_subframe) == (3, 0.5)
+        return
+    before = (3, 0.5, (True, True, True))
+    if how == "undo":
+        reading.stop_before()  # as the handler of `undo_pre`
+        assert state(scene, body) == before
+    else:
+        bpy.ops.wm.save_mainfile()
+        bpy.ops.wm.open_mainfile(filepath=str(saved))
+        scene, body = bpy.context.scene, bpy.data.objects["Body"]
+        assert state(scene, body)[2] == before[2] and scene.frame_current == 3
+    assert reading.current() is None and "not read to its end" in body.sinew.bake.message
+
+
+def test_a_queue_waits_for_what_is_read(by_hand, scene, body, monkeypatch):
+    started = []
+    monkeypatch.setattr(bpy.app.timers, "register", lambda *a, **k: None)
+    monkeypatch.setattr(child, "start", lambda run: started.append(run.place))
+    monkeypatch.setattr(background, "bpy", _in_a_window())
+    bake_queue.start([body], bpy.context)
+    assert reading.current().label.startswith("1 of 1: Reading Animation") and bake_queue.advance() is not None
+    while reading.current() is not None:
+        reading.go_on()
+    assert started == ["1 of 1"]
+
+
+def test_compare_and_live_read_so_too(by_hand, scene, body, monkeypatch):
+    bpy.ops.sinew.bake()
+    monkeypatch.setattr(comparing, "bpy", _in_a_window())
+    body.sinew.compare.substeps = 3
+    comparing.begin_ghost(body, bpy.context)
+    reading.go_on()
+    assert reading.current() is not None
+    reading.stop("Stopped.")
+    assert body.sinew.compare.message == "Stopped."
+    body.sinew.solver = "subspace_mixed_fem"
+    live.begin(body, bpy.context)
+    reading.go_on()
+    reading.stop("Stopped.")
+    assert body.sinew.live.message == "Stopped."
