@@ -48,6 +48,9 @@ class SinewBake(bpy.types.PropertyGroup):
         name="Nodes", description="Geometry Nodes that play the result", type=bpy.types.NodeTree, options=set()
     )
     result: PointerProperty(name="Result", description="Object that carries the baked shapes", type=bpy.types.Object)
+    left_behind: StringProperty(
+        name="Left Behind", description="What follows the hidden original instead of its bake", options=set()
+    )
     hides_original: BoolProperty(
         name="Hides the Original", description="The original is hidden while its result is shown", options=set()
     )

@@ -96,6 +96,8 @@ def _draw_record(layout, obj, context):
             wrapped(layout, f"{lost} Resume puts it back from disk.", context, "ERROR")
         elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
+            if record.left_behind:
+                wrapped(layout, record.left_behind, context, "ERROR")
         if record.error:
             wrapped(layout, record.error, context, "INFO")
     if record.stale:

@@ -18,6 +18,7 @@ from ...core.simulation.kept_handles import Handles
 from ...core.simulation.point_cache import write_point_cache
 from .animation_in import at_frame
 from .cache_out import add_cache, cache_path, lost_cache, remove_caches
+from .followers import left_behind_words
 from .handles_out import drop_group, drop_weights, lost_handles, remove_modifiers, write_handles
 from .mesh_in import mesh_at_place, transform
 from .shape_keys import drop_action, write_keys
@@ -83,15 +84,22 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
 
     ``on_itself`` says whether the object itself can; by default the place does.
     """
-    remove_result(obj)
-    place = place_of(obj)
-    target = obj if (place.on_itself if on_itself is None else on_itself) else _duplicate(obj, place, context, job)
+    before, target = _detach(obj), obj
     try:
+        place = place_of(obj)
+        if not (place.on_itself if on_itself is None else on_itself):
+            target = _duplicate(obj, place, context, job)
         _check_count(obj, len(target.data.vertices), job)
     except MeshError:
         if target != obj:
             _delete(target)
+        target = obj
         raise
+    finally:
+        if before is not None:
+            _hand_over(before, target, moves=target != obj)
+    if target != obj:
+        target.name = target.data.name = f"{obj.name} Bake"
     return target
 
 
@@ -107,6 +115,7 @@ def _note_carrier(obj: Any, target: Any, kind: str) -> None:
     record = obj.sinew.bake
     record.kind = kind
     record.on_itself = target == obj
+    record.left_behind = left_behind_words(obj, target, kind)
     if target != obj:
         record.result = target
         record.hid_viewport, record.hid_render = obj.hide_viewport, obj.hide_render
@@ -134,7 +143,6 @@ def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:
             mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
     copy = obj.copy()
     copy.data = mesh
-    copy.name = mesh.name = f"{obj.name} Bake"
     copy.sinew.enabled = False
     copy.sinew.property_unset("bake")
     for modifier in list(copy.modifiers)[: place.below]:
@@ -148,9 +156,31 @@ def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:
 
 
 def remove_result(obj: Any) -> None:
-    """Take the baked shapes away again, wherever they are; the artist's own object is shown as it was.
+    """Take the baked shapes away again, wherever they are; the artist's own object is shown as it was."""
+    result = _detach(obj)
+    if result is not None:
+        _hand_over(result, obj)
 
-    A copy of a baked object has its record too: shapes that another object names as its bake stay.
+
+def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
+    """Delete the duplicate of an earlier bake; what the artist has let follow it, follows another object, which also
+    ``moves`` into its collections.
+    """
+    homes = before.users_collection
+    if moves and homes:
+        for collection in now.users_collection:
+            collection.objects.unlink(now)
+    for collection in homes:
+        collection.objects.unlink(before)
+        if moves:
+            collection.objects.link(now)
+    before.user_remap(now)
+    _delete(before)
+
+
+def _detach(obj: Any) -> Any | None:
+    """:func:`remove_result`, but for the duplicate that carried the shapes, which is no object's bake then; None where
+    there is none. A copy of a baked object has its record too: shapes that another object names as its bake stay.
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]
@@ -158,16 +188,17 @@ def remove_result(obj: Any) -> None:
         shared = any(other.data == obj.data and other.sinew.bake.on_itself for other in others)
         _remove_from_itself(obj, shared)
     result = record.result
-    if result is not None:
-        record.result = None
-        if not any(other.sinew.bake.result == result for other in others):
-            _delete(result)
+    record.result = None
+    alone = result is not None and not any(other.sinew.bake.result == result for other in others)
     nodes, record.nodes = record.nodes, None
     if nodes is not None:
+        if alone:
+            remove_modifiers(result, nodes)
         drop_group(nodes)
     if result is not None or record.hides_original:  # the artist may have deleted the result, and it was purged
         obj.hide_viewport, obj.hide_render = record.hid_viewport, record.hid_render
     record.on_itself = record.hides_original = False
+    return result if alone else None
 
 
 def _remove_from_itself(obj: Any, shared: bool) -> None:

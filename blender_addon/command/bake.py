@@ -91,7 +91,7 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
         raise
     if not caught:
         record = obj.sinew.bake
-        warning = [f"warning: {record.message}"] if record.message else []
+        warning = [f"warning: {words}" for words in (record.left_behind, record.message) if words]
         error = [record.error] if record.error else []
         for line in (*warning, *error, *record.report.splitlines()):
             progress.say(line)

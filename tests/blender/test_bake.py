@@ -67,6 +67,41 @@ def test_deleting_from_the_duplicate(body, saved):
     assert not body.hide_viewport and bpy.context.view_layer.objects.active == body
 
 
+@pytest.mark.parametrize("kind", ["KEYS", "NODES"])
+def test_what_follows_the_hidden_original_is_told_and_what_follows_the_bake_goes_on(body, saved, evaluated, kind):
+    bpy.ops.mesh.primitive_cube_add()
+    shirt = bpy.context.object
+    shirt.name, shirt.parent = "Shirt", body  # by the transform alone, which the duplicate shares
+    shirt.modifiers.new("Shrinkwrap", "SHRINKWRAP").target = body
+    hat = bpy.data.objects.new("Hat", None)
+    bpy.context.scene.collection.objects.link(hat)
+    bpy.context.view_layer.objects.active = body
+    hat.parent, hat.parent_type, hat.parent_vertices = body, "VERTEX", (11, 11, 11)
+    body.sinew.result, body.sinew.result_modes = kind, 4
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.on_itself and not body.sinew.bake.left_behind
+    bpy.ops.sinew.delete_bake()
+    body.shape_key_add(name="Basis")
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.left_behind.startswith("“Hat”, “Shirt” follow the hidden original")
+    shirt.modifiers[0].target = hat.parent = body.sinew.bake.result
+    objects, groups = len(bpy.data.objects), len(bpy.data.node_groups)
+    shown = bpy.data.collections.new("Shown")
+    bpy.context.scene.collection.children.link(shown)
+    shown.objects.link(hat.parent)
+    bpy.context.scene.collection.objects.unlink(hat.parent)
+    bpy.ops.sinew.bake()
+    result = body.sinew.bake.result
+    assert hat.parent == shirt.modifiers[0].target == result and result.name == "Body Bake"
+    assert (len(bpy.data.objects), len(bpy.data.node_groups)) == (objects, groups) and not body.sinew.bake.left_behind
+    assert result.users_collection == (shown,)
+    assert np.abs(evaluated(result, 4) - evaluated(result, 1)).max() > 1e-3
+    body.sinew.result = "CACHE"
+    bpy.ops.sinew.bake()
+    assert body.sinew.bake.on_itself and "Body Bake" not in bpy.data.objects
+    assert hat.parent == shirt.modifiers[0].target == body
+
+
 @pytest.mark.parametrize(
     "edit, named",
     [
