@@ -88,7 +88,8 @@ class Stage:
             material.use_nodes = True
         material.diffuse_color = (*colour, 1.0)
         material.roughness = roughness
-        surface = material.node_tree.nodes["Principled BSDF"].inputs
+        # By its type: in another language it has another name.
+        surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED").inputs
         surface["Base Color"].default_value = (*colour, 1.0)
         surface["Roughness"].default_value = roughness
         surface["Transmission Weight"].default_value = transmission
