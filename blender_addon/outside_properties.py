@@ -6,7 +6,7 @@ No ``from __future__ import annotations`` here: Blender reads the annotations as
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..core.model.settings import Ground
 from .mirror import numeric
@@ -66,6 +66,9 @@ class SinewCollisions(bpy.types.PropertyGroup):
     )
     collider_friction: numeric(FloatProperty, Ground, "friction", "Collider Friction", soft_max=1.0, precision=2)
     thickness: numeric(FloatProperty, Ground, "thickness", "Distance", unit="LENGTH", precision=4)
+    active_collider: IntProperty(
+        name="Active Collider", description="Which one Per Collider shows", min=0, options=set()
+    )
 
 
 class SinewCollider(bpy.types.PropertyGroup):

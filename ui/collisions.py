@@ -2,10 +2,44 @@
 
 from typing import Any
 
+import bpy
+
 from .places import Subject, panels, properties_layout
 
-MOST_LISTED = 8
-"""Colliders that the panel names."""
+SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
+
+
+def _can_collide(obj: Any, body: Any) -> bool:
+    return obj != body and (obj.type in SOLID or obj.instance_type == "COLLECTION")
+
+
+class SINEW_UL_colliders(bpy.types.UIList):
+    bl_idname = "SINEW_UL_colliders"
+
+    def draw_item(
+        self,
+        context: Any,
+        layout: Any,
+        data: Any,
+        item: Any,
+        icon: Any,
+        active_data: Any,
+        active_property: Any,
+        index: Any,
+    ) -> None:
+        """One row; Blender calls it."""
+        row = layout.row(align=True)
+        row.label(text=item.name, icon="MESH_DATA" if item.type in SOLID else "OUTLINER_OB_GROUP_INSTANCE")
+        row.prop(item.sinew.collider, "use_own", text="")
+
+    def filter_items(self, context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
+        """What is listed of the objects of a collection, and in which order; Blender calls it."""
+        objects, helper = getattr(data, name), bpy.types.UI_UL_list
+        shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
+        shown = shown or [self.bitflag_filter_item] * len(objects)
+        for k, obj in enumerate(objects):
+            shown[k] = shown[k] if _can_collide(obj, context.object) else 0
+        return shown, helper.sort_items_by_name(objects)
 
 
 class Collisions(Subject):
@@ -35,21 +69,23 @@ class PerCollider(Subject):
         return super().poll(context) and context.object.sinew.collisions.collection is not None
 
     def draw(self, context: Any) -> None:
-        layout = properties_layout(self)
-        body = context.object
-        colliders = [o for o in body.sinew.collisions.collection.all_objects if o != body]
-        for collider in sorted(colliders, key=lambda o: o.name)[:MOST_LISTED]:
-            own = collider.sinew.collider
-            column = layout.column()
-            column.prop(own, "use_own", text=collider.name)
-            if own.use_own:
-                column.prop(own, "friction")
-                column.prop(own, "thickness")
-        if len(colliders) > MOST_LISTED:
-            layout.label(text=f"and {len(colliders) - MOST_LISTED} more", icon="BLANK1")
+        collisions = context.object.sinew.collisions
+        objects = collisions.collection.all_objects
+        self.layout.template_list(
+            "SINEW_UL_colliders", "", collisions.collection, "all_objects", collisions, "active_collider", rows=3
+        )
+        chosen = objects[collisions.active_collider] if collisions.active_collider < len(objects) else None
+        if chosen is None or not _can_collide(chosen, context.object):
+            return
+        own, column = chosen.sinew.collider, properties_layout(self).column()
+        column.prop(own, "use_own")
+        if own.use_own:
+            column.prop(own, "friction")
+            column.prop(own, "thickness")
 
 
 CLASSES = (
+    SINEW_UL_colliders,
     *panels(Collisions, "collisions", bl_options={"DEFAULT_CLOSED"}),
     *panels(PerCollider, "per_collider", under="collisions", bl_options={"DEFAULT_CLOSED"}),
 )

@@ -35,15 +35,14 @@ def collider_samplers(obj: Any, context: Any) -> Iterator[list[ColliderSampler]]
 def collider_objects(obj: Any) -> list[Any]:
     """The objects that are in the way of ``obj``, by name; ColliderError when its collection holds none.
 
-    Left out are the body itself, its bake, and other bodies that are hidden since their bake stands in for them.
+    Left out are the body itself and its bake. Of other bodies that are hidden by their bake, that is in the way.
     """
     collection = obj.sinew.collisions.collection
     if collection is None:
         return []
     own = _own(obj)
-    objects = [
-        o for o in collection.all_objects if (o.type in SOLID or _is_instance(o)) and o not in own and not _replaced(o)
-    ]
+    solid = (_seen(o) for o in collection.all_objects if o.type in SOLID or _is_instance(o))
+    objects = {o for o in solid if o is not None and o not in own}
     if not objects:
         raise ColliderError(
             f"The collection “{collection.name}” holds nothing to collide with.",
@@ -76,8 +75,12 @@ def distance_from(collider: Any, body: Any) -> float:
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
-def _replaced(obj: Any) -> bool:
-    return obj.sinew.enabled and obj.sinew.bake.hides_original
+def _seen(obj: Any) -> Any | None:
+    """The object, or the one that its bake has put in its place; None where the artist has taken that away."""
+    record = obj.sinew.bake
+    if not obj.sinew.enabled or not record.hides_original:
+        return obj
+    return record.result if record.result is not None and record.result.users_scene else None
 
 
 def _is_instance(obj: Any) -> bool:

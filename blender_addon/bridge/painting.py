@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ def normalize_maps(obj: Any) -> None:
     names = map_names(obj)
     kept = names.index(obj.vertex_groups.active.name)
     weights = group_weights(obj, obj.data, names)
-    wanted = balanced(weights, kept, _fill_column(obj, names))
+    locked = [column for column, name in enumerate(names) if obj.vertex_groups[name].lock_weight]
+    wanted = balanced(weights, kept, _fill_column(obj, names), locked)
     for row, column in np.argwhere(np.abs(wanted - weights) > TOLERANCE):
         obj.vertex_groups[names[column]].add([int(row)], float(wanted[row, column]), "REPLACE")
 
@@ -45,21 +47,24 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
     return names.index(first.vertex_group) if first.vertex_group in names else None
 
 
-def balanced(weights: np.ndarray, kept: int, fill: int | None) -> np.ndarray:
+def balanced(weights: np.ndarray, kept: int, fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
     """(n,k) weights whose rows sum to one, column ``kept`` unchanged; untouched rows (no weight at all) stay so.
 
     Too much is taken from the other columns in proportion. What is missing is the first material's: it goes to its
     column ``fill``; without that it is left out, as the reader understands. When the first itself is painted away, the
-    others grow in proportion.
+    others grow in proportion. Columns that the artist has ``locked`` stay, and the kept one has to leave them room.
     """
     result = weights.copy()
-    others = np.delete(np.arange(weights.shape[1]), kept)
+    fixed = [column for column in locked if column != kept]
+    others = np.delete(np.arange(weights.shape[1]), [kept, *fixed])
     painted = weights.sum(axis=1) > 0.0
-    rest = 1.0 - weights[:, kept]
+    room = np.maximum(0.0, 1.0 - weights[:, fixed].sum(axis=1))
+    result[:, kept] = np.minimum(weights[:, kept], room)
+    rest = room - result[:, kept]
     total = weights[:, others].sum(axis=1)
     scaled = painted & (total > (0.0 if fill == kept else rest))
     result[np.ix_(scaled, others)] *= (rest[scaled] / total[scaled])[:, None]
-    if fill is not None and fill != kept:
+    if fill is not None and fill != kept and fill not in fixed:
         short = painted & ~scaled
         result[short, fill] += rest[short] - total[short]
     return result

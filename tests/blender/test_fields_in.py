@@ -70,6 +70,23 @@ def test_what_a_stroke_takes_away_goes_to_the_first_material():
     assert painting.balanced(weights, kept=2, fill=1)[0] == pytest.approx([0.1, 0.4, 0.5])
 
 
+def test_locked_maps_stay_and_the_brush_leaves_them_room():
+    weights = np.array([[0.3, 0.5, 0.6], [0.9, 0.5, 0.1], [0.2, 0.5, 0.0]])
+    result = painting.balanced(weights, kept=0, fill=None, locked=[1])
+    assert result == pytest.approx(np.array([[0.3, 0.5, 0.2], [0.5, 0.5, 0.0], [0.2, 0.5, 0.0]]))
+    assert painting.balanced(weights, kept=2, fill=1, locked=[1])[2] == pytest.approx([0.2, 0.5, 0.0])
+    assert painting.balanced(weights, kept=1, fill=1, locked=[1])[0] == pytest.approx([0.5 / 3, 0.5, 1.0 / 3])
+
+
+def test_the_stroke_knows_of_the_lock(painted):
+    painted.vertex_groups["Rubber"].lock_weight = True
+    painted.vertex_groups["Bone"].add([2], 0.9, "REPLACE")
+    painted.vertex_groups.active = painted.vertex_groups["Bone"]
+    bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    assert bpy.ops.sinew.normalize_maps() == {"FINISHED"}
+    assert fields_in.group_weights(painted, painted.data, ["Bone", "Rubber"])[2] == pytest.approx([0.75, 0.25])
+
+
 def test_sums_that_rounding_misses_are_scaled():
     rows = fields_in.normalized(np.array([[0.0, 1.0 - 1e-7, 0.0], [0.0, 0.0, 1.0 + 1e-7], [0.5, 2.0, 0.0]]))
     assert np.array_equal(rows[:2], [[0, 1, 0], [0, 0, 1]]) and rows[2] == pytest.approx([0.2, 0.8, 0.0])

@@ -289,7 +289,7 @@ def test_the_body_itself_and_its_bake_are_left_out(body, obstacle, collection, s
     assert [c.name for c in job_of(body).colliders] == ["Block"]
 
 
-def test_another_body_that_is_baked_collides_as_its_bake(body, obstacle, saved):
+def test_another_body_that_is_baked_collides_as_its_bake(body, obstacle, collection, saved):
     bpy.context.view_layer.objects.active = obstacle
     bpy.ops.sinew.enable()
     obstacle.shape_key_add(name="Basis")
@@ -299,6 +299,13 @@ def test_another_body_that_is_baked_collides_as_its_bake(body, obstacle, saved):
     bpy.context.view_layer.objects.active = body
     (collider,) = job_of(body).colliders
     assert collider.name == "Block Bake" and len(collider.positions) == 4
+    bake = obstacle.sinew.bake.result
+    collection.objects.unlink(bake)
+    bpy.context.scene.collection.objects.link(bake)
+    assert [c.name for c in job_of(body).colliders] == ["Block Bake"], "its body, put there after the bake, names it"
+    bpy.context.scene.collection.objects.unlink(bake)
+    with pytest.raises(ColliderError, match="holds nothing"):
+        job_of(body)
 
 
 def test_a_collider_that_changes_its_topology_is_named(body, obstacle):

@@ -11,7 +11,7 @@ from sinew.blender_addon import overlay_properties, preferences, properties
 GROUPS = (*properties.CLASSES, overlay_properties.SinewOverlays, preferences.SinewPreferences)
 KEPT = {"SinewBake", "SinewPlace", "SinewPicks", "SINEW_OT_apply_bake"}
 """Groups of what is remembered and never set: words, but no typical values."""
-NO_NUMBER = {"active_material", "active_spring"}
+NO_NUMBER = {"active_material", "active_spring", "active_collider"}
 SHORTEST = 15
 UNIT = re.compile(
     r"\bPa\b|kg|N/m|m/s²|1/s|\bm\b|\bs\b|\bJ\b|kPa|no unit|own unit|\bpart\b|Part of|weight|unit beside|unit above"
