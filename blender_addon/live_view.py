@@ -57,6 +57,7 @@ class View:
         self._shown: tuple[str, int] | None = ("OBJECT", 0)
         self._log_stiffness = arrays["log_stiffness"]
         self.refused = ""
+        self._marks_failed = False
         self._handlers = [
             add_handler(self._draw_body, (), "WINDOW", "POST_VIEW"),
             add_handler(self._draw_marks, (), "WINDOW", "POST_PIXEL"),
@@ -71,6 +72,11 @@ class View:
     def modes(self) -> int:
         """Skinning modes; the handles of pins come after them."""
         return len(self._arrays["eigenvalues"])
+
+    @property
+    def handles(self) -> int:
+        """Modes and handles of pins."""
+        return self._arrays["weights"].shape[1]
 
     @property
     def stand_in_uid(self) -> int | None:
@@ -169,7 +175,7 @@ class View:
         if settings.show == "STIFFNESS":
             colours = preview_colours.stiffness_colours(self._log_stiffness)
         elif settings.show == "WEIGHTS":
-            index = min(settings.mode, arrays["weights"].shape[1]) - 1
+            index = min(settings.mode, self.handles) - 1
             colours = preview_colours.weight_colours(arrays["weights"][:, index])
         elif settings.show == "CLUSTERS":
             colours = preview_colours.cluster_colours(arrays["clusters"])
@@ -181,11 +187,15 @@ class View:
     def _draw_marks(self) -> None:
         context, session = bpy.context, self._session
         obj = session.object
-        if obj is None or not live_sight.is_seen(obj, session.stage, context):
+        if obj is None or self._marks_failed or not live_sight.is_seen(obj, session.stage, context):
             return
         scale = context.preferences.system.ui_scale
-        _draw_grabs(self.grab_marks(context.region, context.region_data), scale)
-        _write(context, words(session), scale, session.state.recording)
+        try:
+            _draw_grabs(self.grab_marks(context.region, context.region_data), scale)
+            _write(context, words(session), scale, session.state.recording)
+        except Exception:  # noqa: BLE001 - let out, it would be printed at each redraw
+            traceback.print_exc()
+            self._marks_failed = True
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
         """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
@@ -218,8 +228,19 @@ def words(session: Session) -> list[str]:
         settled = "" if state.converged else ", not settled"
         speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
         lines.append(speed)
-    said = session.message, session.words_of_edits, session.run.waits_for
+    said = _shown_weights(session), session.message, session.words_of_edits, session.run.waits_for
     return [*lines, *(line for line in said if line)]
+
+
+def _shown_weights(session: Session) -> str:
+    """Whose weights are shown, or an empty text."""
+    obj, view = session.object, session.view
+    if obj is None or view is None or obj.sinew.live.show != "WEIGHTS":
+        return ""
+    number, modes = min(obj.sinew.live.mode, view.handles), view.modes
+    if number <= modes:
+        return f"Weights of mode {number} of {modes}"
+    return f"Weights of pin handle {number - modes} of {view.handles - modes}"
 
 
 def redraw_views() -> None:

@@ -7,6 +7,7 @@ the store are newer or the slice has moved, marks after a change that Blender te
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -156,6 +157,7 @@ class Overlays:
         self._tets: dict[int, TetsOf] = {}
         self._marks: dict[int, MarksOf] = {}
         self._refused = ""
+        self._failed: tuple[frozenset[str], int, str] | None = None  # what of which body could not be drawn, and why
         self._handlers = [
             add_handler(self._draw_view, (), "WINDOW", "POST_VIEW"),
             add_handler(self._draw_legend, (), "WINDOW", "POST_PIXEL"),
@@ -194,10 +196,22 @@ class Overlays:
         if found is None or context.region_data is None or self._refused:
             return
         obj, shown = found
+        if self._failure(asked, obj):
+            return
         try:
             self._draw_body(context, asked, obj, shown)
         except PreviewError as error:
             self._refused = str(error)
+        except Exception as error:  # noqa: BLE001 - let out, it would be printed at each redraw
+            traceback.print_exc()
+            self._failed = asked, obj.session_uid, f"The overlays cannot be drawn ({error}). Switch them off and on."
+
+    def _failure(self, asked: frozenset[str], obj: Any) -> str:
+        """Why a body could not be drawn with these switches; others, or another body, are tried again."""
+        if self._failed is not None and self._failed[:2] == (asked, obj.session_uid):
+            return self._failed[2]
+        self._failed = None
+        return ""
 
     def _draw_body(self, context: Any, asked: frozenset[str], obj: Any, shown: Any) -> None:
         region, matrix = context.region_data, np.array(shown.matrix_world)
@@ -241,8 +255,8 @@ class Overlays:
 
     def legend(self, obj: Any, asked: frozenset[str], settings: Any) -> Legend:
         """What is said of a body that was drawn with these switches, and what they ask for."""
-        if self._refused:
-            return Legend(words=[self._refused])
+        if refused := self._refused or self._failure(asked, obj):
+            return Legend(words=[refused])
         drawn = self._tets.get(obj.session_uid)
         legend, tets = Legend(), None if drawn is None else drawn.tets
         if ("tets" in asked or "outside" in asked) and tets is None:

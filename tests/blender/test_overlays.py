@@ -328,6 +328,32 @@ def test_the_legend_asks_for_tetrahedra_and_explains_them(hard_cored, saved_body
         bpy.context.workspace.property_unset("sinew")
 
 
+def test_an_error_in_drawing_is_told_once_and_other_switches_are_tried(hard_cored, monkeypatch, capsys):
+    drawn = overlays.Overlays()
+    asked, drawings = frozenset({"pins"}), []
+
+    def draw(_self, _context, asked, obj, _shown):
+        drawings.append(asked)
+        raise RuntimeError("no batch")
+
+    monkeypatch.setattr(overlays, "bpy", SimpleNamespace(context=SimpleNamespace(region_data=object())))
+    monkeypatch.setattr(overlays, "asked_for", lambda _context: asked)
+    monkeypatch.setattr(overlays, "shown_body", lambda _context: (hard_cored, hard_cored))
+    monkeypatch.setattr(overlays.Overlays, "_draw_body", draw)
+    try:
+        drawn._draw_view()
+        drawn._draw_view()
+        assert drawings == [asked] and capsys.readouterr().err.count("RuntimeError: no batch") == 1
+        said = drawn.legend(hard_cored, asked, None).words
+        assert said == ["The overlays cannot be drawn (no batch). Switch them off and on."]
+        asked = frozenset({"springs"})
+        drawn._draw_view()
+        assert len(drawings) == 2
+    finally:
+        monkeypatch.undo()
+        drawn.remove()
+
+
 def test_what_is_kept_of_bodies_is_bounded():
     kept = {}
     made = [overlays.latest(kept, uid, overlays.TetsOf) for uid in (1, 2, 3, 1, 4)]

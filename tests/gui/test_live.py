@@ -59,6 +59,7 @@ def test_what_happens_meanwhile(windowed):
     """Undo, redo, Tab, Alt H, saving, other scenes, windows and files, renders, deletion, switching off."""
     result = windowed.run("live_events", timeout=1200)
     said = result.values
+    assert said["weights"] == "Weights of mode 1 of 8"
     assert said["after undo"] == said["after redo"] == [True, True, ""], "hidden again, and going on"
     assert said["after Esc"] == [False, False, ""]
     assert said["after undo and redo of what was done while live"] == [False, False, "", ""], (

@@ -31,6 +31,8 @@ def prepared(gui, scene):
         scene.body().sinew.live.show = shown
         yield 0.3
         yield from gui.photograph(f"show-{shown.lower()}")
+        if shown == "WEIGHTS":
+            gui.record("weights", scene.module("live_view").words(session)[-1])
     scene.body().sinew.live.show = "OBJECT"
     os.environ["SINEW_FAKE_HANDLES"] = str(len(session.state.handles))
     live.stop()
