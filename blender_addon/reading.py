@@ -65,8 +65,9 @@ def start(reading: Reading) -> None:
     global _current
     if _current is not None:
         raise RuntimeError(f"The animation is read for “{_current.object_name}” already.")
-    spent = time.thread_time()  # not of the clock: nothing becomes modal since the machine was busy
-    if _advance(reading, lambda: time.thread_time() - spent > AT_ONCE and bpy.context.window is not None):
+    began = time.thread_time()  # not of the clock: nothing becomes modal since the machine was busy
+    has_events = not bpy.app.background and bpy.context.window is not None
+    if _advance(reading, lambda: has_events and time.thread_time() - began > AT_ONCE):
         return
     _current = reading
     bpy.ops.sinew.read_animation("INVOKE_DEFAULT")

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, reading
 from ..core.errors import SinewError
 from . import polls
 
@@ -22,15 +22,21 @@ class SINEW_OT_check_bake(bpy.types.Operator):
         return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj, found = context.object, []
+
+        def keep(changed: list[str]) -> None:
+            obj.sinew.bake.stale = ", ".join(changed)
+            found.append(obj.sinew.bake.stale)
+
+        steps = baking.find_changes_steps(obj, context)
         try:
-            changed = baking.find_changes(obj, context)
+            reading.start(reading.Reading(obj.session_uid, obj.name, steps, keep, baking.note_error))
         except SinewError as error:
             baking.note_error(obj, error)
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        obj.sinew.bake.stale = ", ".join(changed)
-        self.report({"WARNING" if changed else "INFO"}, f"Changed since the bake: {', '.join(changed) or 'nothing'}")
+        for words in found:  # else the panel will say so
+            self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
         return {"FINISHED"}
 
 

@@ -33,9 +33,7 @@ def by_hand(scene, monkeypatch):
     """Whatever is read takes long, and the modal operator is the test."""
     monkeypatch.setattr(reading, "AT_ONCE", -1.0)
     monkeypatch.setattr(reading, "SLICE", -1.0)
-    monkeypatch.setattr(
-        reading, "bpy", types.SimpleNamespace(ops=types.SimpleNamespace(sinew=_Modal()), context=_Window(), app=bpy.app)
-    )
+    monkeypatch.setattr(reading, "bpy", _in_a_window(ops=types.SimpleNamespace(sinew=_Modal())))
     yield
     reading.stop()
     bake_queue.clear()
@@ -47,12 +45,9 @@ class _Modal:
         assert how == "INVOKE_DEFAULT"
 
 
-class _Window:
-    window = object()
-
-
-def _in_a_window():
-    return types.SimpleNamespace(app=types.SimpleNamespace(background=False), context=bpy.context, data=bpy.data)
+def _in_a_window(**more):
+    app = types.SimpleNamespace(background=False)
+    return types.SimpleNamespace(app=app, context=bpy.context, data=bpy.data, **more)
 
 
 def begin(obj, begun):
@@ -147,6 +142,16 @@ def test_a_queue_waits_for_what_is_read(by_hand, scene, body, monkeypatch):
     while reading.current() is not None:
         reading.go_on()
     assert started == ["1 of 1"]
+
+
+def test_a_check_for_edits_reads_so_too(by_hand, scene, body):
+    bpy.ops.sinew.bake()
+    body.sinew.materials[0].density = 900.0
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and body.sinew.bake.stale == ""
+    assert reading.current() is not None and not bpy.ops.sinew.check_bake.poll()
+    while reading.current() is not None:
+        reading.go_on()
+    assert body.sinew.bake.stale.startswith("materials")
 
 
 def test_compare_and_live_read_so_too(by_hand, scene, body, monkeypatch):
