@@ -164,3 +164,29 @@ def test_a_bake_tells_that_a_sheet_was_moved(body, add_field, collide, saved):  
     sheet.collision.absorption = 0.3
     bpy.ops.sinew.check_bake()
     assert body.sinew.bake.stale.startswith("fields (“Sheet”: absorption")
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_collection_instance_shows_absorbs_where_it_is_seen(body, add_field, collide, nested):  # noqa: F811
+    field = add_field("FORCE", "POINT", strength=2.0, use_absorption=True)
+    straight(field)
+    sheet, asset = collide(*SHEET, (0.0, 0.0, 5.0), 1.0), bpy.data.collections.new("Asset")
+    bpy.context.scene.collection.objects.unlink(sheet)
+    asset.objects.link(sheet)
+    shown = asset
+    if nested:
+        shown, inner = bpy.data.collections.new("Outer"), bpy.data.objects.new("Inner", None)
+        inner.instance_type, inner.instance_collection, inner.location = "COLLECTION", asset, (0.0, 0.0, -1.0)
+        shown.objects.link(inner)
+    wall = bpy.data.objects.new("Wall", None)
+    wall.instance_type, wall.instance_collection, wall.location = "COLLECTION", shown, (0.0, 0.0, -4.0 + nested)
+    bpy.context.scene.collection.objects.link(wall)
+    keyed(wall, "hide_viewport", (1, False), (3, True))
+    job, (moment,) = made(body)
+    (absorber,) = job.absorbers
+    assert absorber.name == "Wall > Sheet" and absorber.positions[0, :, 2] == pytest.approx(1.0)
+    assert absorber.absorption.tolist() == [1.0, 1.0, 0.0, 0.0]
+    behind, beside = moment.pull(np.array([[0.0, 0.0, 2.0], [0.0, 0.0, -2.0]])).at(np.zeros((2, 3)))
+    assert not behind.any() and np.linalg.norm(beside) > 0.1
+    wall.instance_collection = None
+    assert made(body)[0].absorbers == ()
