@@ -302,9 +302,14 @@ def _apart(largest: float, mean: float, size: float, scene: Any, where: str = ""
     if largest <= EQUAL * size:
         return "equal"
     at_most, usual = (
-        f"{figures.size_words(float(length), scene)} ({100.0 * length / size:.2g} %)" for length in (largest, mean)
+        f"{figures.size_words(float(length), scene)} ({_percent(length / size)})" for length in (largest, mean)
     )
     return f"{at_most} apart at most{where}, {usual} on average"
+
+
+def _percent(part: float) -> str:
+    """Two significant digits, down to a thousandth."""
+    return f"{float(f'{100.0 * part:.2g}'):g} %" if part >= 1e-5 else "less than 0.001 %"
 
 
 def time_words(found: Difference) -> str:

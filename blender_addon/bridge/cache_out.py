@@ -28,7 +28,7 @@ def add_cache(obj: Any, below: int, path: Path, first_frame: int) -> None:
     cache.play_mode, cache.time_mode = "SCENE", "FRAME"
     cache.frame_start, cache.frame_scale = first_frame, 1.0
     cache.show_expanded = False
-    obj.modifiers.move(len(obj.modifiers) - 1, below)
+    obj.modifiers.move(obj.modifiers.find(cache.name), below)  # one that is pinned to the end comes after it
 
 
 def relative(path: Path) -> str:

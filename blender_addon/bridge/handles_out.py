@@ -31,7 +31,7 @@ def write_handles(obj: Any, found: Handles) -> Any:
     modifier = obj.modifiers.new("Bake", "NODES")
     modifier.node_group = group
     modifier.show_in_editmode = modifier.show_expanded = False
-    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    obj.modifiers.move(obj.modifiers.find(modifier.name), 0)  # one that is pinned to the end comes after it
     mesh.update()
     return group
 

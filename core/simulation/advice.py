@@ -69,7 +69,11 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
     if facts.contrast >= CONTRAST and solver.solver in ("newton", "linearly_implicit", "subspace_fem"):
         wanted = "subspace_mixed_fem" if subspace else "mixed_fem"
         reason = f"The stiffest part is {_rounded(facts.contrast)} times stiffer than the softest: "
-        how = "one solve a step leaves it behind" if solver.solver == "linearly_implicit" else "others need many times"
+        how = (
+            "one solve a step leaves it behind"
+            if solver.solver == "linearly_implicit"
+            else "others take many times as many"
+        )
         return Advice("solver", wanted, f"{reason}Mixed FEM takes about 6 iterations a step all the same, {how}.")
     tets = tets_at(facts, resolution.cells_across)
     frame = solver.substeps * USUAL_SECONDS["mixed_fem"] * (tets / PACE_TETS) ** GROWTH

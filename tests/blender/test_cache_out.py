@@ -117,6 +117,17 @@ def test_a_file_that_cannot_be_written_leaves_the_object(body, frames_of, tmp_pa
     assert not body.modifiers and body.data.shape_keys is None
 
 
+@pytest.mark.parametrize("kind", ["CACHE", "NODES"])
+def test_a_modifier_that_is_pinned_to_the_end_stays_there(body, saved, evaluated, kind):
+    """As that of Shade Auto Smooth: new ones are not the last then."""
+    body.modifiers.new("Subdivision", "SUBSURF")
+    body.modifiers.new("Smooth by Angle", "NODES").use_pin_to_last = True
+    body.sinew.result, body.sinew.result_modes = kind, 4
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert [modifier.name for modifier in body.modifiers] == ["Bake", "Subdivision", "Smooth by Angle"]
+    assert np.abs(evaluated(body, 4) - evaluated(body, 1)).max() > 1e-3
+
+
 def test_bake_convert_and_delete(body, saved, evaluated):
     """The buttons: the result as a file, as keys and as a file again, the same positions each time."""
     body.sinew.result = "CACHE"
