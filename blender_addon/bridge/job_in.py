@@ -170,7 +170,9 @@ def default_folder(obj: Any) -> Path:
     blend = bpy.data.filepath
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
-    path, name = Path(bpy.path.abspath("//")) / "sinew_cache" / Path(blend).stem, _folder_name(obj)
+    # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
+    home = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
+    path, name = Path(bpy.path.abspath("//")) / "sinew_cache" / home, _folder_name(obj)
     folder, k = path / name, 2
     # An object that was renamed keeps its folder: a new one of the old name gets another.
     taken = [recorded_folder(other) for other in bpy.data.objects if other.sinew.bake.folder and other != obj]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import bpy
@@ -60,6 +61,18 @@ def test_save_as_keeps_both_files_working(half_baked, saved, evaluated, place):
     body = bpy.data.objects["Body"]
     assert np.array_equal(evaluated(body, 3), expected)
     assert np.array_equal(frames_after_resume(body, evaluated), last) and recorded_folder(body) == first
+
+
+def test_a_backup_writes_to_a_folder_of_its_own(half_baked, saved, evaluated):
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    before, backup = content(first), saved.with_suffix(".blend1")
+    shutil.copyfile(saved, backup)
+    bpy.ops.wm.open_mainfile(filepath=str(backup))
+    body = bpy.data.objects["Body"]
+    assert np.array_equal(evaluated(body, 3), expected)
+    frames_after_resume(body, evaluated)
+    assert recorded_folder(body).parent.name == "scene.blend1" and content(first) == before
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and content(first) == before
 
 
 def test_deleting_after_save_as_leaves_the_old_files_frames(half_baked, saved):
