@@ -95,6 +95,10 @@ def region_surface(obj: Any, scene: Any, context: Any) -> SurfaceMesh:
     """A region object's evaluated surface at the present frame, world space, metres."""
     if obj.type != "MESH":
         raise MeshError(f"The region “{obj.name}” is not a mesh.", "Choose a closed mesh as the region.")
+    if not obj.users_collection:  # it stays in the file, since the material names it
+        raise MeshError(
+            f"The region “{obj.name}” was deleted.", "Choose another one under Physical Materials, or clear Region."
+        )
     with shown(obj):
         evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
         if not evaluated.is_evaluated:

@@ -112,7 +112,7 @@ def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
     smaller = next((cells for cells in range(cells_across - 1, 2, -1) if expected(cells) <= MAX_TETS), 2)
     raise MeshError(
         f"{cells_across} cells across would make about {expected(cells_across) / 1e6:.1f} million tetrahedra.",
-        f"Set Resolution to {smaller} or less.",
+        f"Set Cells Across to {smaller} or less.",
     )
 
 

@@ -171,9 +171,9 @@ def _refuse(needed: Callable[[int], float], cells_across: int, available: int, o
     if needed(cells_across) <= available:
         return
     fitting = next((cells for cells in range(cells_across - 1, LEAST_CELLS, -1) if needed(cells) <= available), 0)
-    remedy = f"Set Resolution to {fitting} or less{other}." if fitting else "Close other programs."
+    remedy = f"Set Cells Across to {fitting} or less{other}." if fitting else "Close other programs."
     raise NotEnoughMemoryError(
-        f"{cells_across} cells across need about {needed(cells_across) / 1e9:.1f} GB of memory; "
+        f"{cells_across} cells across need about {needed(cells_across) / 1e9:,.1f} GB of memory; "
         f"{available / 1e9:.1f} GB are free.",
         remedy,
     )

@@ -146,7 +146,7 @@ def test_corrupt_frames_are_refused_before_the_scene_changes(body, saved, harm):
 def test_a_refusal_leaves_the_bake_before_it(body, saved):
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     body.sinew.cells_across = 400
-    with pytest.raises(RuntimeError, match="400 cells across .* Set Resolution to"):
+    with pytest.raises(RuntimeError, match="400 cells across .* Set Cells Across to"):
         bpy.ops.sinew.bake()
     assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
     assert baking.open_store(body).frames() == [1, 2, 3, 4]

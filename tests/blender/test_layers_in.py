@@ -196,3 +196,13 @@ def test_a_shell_whose_stiffness_is_keyed_is_baked(shelled, saved):
     curve.update()
     bpy.ops.sinew.check_bake()
     assert "materials" in shelled.sinew.bake.stale
+
+
+def test_a_region_that_was_deleted_is_told(shelled, add_mesh):
+    bone = shelled.sinew.materials[1]
+    bone.depth_kind, bone.region = "NONE", cube(add_mesh, "Core", (0.6, 0.1, 0.1), (0.8, 0.2, 0.2))
+    with bpy.context.temp_override(selected_objects=[bone.region], object=bone.region):
+        bpy.ops.object.delete()
+    assert bone.region is not None, "the file keeps what a property names"
+    with pytest.raises(MeshError, match="The region “Core” was deleted"):
+        make_job(shelled, bpy.context)

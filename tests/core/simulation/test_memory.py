@@ -38,7 +38,7 @@ def at(cells_across: int, **solver):
 
 
 def proposed(error: NotEnoughMemoryError) -> int:
-    return int(re.search(r"Set Resolution to (\d+) or less", error.remedy)[1])
+    return int(re.search(r"Set Cells Across to (\d+) or less", error.remedy)[1])
 
 
 def test_what_fits_is_not_refused():
