@@ -42,7 +42,7 @@ def bodies_of(scene: Any) -> list[Any]:
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
-    """Bodies that others run into come before those; else, and around a circle, the order stays."""
+    """Bodies that others run into, or hang on, come before those; else, and around a circle, the order stays."""
     left, ordered = list(bodies), []
     while left:
         free = (obj for obj in left if not any(other in left for other in _met_by(obj)))
@@ -52,9 +52,11 @@ def in_order(bodies: Iterable[Any]) -> list[Any]:
 
 
 def _met_by(obj: Any) -> list[Any]:
-    """The other objects that are colliders of a body."""
+    """The other objects whose shape a body goes by: its colliders, and the one that it is parented to a vertex of."""
     collection = obj.sinew.collisions.collection
-    return [other for other in collection.all_objects if other != obj] if collection is not None else []
+    met = list(collection.all_objects) if collection is not None else []
+    met += [obj.parent] if obj.parent_type in ("VERTEX", "VERTEX_3") else []
+    return [other for other in met if other is not None and other != obj]
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from .list_animation import animated_paths
+
 
 def followers_of(obj: Any) -> list[str]:
     """Names of objects that are parented to vertices of ``obj``, or whose modifiers or constraints look at its mesh.
@@ -32,11 +34,18 @@ def _looked_at(other: Any) -> Iterator[Any]:
 
 
 def left_behind_words(obj: Any, carrier: Any, kind: str) -> str:
-    """What to say of what follows ``obj`` while ``carrier`` has its bake; "" where nothing is left behind."""
-    names = followers_of(obj) if carrier != obj else []
-    if not names:
+    """What to say of what follows ``obj`` while ``carrier`` has its bake, or shows it beside that; "" where nothing
+    does.
+    """
+    if carrier == obj:
         return ""
-    named = ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    verb = "follows" if len(names) == 1 else "follow"
-    other_way = "" if kind == "CACHE" else " Or set Result to Mesh Cache, which leaves the bake on the object itself."
-    return f"{named} {verb} the hidden original, not its bake: choose “{carrier.name}” there instead.{other_way}"
+    words, names = [], followers_of(obj)
+    if names:
+        named = ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        verb = "follows" if len(names) == 1 else "follow"
+        words.append(f"{named} {verb} the hidden original, not its bake: choose “{carrier.name}” there instead.")
+    if animated_paths(obj) & {"hide_viewport", "hide_render"}:
+        words.append(f"The visibility of “{obj.name}” is keyed, so it is seen beside its bake.")
+    if words and kind != "CACHE":
+        words.append("With Result set to Mesh Cache the bake lies on the object itself.")
+    return " ".join(words)

@@ -84,6 +84,10 @@ def test_what_follows_the_hidden_original_is_told_and_what_follows_the_bake_goes
     body.shape_key_add(name="Basis")
     bpy.ops.sinew.bake()
     assert body.sinew.bake.left_behind.startswith("“Hat”, “Shirt” follow the hidden original")
+    body.keyframe_insert("hide_render", frame=1)
+    bpy.ops.sinew.bake()
+    assert "visibility of “Body” is keyed" in body.sinew.bake.left_behind
+    body.animation_data_clear()
     shirt.modifiers[0].target = hat.parent = body.sinew.bake.result
     objects, groups = len(bpy.data.objects), len(bpy.data.node_groups)
     shown = bpy.data.collections.new("Shown")

@@ -120,6 +120,14 @@ def test_what_is_run_into_comes_first(bodies):
     assert bake_queue.in_order([a, b, c]) == [b, a, c]
 
 
+def test_what_a_body_hangs_on_comes_first(bodies):
+    a, b, c = bodies
+    a.parent, a.parent_type = c, "VERTEX"
+    assert bake_queue.in_order(bodies) == [b, c, a]
+    a.parent_type = "OBJECT"
+    assert bake_queue.in_order(bodies) == bodies
+
+
 def test_stopped_ones_go_on_and_lost_frames_are_used(bodies):
     """Frames on disk without a record: gone on with where nothing was edited, else baked anew."""
     for obj in bodies:
