@@ -139,8 +139,7 @@ class MarksOf:
     def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
         """Lines of one collider of the body ``obj``."""
         uid, distance = collider.session_uid, distance_from(collider, obj)
-        linear = np.array(collider.matrix_world)[:3, :3]
-        made_for = distance, np.round(linear.T @ linear, 5).tobytes()  # what turns keeps its distance
+        made_for = distance, stretch_of(np.array(collider.matrix_world)[:3, :3])
         kept = self._colliders.get(uid)
         if kept is None or kept.made_for != made_for:
             lines = collider_lines(collider, obj, distance, context.evaluated_depsgraph_get())
@@ -291,6 +290,14 @@ class Overlays:
         if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
+
+
+def stretch_of(linear: np.ndarray) -> tuple[float, ...]:
+    """What tells how a (3,3) map stretches, four digits of it; the same however it turns."""
+    squares = linear.T @ linear
+    size = float(np.trace(squares))
+    digits = np.round(squares / size, 4) + 0.0 if size > 0.0 else squares
+    return float(f"{size:.4g}"), *digits.ravel().tolist()
 
 
 def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept:

@@ -45,7 +45,7 @@ class _Wires(NamedTuple):
 def collider_lines(collider: Any, body: Any, distance: float, depsgraph: Any) -> ColliderLines:
     """What stands in a body's way, ``distance`` in Blender's units. Of what is not evaluated its own data are shown."""
     matrix = np.array(collider.matrix_world, dtype=np.float64)
-    if abs(np.linalg.det(matrix[:3, :3])) < 1e-12:
+    if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened
         return ColliderLines(np.empty((0, 3)), np.empty((0, 3)), frozenset())
     known: dict[str, _Wires] = {}
     placed, sources, count = [], set(), 0

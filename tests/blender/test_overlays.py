@@ -265,12 +265,19 @@ def test_lines_are_made_anew_after_what_changes_them_alone(saved_body, collectio
     cube.location, cube.rotation_euler = (1.0, 2.0, 3.0), (1.0, 0.0, 0.0)
     kept.forget(set(), {cube.session_uid}, False)
     assert draw() == 1, "it is drawn under its matrix"
+    for angle in np.linspace(0.0, 6.0, 25):
+        cube.rotation_euler = (angle, 2.0 * angle, -angle)
+        assert draw() == 1
     cube.scale.x = 2.0
     assert draw() == 2
     saved_body.sinew.collisions.thickness = 0.5
     assert draw() == 3 and draw() == 3
     kept.forget({cube.session_uid}, set(), False)
     assert draw() == 4
+    cube.scale = (1e-4, 1e-4, 1e-4)
+    assert draw() == 5 and len(made[-1]) == 4 and len(collider_lines(*made[-1]).edges) == 24
+    cube.scale.z = 2e-4
+    assert draw() == 6
 
 
 def test_the_legend_names_both_ends_and_the_powers_of_ten_between():
