@@ -21,7 +21,7 @@ from ..jit import coarse_parallel_kernel, inlined, kernel
 PAIRS = 6
 """Blocks (1,1), (1,2), (2,2), (1,3), ... of a symmetric 3 x 3."""
 
-CHUNK = 40
+CHUNK = 80
 """Cubature points that are multiplied and summed at once."""
 
 TILE = 32
@@ -76,15 +76,16 @@ def _assemble(begin, end, blocks, tiles, mass, unknowns, matrix):
     for pair in range(begin, end):
         p = 2 if pair > 2 else min(pair, 1)
         i = pair - p * (p + 1) // 2
-        K[...] = 0.0
         for first in range(0, len(blocks), CHUNK):
             last = min(first + CHUNK, len(blocks))
             for t in range(count):
                 _multiply(blocks[first:last], i, p, tiles[t, 3 * first : 3 * last], product[t])
             for t in range(count):
                 for u in range(t if i == p else 0, count):
-                    np.dot(tiles[t, 3 * first : 3 * last].T, product[u, : 3 * (last - first)], part)
-                    _add(part, K[t, u])
+                    sums = K[t, u] if first == 0 else part
+                    np.dot(tiles[t, 3 * first : 3 * last].T, product[u, : 3 * (last - first)], sums)
+                    if first > 0:
+                        _add(part, K[t, u])
         for t in range(count):
             for u in range(t if i == p else 0, count):
                 _put(K[t, u], t * width, u * width, mass, 1.0 if i == p else 0.0, unknowns, matrix[i, :, p])
@@ -94,16 +95,11 @@ def _assemble(begin, end, blocks, tiles, mass, unknowns, matrix):
 def _multiply(blocks, i, p, G, product):
     """``Q_ip G`` of some points."""
     for c in range(len(blocks)):
-        xx, xy, xz = _row(blocks[c], 0, i, p)
-        yx, yy, yz = _row(blocks[c], 1, i, p)
-        zx, zy, zz = _row(blocks[c], 2, i, p)
-        X, Y, Z = G[3 * c], G[3 * c + 1], G[3 * c + 2]
-        first, second, third = product[3 * c], product[3 * c + 1], product[3 * c + 2]
-        for k in range(len(X)):
-            x, y, z = X[k], Y[k], Z[k]
-            first[k] = xx * x + xy * y + xz * z
-            second[k] = yx * x + yy * y + yz * z
-            third[k] = zx * x + zy * y + zz * z
+        for a in range(3):
+            x, y, z = _row(blocks[c], a, i, p)
+            out = product[3 * c + a]
+            for k in range(len(out)):
+                out[k] = x * G[3 * c, k] + y * G[3 * c + 1, k] + z * G[3 * c + 2, k]
 
 
 @kernel
