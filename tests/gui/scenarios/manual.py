@@ -5,6 +5,7 @@ example is one step of undo.
 import importlib
 
 import bpy
+from mathutils import Euler
 
 PACKAGE = "bl_ext.user_default.sinew"
 HEADER = 79
@@ -73,6 +74,63 @@ def photograph_panels(gui, names):
         bpy.utils.register_class(cls)
 
 
+def photograph_alone(gui, name):
+    """A panel that stands within another, as one of its own and open."""
+    everything = panels()
+    (inner,) = (cls for cls in everything if cls.bl_idname == f"VIEW3D_PT_sinew_{name}")
+    kept = {
+        key: value for key, value in vars(inner).items() if key in ("bl_space_type", "bl_region_type", "bl_category")
+    }
+    place = {"bl_idname": "VIEW3D_PT_sinew_alone", "bl_parent_id": "VIEW3D_PT_sinew", **kept}
+    for cls in reversed(everything):
+        bpy.utils.unregister_class(cls)
+    alone = type("VIEW3D_PT_sinew_alone", inner.__bases__, place)
+    bpy.utils.register_class(alone)
+    yield from gui.settle()
+    yield from gui.photograph(f"panel-{name}")
+    bpy.utils.unregister_class(alone)
+    for cls in everything:
+        bpy.utils.register_class(cls)
+
+
+def photograph_advice(gui, obj):
+    """What suits the bear, had it been given another solver."""
+    before, obj.sinew.solver = obj.sinew.solver, "newton"
+    yield from photograph_alone(gui, "advice")
+    obj.sinew.solver = before
+
+
+def photograph_ghost(gui, obj):
+    """What stiffer jelly would do to the bear, over its bake."""
+    job, bake_queue = (importlib.import_module(f"{PACKAGE}.blender_addon.{name}") for name in ("job", "bake_queue"))
+
+    def is_idle():
+        return job.current() is None and not bake_queue.is_at_work()
+
+    settings, scene = obj.sinew, bpy.context.scene
+    last, settings.frame_end = settings.frame_end, 20
+    with gui.context():
+        bpy.ops.sinew.bake("EXEC_DEFAULT", True)
+    yield from gui.wait_until(is_idle, 900.0, "the bear is baked")
+    stiffness = settings.materials[0].log_stiffness
+    settings.compare.solver, settings.materials[0].log_stiffness = "OWN", stiffness + 0.3
+    with gui.context():
+        bpy.ops.sinew.compare("EXEC_DEFAULT", True)
+    yield from gui.wait_until(is_idle, 900.0, "the ghost is baked")
+    scene.frame_set(14)
+    yield from gui.redraw()
+    with gui.context():
+        bpy.ops.view3d.view_selected()
+    yield 1.0
+    gui.area().spaces.active.region_3d.view_distance *= 1.2
+    yield from gui.photograph("compare")
+    yield from photograph_alone(gui, "compare")
+    with gui.context():
+        bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
+    settings.materials[0].log_stiffness, settings.frame_end = stiffness, last
+    scene.frame_set(1)
+
+
 def photograph_tetrahedra(gui):
     """What the solver gets of the bear, cut open."""
     job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
@@ -99,10 +157,13 @@ def scenario(gui):
     yield from gui.show_sidebar("Sinew")
     yield from gui.move(*gui.centre())
     yield from is_in_menu(gui)
+    view, names = preferences.view, preferences.view.use_translate_new_dataname
+    view.language, view.use_translate_new_dataname = "fr_FR", True  # where nodes have other names
     yield from undone(gui, "jelly_bear")
+    view.language, view.use_translate_new_dataname = "en_US", names
     with gui.context():
-        bpy.ops.view3d.view_axis(type="FRONT")
-        bpy.ops.view3d.view_orbit(angle=-0.35, type="ORBITUP")
+        view = gui.area().spaces.active.region_3d
+        view.view_perspective, view.view_rotation = "PERSP", Euler((1.3, 0.0, 0.35)).to_quaternion()
         bpy.ops.view3d.view_selected()
     yield from gui.photograph("whole")
     if gui.parameters["tetrahedra"]:
@@ -111,6 +172,9 @@ def scenario(gui):
     gui.record("sidebar", [region.x, gui.window.height - region.y - region.height, region.width, region.height])
     yield from photograph_panels(gui, ("resolution", "materials", "collisions", "solver", "bake"))
     obj = bpy.context.view_layer.objects.active
+    if gui.parameters["tetrahedra"]:
+        yield from photograph_advice(gui, obj)
+        yield from photograph_ghost(gui, obj)
     obj.sinew.solver = "subspace_mixed_fem"
     yield from photograph_panels(gui, ("live",))
     with gui.context():
