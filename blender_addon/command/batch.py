@@ -81,7 +81,7 @@ def _blends_under(folder: Path) -> list[Path]:
     blends = []
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name != "sinew_cache"]
-        blends += [Path(place, name) for name in names if name.endswith(".blend") and not name.startswith(".")]
+        blends += [Path(place, name) for name in names if name.lower().endswith(".blend") and not name.startswith(".")]
     return blends
 
 
@@ -120,7 +120,7 @@ class _Runner:
 
     def _start(self, task: Task) -> list[Task]:
         """The task, at work; empty when it could not be started."""
-        if not task.path.is_file() or task.path.suffix != ".blend":
+        if not task.path.is_file() or task.path.suffix.lower() != ".blend":
             task.outcome = "failed"
             task.told = "There is no such file." if not task.path.is_file() else "It is not a .blend."
             return []

@@ -31,12 +31,14 @@ def folder(shot, tmp_path) -> Path:
 
 
 def test_files_are_named_or_found_each_once(tmp_path):
-    for name in ("b.blend", "a/a.blend", "a/a.blend1", "a/sinew_cache/x.blend", ".trash/c.blend", "notes.txt"):
+    names = "b.blend", "a/a.blend", "a/C.BLEND", "a/a.blend1", "a/sinew_cache/x.blend", ".trash/c.blend", "notes.txt"
+    for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     tasks = find_tasks([str(tmp_path), str(tmp_path / "b.blend"), str(tmp_path / "a" / ".." / "a" / "a.blend")])
-    assert sorted((task.name, task.found) for task in tasks) == [("a/a.blend", False), ("b.blend", False)]
-    assert [task.found for task in find_tasks([str(tmp_path / "a")])] == [True]
+    found = {task.name: task.found for task in tasks}
+    assert found == {"a/C.BLEND": True, "a/a.blend": False, "b.blend": False} and len(tasks) == 3
+    assert [task.found for task in find_tasks([str(tmp_path / "a")])] == [True, True]
 
 
 def test_a_batch_does_what_is_left_and_tells_what_failed(folder, blender, tmp_path, capfd):
