@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -20,8 +20,10 @@ from .stepwise import Steps
 
 AT_ONCE = 0.5
 """Seconds of the processor that are read before Blender draws and listens again; most scenes take less."""
-SLICE = 0.2
-"""Seconds between two looks for events after that."""
+SLICE, LONGEST = 0.2, 2.0
+"""Seconds of the clock between two looks for events after that, and the most where drawing takes long."""
+READING = 2.0
+"""How much longer than it draws Blender reads."""
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Reading:
     refuse: Callable[[Any, str], None]
     place: str = ""
     part: float = 0.0
+    left_at: float = field(default_factory=time.monotonic)
 
     @property
     def label(self) -> str:
@@ -69,7 +72,7 @@ def start(reading: Reading) -> None:
     has_events = not bpy.app.background and bpy.context.window is not None
     if _advance(reading, lambda: has_events and time.thread_time() - began > AT_ONCE):
         return
-    _current = reading
+    _current, reading.left_at = reading, time.monotonic()
     bpy.ops.sinew.read_animation("INVOKE_DEFAULT")
 
 
@@ -77,12 +80,14 @@ def go_on() -> None:
     """Read for a moment; what it came to nothing for is raised when it was told."""
     global _current
     reading, began, is_left = _current, time.monotonic(), False
+    lasts = min(LONGEST, max(SLICE, READING * (began - reading.left_at)))
     try:
-        is_left = not _advance(reading, lambda: time.monotonic() - began > SLICE)
+        is_left = not _advance(reading, lambda: time.monotonic() - began > lasts)
     except (SinewError, RuntimeError) as error:
         _refuse(reading, str(error))
         raise
     finally:
+        reading.left_at = time.monotonic()
         if not is_left:
             _current = None
     child.redraw()

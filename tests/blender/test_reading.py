@@ -33,6 +33,7 @@ def by_hand(scene, monkeypatch):
     """Whatever is read takes long, and the modal operator is the test."""
     monkeypatch.setattr(reading, "AT_ONCE", -1.0)
     monkeypatch.setattr(reading, "SLICE", -1.0)
+    monkeypatch.setattr(reading, "LONGEST", -1.0)
     monkeypatch.setattr(reading, "bpy", _in_a_window(ops=types.SimpleNamespace(sinew=_Modal())))
     yield
     reading.stop()
@@ -84,6 +85,23 @@ def test_a_stop_on_the_way_leaves_no_trace(by_hand, scene, body, saved):
     assert reading.current() is None and begun == [] and state(scene, body) == before
     assert [path.name for path in saved.parent.iterdir()] == ["scene.blend"] and body.sinew.bake.message == ""
     assert bpy.ops.sinew.bake.poll()
+
+
+def test_where_drawing_takes_long_more_is_read_between(by_hand, scene, body, monkeypatch):
+    """Of a clock that goes on by a second at every look."""
+    clock = iter(range(1000))
+    monkeypatch.setattr(reading.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(reading, "SLICE", 0.5)
+    monkeypatch.setattr(reading, "LONGEST", 8.5)
+    body.sinew.frame_end, steps = 40, []
+    begin(body, [])
+    for drawing in (0, 3, 20):
+        for _ in range(drawing):
+            next(clock)
+        before = reading.current().part
+        reading.go_on()
+        steps.append(round((reading.current().part - before) * 79))
+    assert steps == [3, 9, 9], "twice as long as it drew, up to the most"
 
 
 def test_what_is_read_to_the_end_begins(by_hand, scene, body):
