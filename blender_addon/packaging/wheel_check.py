@@ -9,7 +9,7 @@ import re
 import struct
 import sys
 import zipfile
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from . import platforms, project
 from .project import BuildError
@@ -20,6 +20,13 @@ OPTIONAL = frozenset({"meshio", "pypardiso"})
 """Used where they are installed."""
 NEVER_LOADED = frozenset({"omppool", "tbbpool"})
 """Numba tries them for parallel loops, which no kernel has; their libraries are the user's to install."""
+LONGEST_PATH = 259
+"""Characters of a path, where Windows is left as it comes."""
+# The longest of a user's names, and the deepest place of an extension's files.
+_USER = PureWindowsPath("C:/Users", 20 * "n", "AppData/Roaming/Blender Foundation/Blender/5.2/extensions")
+_PLACE = _USER / ".local/lib/python3.13/site-packages"
+_NO_NAME = re.compile(r'[<>:"|?*\\\x00-\x1f]|[. ]$')
+_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{port}{k}" for port in ("COM", "LPT") for k in range(1, 10))}
 # Of Windows and of the C runtime that Blender and its Python carry.
 _WINDOWS_OWN = re.compile(
     r"(kernel32|advapi32|user32|shell32|ole32|oleaut32|ws2_32|bcrypt|bcryptprimitives|ntdll|dbghelp|psapi|version|ucrtbase"
@@ -32,6 +39,7 @@ def check(wheels: list[Path], sources: dict[str, Path], python: str, platform: s
     """BuildError with every fault of the wheels that one Python of one platform will be given."""
     faults = [fault for wheel in wheels for fault in _wheel_faults(wheel, python, platform)]
     faults += _missing_packages(wheels, sources, python, platform)
+    faults += _name_faults("the sources", list(sources))
     if faults:
         raise BuildError(f"The zip for {platform} would not work with Python {python}:\n" + "\n".join(faults))
 
@@ -43,8 +51,8 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
     is_abi3 = abi == "abi3" and int(python_tag.removeprefix("cp")) <= ours
     if not runs_there or not (is_abi3 or "py3" in python_tag.split(".") or python_tag == abi == f"cp{ours}"):
         return [f"{path.name}: its tags are for another platform or Python"]
-    faults = []
     with zipfile.ZipFile(path) as wheel:
+        faults = _name_faults(path.name, wheel.namelist())
         brought = {PurePosixPath(name).name.lower() for name in wheel.namelist()}
         for name in wheel.namelist():
             if PurePosixPath(name).name.partition(".")[0] in NEVER_LOADED:
@@ -58,6 +66,20 @@ def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
                 wanted = {library.lower() for library in windows_imports(data)} - brought
                 foreign = sorted(library for library in wanted if not _WINDOWS_OWN.fullmatch(library))
                 faults += [f"{path.name}: {name} needs {library}, which nothing brings" for library in foreign]
+    return faults
+
+
+def _name_faults(owner: str, names: list[str]) -> list[str]:
+    """What file systems of Windows, and those of macOS that take upper for lower case, cannot hold."""
+    faults, folded = [], {name.lower() for name in names}
+    if len(folded) < len(set(names)):
+        faults.append(f"{owner}: names differ by case alone")
+    for name in names:
+        if len(str(_PLACE / name)) > LONGEST_PATH:
+            faults.append(f"{owner}: {name} is too long for Windows")
+        parts = PurePosixPath(name).parts
+        if any(_NO_NAME.search(part) or part.partition(".")[0].upper() in _DEVICES for part in parts):
+            faults.append(f"{owner}: Windows allows no file {name}")
     return faults
 
 
