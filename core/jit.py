@@ -164,7 +164,7 @@ class ParallelKernel:
         """Run it over ``count`` items."""
         threads = numba_config.NUMBA_NUM_THREADS
         if count < self._few or threads == 1:
-            self._compiled(0, count, *arguments)
+            self.alone(count, *arguments)
             return
         step = max(self._few // 2, count // (SHARES * threads))
         begins = iter(range(0, count, step))
@@ -179,6 +179,10 @@ class ParallelKernel:
         for each in others:
             if not each.cancel():  # one that has not begun finds nothing left
                 each.result()
+
+    def alone(self, count: int, *arguments: Any) -> None:
+        """The same, shared with nobody."""
+        self._compiled(0, count, *arguments)
 
 
 @functools.cache

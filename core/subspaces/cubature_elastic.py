@@ -10,6 +10,7 @@ from scipy.linalg.blas import dgemm
 
 from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity, ElasticPotential
+from ..jit import kernel
 
 UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 """Shape gradients of the tet whose corners are the origin and the ends of the axes."""
@@ -48,8 +49,9 @@ class CubatureElastic(ElasticDensity):
 
     def nodal(self, stress: np.ndarray) -> np.ndarray:
         """Gradient by the unknowns of stresses (c,3,3), (r,3), N times the unit of the basis."""
-        weighted = (self.weights[:, None, None] * stress).transpose(0, 2, 1).reshape(-1, 3)
-        return dgemm(1.0, self.G.T, weighted.T, trans_b=True)
+        forces = np.zeros((3, self.G.shape[1]))
+        _pull(self.G, self.weights, stress, forces)
+        return np.ascontiguousarray(forces.T)
 
 
 def times_vectors(A: np.ndarray, U: np.ndarray) -> np.ndarray:
@@ -57,3 +59,20 @@ def times_vectors(A: np.ndarray, U: np.ndarray) -> np.ndarray:
     one that is older than the processor.
     """
     return dgemm(1.0, A.T, U.T, trans_a=True, trans_b=True)
+
+
+@kernel
+def _pull(G, weights, stress, forces):
+    """``sum_c w_c P_c G_c``, (3,r): each row of G is read once."""
+    x, y, z = forces[0], forces[1], forces[2]
+    for c in range(len(weights)):
+        P, w = stress[c], weights[c]
+        xx, xy, xz = w * P[0, 0], w * P[0, 1], w * P[0, 2]
+        yx, yy, yz = w * P[1, 0], w * P[1, 1], w * P[1, 2]
+        zx, zy, zz = w * P[2, 0], w * P[2, 1], w * P[2, 2]
+        first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
+        for k in range(len(x)):
+            a, b, d = first[k], second[k], third[k]
+            x[k] += xx * a + xy * b + xz * d
+            y[k] += yx * a + yy * b + yz * d
+            z[k] += zx * a + zy * b + zz * d

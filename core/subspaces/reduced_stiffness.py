@@ -7,9 +7,9 @@ It falls into blocks of coordinates i, p,
 six of them by symmetry, with a third of the arithmetic of ``B^T Q B``. The second derivatives come from the kernels
 that make element matrices: a tet whose corners 2, 3, 4 have the shape gradients e_1, e_2, e_3 has them as its blocks.
 
-Each block is the work of one thread. The BLAS multiplies tiles of few columns and few points, which stay in the
-processor's nearest cache, and only those on or above the diagonal where a block is symmetric. So the bits depend on no
-number of threads, and nobody waits for one that a busy machine holds up.
+Some columns of a block are the work of one thread. The BLAS multiplies tiles of few columns and few points, which stay
+in the processor's nearest cache, and only those on or above the diagonal where a block is symmetric. So the bits depend
+on no number of threads, and nobody waits for one that a busy machine holds up.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ CHUNK = 80
 
 TILE = 32
 """About how many columns of G a tile has."""
+
+FEW = 1_000_000
+"""Points times entries of a block under which to wake another thread takes longer than its share."""
 
 
 class ReducedStiffness:
@@ -48,7 +51,8 @@ class ReducedStiffness:
         with unit shape gradients. What belongs to other unknowns is left as it is, and so is what lies far below the
         diagonal.
         """
-        _assemble(PAIRS, blocks, self._tiles, self._mass, self._unknowns, matrix)
+        run = _assemble if len(blocks) * self._mass.size > FEW else _assemble.alone
+        run(PAIRS * len(self._tiles), blocks, self._tiles, self._mass, self._unknowns, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
@@ -70,25 +74,25 @@ def _tiles(G: np.ndarray) -> np.ndarray:
 
 @coarse_parallel_kernel
 def _assemble(begin, end, blocks, tiles, mass, unknowns, matrix):
+    """An item is a tile's columns of a block."""
     count, _, width = tiles.shape
-    product, part = np.empty((count, 3 * CHUNK, width)), np.empty((width, width))
-    K = np.empty((count, count, width, width))
-    for pair in range(begin, end):
+    product, part, K = np.empty((3 * CHUNK, width)), np.empty((width, width)), np.empty((count, width, width))
+    for item in range(begin, end):
+        pair, u = item // count, item % count
         p = 2 if pair > 2 else min(pair, 1)
         i = pair - p * (p + 1) // 2
+        rows = u + 1 if i == p else count
         for first in range(0, len(blocks), CHUNK):
             last = min(first + CHUNK, len(blocks))
-            for t in range(count):
-                _multiply(blocks[first:last], i, p, tiles[t, 3 * first : 3 * last], product[t])
-            for t in range(count):
-                for u in range(t if i == p else 0, count):
-                    sums = K[t, u] if first == 0 else part
-                    np.dot(tiles[t, 3 * first : 3 * last].T, product[u, : 3 * (last - first)], sums)
-                    if first > 0:
-                        _add(part, K[t, u])
-        for t in range(count):
-            for u in range(t if i == p else 0, count):
-                _put(K[t, u], t * width, u * width, mass, 1.0 if i == p else 0.0, unknowns, matrix[i, :, p])
+            points = slice(3 * first, 3 * last)
+            _multiply(blocks[first:last], i, p, tiles[u, points], product)
+            for t in range(rows):
+                sums = K[t] if first == 0 else part
+                np.dot(tiles[t, points].T, product[: 3 * (last - first)], sums)
+                if first > 0:
+                    _add(part, K[t])
+        for t in range(rows):
+            _put(K[t], t * width, u * width, mass, 1.0 if i == p else 0.0, unknowns, matrix[i, :, p])
 
 
 @kernel
