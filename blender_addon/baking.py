@@ -89,9 +89,14 @@ def prepare_resume_steps(
 
 def open_store(obj: Any) -> FrameStore:
     """The store of the object's last bake; StoreError when there is none."""
-    folder = job_in.recorded_folder(obj)
+    recorded = folder = job_in.recorded_folder(obj)
     if folder is None or not folder.is_dir():
         folder = job_in.default_folder(obj)
+    if not folder.is_dir() and recorded is not None and obj.sinew.bake.frames:
+        raise StoreError(
+            f"The frames of the bake of “{obj.name}” are not in {recorded}.",
+            "Press Bake Again, or move sinew_cache to where the .blend is: what is appended has left its own behind.",
+        )
     if not folder.is_dir():
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")
     store = FrameStore.open(folder)

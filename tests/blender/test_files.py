@@ -137,6 +137,24 @@ def test_a_renamed_object_keeps_its_frames(body, saved, evaluated):
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not folder.exists()
 
 
+def test_an_appended_bake_plays_and_says_where_its_frames_are_not(body, saved, tmp_path, evaluated):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    expected = evaluated(body, 4)
+    bpy.ops.wm.save_mainfile()
+    (tmp_path / "elsewhere").mkdir()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "elsewhere" / "shot.blend"))
+    with bpy.data.libraries.load(str(saved), link=False) as (_, here):
+        here.objects = ["Body"]
+    obj = here.objects[0]
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    assert np.array_equal(evaluated(obj, 4), expected)
+    with pytest.raises(RuntimeError, match="not in .*elsewhere.*Bake Again"):
+        bpy.ops.sinew.check_bake()
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and bpy.ops.sinew.check_bake() == {"FINISHED"}
+
+
 @pytest.mark.parametrize("whose", ["pins", "map", "stiffness map", "spring"])
 def test_a_renamed_group_is_missed_by_name(body, saved, whose):
     group = body.vertex_groups["Pins"]
