@@ -95,7 +95,7 @@ def open_store(obj: Any) -> FrameStore:
     if not folder.is_dir() and recorded is not None and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded}.",
-            "Press Bake Again, or move sinew_cache to where the .blend is: what is appended has left its own behind.",
+            "Press Bake Again: an undo brings no deleted files back, and what is appended leaves its own behind.",
         )
     if not folder.is_dir():
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")

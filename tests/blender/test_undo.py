@@ -214,7 +214,7 @@ def test_undone_shapes_of_a_deleted_bake_say_that_their_frames_are_gone(body, sa
     bpy.ops.ed.undo()
     body = bpy.data.objects["Body"]
     assert len(body.data.shape_keys.key_blocks) == 4 and body.sinew.bake.status == "DONE"
-    with pytest.raises(RuntimeError, match="no baked frames|no bake in"):
+    with pytest.raises(RuntimeError, match="not in .*Bake Again"):
         bpy.ops.sinew.check_bake()
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and body.data.shape_keys is None
 
