@@ -64,11 +64,11 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
 def _tiles(G: np.ndarray) -> np.ndarray:
     """The columns of G (n,f) in tiles of equal width, (tiles,n,width); the last is filled up with zeros."""
     rows, f = G.shape
-    count = max(1, round(f / TILE))
-    width = -(-f // count)
-    tiles = np.zeros((count, rows, width))
-    for tile, first in zip(tiles, range(0, f, width), strict=True):
-        tile[:, : min(width, f - first)] = G[:, first : first + width]
+    width = max(1, -(-f // max(1, round(f / TILE))))
+    begins = range(0, f, width)
+    tiles = np.zeros((len(begins), rows, width))
+    for tile, begin in zip(tiles, begins, strict=True):
+        tile[:, : min(width, f - begin)] = G[:, begin : begin + width]
     return tiles
 
 

@@ -17,7 +17,7 @@ from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
-from sinew.core.subspaces.reduced_stiffness import symmetric
+from sinew.core.subspaces.reduced_stiffness import _tiles, symmetric
 from sinew.core.subspaces.skinning import skinned
 from sinew.core.subspaces.softening import felt_share
 
@@ -237,3 +237,12 @@ def test_stiff_limbs_with_soft_joints_settle_on_the_ground(friction):
         assert report.converged, report.reason
         touched += (ground.begin(points.points.positions(state.positions), np.empty(0)).first.gaps < 0.0).any()
     assert touched > 5
+
+
+@pytest.mark.parametrize("columns", [0, 1, 33, 68, 1089])
+def test_tiles_hold_all_columns_and_zeros(columns):
+    G = np.random.default_rng(0).standard_normal((6, columns))
+    tiles = _tiles(G)
+    whole = np.concatenate([np.empty((6, 0)), *tiles], axis=1)
+    assert np.array_equal(whole[:, :columns], G) and not whole[:, columns:].any()
+    assert whole.shape[1] - columns < tiles.shape[2], "less than a tile is filled up"
