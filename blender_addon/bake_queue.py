@@ -36,9 +36,14 @@ _queue: Queue | None = None
 
 
 def bodies_of(scene: Any) -> list[Any]:
-    """The bodies of a scene, in the order in which they can be baked; those of other files are baked there."""
+    """The bodies of a scene, in the order in which they can be baked."""
+    return in_order(own_bodies(scene))
+
+
+def own_bodies(scene: Any) -> list[Any]:
+    """The bodies of a scene but those of other files, which are baked there."""
     enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
-    return in_order([obj for obj in enabled if not is_linked(obj)])
+    return [obj for obj in enabled if not is_linked(obj)]
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import bake_queue, baking, choices, job, linked, reading
+from ..blender_addon import bake_queue, baking, choices, job, reading
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -73,8 +73,7 @@ def _draw_buttons(layout, obj, context):
 
 def _draw_several(layout, obj, context):
     """The buttons for several bodies, where the scene has several."""
-    bodies = (other for other in context.scene.objects if other.type == "MESH" and other.sinew.enabled)
-    if sum(not linked.is_linked(other) for other in bodies) < 2:
+    if len(bake_queue.own_bodies(context.scene)) < 2:
         return
     row = layout.row(align=True)
     row.operator("sinew.bake_all")

@@ -4,31 +4,14 @@ from typing import Any
 
 import bpy
 
-from .places import Subject, panels, properties_layout
-
-SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
-
-
-def _can_collide(obj: Any, body: Any) -> bool:
-    return obj != body and (obj.type in SOLID or obj.instance_type == "COLLECTION")
+from ..blender_addon.solid import SOLID, can_collide
+from .places import ItemList, Subject, panels, properties_layout
 
 
-class SINEW_UL_colliders(bpy.types.UIList):
+class SINEW_UL_colliders(ItemList, bpy.types.UIList):
     bl_idname = "SINEW_UL_colliders"
 
-    def draw_item(
-        self,
-        context: Any,
-        layout: Any,
-        data: Any,
-        item: Any,
-        icon: Any,
-        active_data: Any,
-        active_property: Any,
-        index: Any,
-    ) -> None:
-        """One row; Blender calls it."""
-        row = layout.row(align=True)
+    def draw_row(self, row: Any, item: Any) -> None:
         row.label(text=item.name, icon="MESH_DATA" if item.type in SOLID else "OUTLINER_OB_GROUP_INSTANCE")
         row.prop(item.sinew.collider, "use_own", text="")
 
@@ -38,7 +21,7 @@ class SINEW_UL_colliders(bpy.types.UIList):
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
         for k, obj in enumerate(objects):
-            shown[k] = shown[k] if _can_collide(obj, context.object) else 0
+            shown[k] = shown[k] if obj != context.object and can_collide(obj) else 0
         return shown, helper.sort_items_by_name(objects)
 
 
@@ -75,7 +58,7 @@ class PerCollider(Subject):
             "SINEW_UL_colliders", "", collisions.collection, "all_objects", collisions, "active_collider", rows=3
         )
         chosen = objects[collisions.active_collider] if collisions.active_collider < len(objects) else None
-        if chosen is None or not _can_collide(chosen, context.object):
+        if chosen is None or chosen == context.object or not can_collide(chosen):
             return
         own, column = chosen.sinew.collider, properties_layout(self).column()
         column.prop(own, "use_own")

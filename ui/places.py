@@ -46,7 +46,7 @@ def properties_layout(panel: Any) -> Any:
 
 
 class ItemList:
-    """Base of lists whose rows have a name and a few words at their right end."""
+    """Base of lists; their rows have a name and a few words at their right end, unless they draw otherwise."""
 
     row_icon = "NONE"
 
@@ -62,7 +62,10 @@ class ItemList:
         index: Any,
     ) -> None:
         """One row; Blender calls it."""
-        row = layout.row(align=True)
+        self.draw_row(layout.row(align=True), item)
+
+    def draw_row(self, row: Any, item: Any) -> None:
+        """What a row shows of an item."""
         row.prop(item, "name", text="", emboss=False, icon=self.row_icon)
         right = row.row()
         right.alignment = "RIGHT"

@@ -13,6 +13,7 @@ from ...core.errors import FieldError
 from ...core.simulation.absorber import Absorber
 from ..field_weights import is_enabled
 from ..mirror import clean
+from ..solid import shows_collection
 from .animation_in import Moment
 from .colliders_in import instances_of
 from .mesh_in import scaled, transform, triangles_of, vertex_positions
@@ -24,20 +25,16 @@ def absorber_samplers(body: Any, context: Any) -> list[AbsorberSampler]:
     """
     own, seen = (body, body.sinew.bake.result), context.view_layer.objects
     samplers = [AbsorberSampler(obj) for obj in seen if obj not in own and _collision(obj) is not None]
-    for instancer in (obj for obj in seen if _shows_collection(obj)):
+    for instancer in (obj for obj in seen if shows_collection(obj)):
         instanced = (obj for obj in _within(instancer) if obj not in own and _collision(obj) is not None)
         samplers += [AbsorberSampler(obj, instancer) for obj in instanced]
     return sorted(samplers, key=lambda sampler: sampler.name)
 
 
-def _shows_collection(obj: Any) -> bool:
-    return obj.instance_type == "COLLECTION" and obj.instance_collection is not None
-
-
 def _within(instancer: Any) -> set[Any]:
     """All objects of the collection that an object shows, and of those that they show."""
     objects = set(instancer.instance_collection.all_objects)
-    return objects.union(*(_within(obj) for obj in objects if _shows_collection(obj)))
+    return objects.union(*(_within(obj) for obj in objects if shows_collection(obj)))
 
 
 def _collision(obj: Any) -> Any:

@@ -16,12 +16,10 @@ import numpy as np
 from ...core.errors import ColliderError
 from ...core.simulation.surroundings import Collider
 from ..mirror import clean
+from ..solid import SOLID, can_collide
 from .animation_in import Moment, Moved, Samples
 from .mesh_in import scaled, transform, triangles_of, unit_scale, vertex_positions
 from .stack import shown
-
-SOLID = frozenset({"MESH", "CURVE", "SURFACE", "META", "FONT"})
-"""Kinds of objects that Blender makes meshes of."""
 
 
 @contextmanager
@@ -41,7 +39,7 @@ def collider_objects(obj: Any) -> list[Any]:
     if collection is None:
         return []
     own = _own(obj)
-    solid = (_seen(o) for o in collection.all_objects if o.type in SOLID or _is_instance(o))
+    solid = (_seen(o) for o in collection.all_objects if can_collide(o))
     objects = {o for o in solid if o is not None and o not in own}
     if not objects:
         raise ColliderError(
@@ -81,10 +79,6 @@ def _seen(obj: Any) -> Any | None:
     if not obj.sinew.enabled or not record.hides_original:
         return obj
     return record.result if record.result is not None and record.result.users_scene else None
-
-
-def _is_instance(obj: Any) -> bool:
-    return obj.instance_type == "COLLECTION" and obj.instance_collection is not None
 
 
 def _may_instance(obj: Any) -> bool:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Matrix
 
-from .colliders_in import SOLID, has_own_mesh, instances_of
+from ..solid import SOLID, shows_collection
+from .colliders_in import has_own_mesh, instances_of
 from .mesh_in import transform, vertex_positions
 
 MOST_EDGES = 300_000
@@ -80,19 +81,17 @@ def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]
     for source, to_world in instances_of(collider, own, depsgraph):
         found = True
         yield source, to_world.copy()
-    if not found and collider.instance_type == "COLLECTION":
+    if not found and shows_collection(collider):
         yield from _in_collection(collider, collider.matrix_world, own)
 
 
 def _in_collection(instancer: Any, to_world: Any, left_out: tuple[Any, Any]) -> Iterator[tuple[Any, Any]]:
     collection = instancer.instance_collection
-    if collection is None:
-        return
     to_world = to_world @ Matrix.Translation(-collection.instance_offset)
     for obj in collection.all_objects:
         if obj.type in SOLID and obj not in left_out:
             yield obj, to_world @ obj.matrix_world
-        elif obj.instance_type == "COLLECTION":
+        elif shows_collection(obj):
             yield from _in_collection(obj, to_world @ obj.matrix_world, left_out)
 
 
