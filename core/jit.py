@@ -32,6 +32,9 @@ import numba.core.config as numba_config
 
 KEPT_DAYS = 30
 
+THREADS = numba_config.NUMBA_NUM_THREADS
+"""Threads that a kernel's work is shared among, at most."""
+
 FEW = 1024
 """Items under which threads are not worth waking."""
 
@@ -139,6 +142,14 @@ def kernel(function: Callable[..., Any]) -> Any:
         return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
+def summing_kernel(function: Callable[..., Any]) -> Any:
+    """The same for one that sums along rows: several parts of a sum are made side by side, so that its last bits depend
+    on how wide the processor's registers are, as the BLAS's do.
+    """
+    with _own_cache():
+        return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(function)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a small function that kernels call for every item: its body is put in place of the call."""
     with _own_cache():
@@ -146,27 +157,25 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 class ParallelKernel:
-    """A kernel over items, called with their number: many are shared among threads, few are done by the caller.
+    """A kernel over many small items, called with their number: they are shared among threads, few are done by the
+    caller. Few large ones: :mod:`.shared_items`.
 
     Its first arguments are the range of items, ``(begin, end, ...)``, and it writes nothing but what belongs to them
     (no reductions), so that the same input gives the same bits however it is shared. Numba's own parallel loops were
     left: they take longer to compile, cost more than the work of a small body on a busy machine, and end the
     process when two threads enter them.
-
-    ``few``: items under which the caller does them alone.
     """
 
-    def __init__(self, function: Callable[..., Any], few: int) -> None:
-        self._compiled, self._few = kernel(function), few
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._compiled = kernel(function)
         functools.update_wrapper(self, function)
 
     def __call__(self, count: int, *arguments: Any) -> None:
         """Run it over ``count`` items."""
-        threads = numba_config.NUMBA_NUM_THREADS
-        if count < self._few or threads == 1:
-            self.alone(count, *arguments)
+        if count < FEW or THREADS == 1:
+            self._compiled(0, count, *arguments)
             return
-        step = max(self._few // 2, count // (SHARES * threads))
+        step = max(FEW // 2, count // (SHARES * THREADS))
         begins = iter(range(0, count, step))
 
         def work() -> None:
@@ -174,37 +183,29 @@ class ParallelKernel:
             for begin in begins:
                 self._compiled(begin, min(begin + step, count), *arguments)
 
-        others = [_pool().submit(work) for _ in range(min(threads, -(-count // step)) - 1)]
+        others = [kernel_threads().submit(work) for _ in range(min(THREADS, -(-count // step)) - 1)]
         work()
         for each in others:
             if not each.cancel():  # one that has not begun finds nothing left
                 each.result()
 
-    def alone(self, count: int, *arguments: Any) -> None:
-        """The same, shared with nobody."""
-        self._compiled(0, count, *arguments)
-
 
 @functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(numba_config.NUMBA_NUM_THREADS, "sinew-kernel")
+def kernel_threads() -> ThreadPoolExecutor:
+    """The threads that kernels share."""
+    return ThreadPoolExecutor(THREADS, "sinew-kernel")
 
 
 def end_threads() -> None:
     """End the threads that kernels share; the next one that wants them starts others."""
-    if _pool.cache_info().currsize:
-        _pool().shutdown()
-        _pool.cache_clear()
+    if kernel_threads.cache_info().currsize:
+        kernel_threads().shutdown()
+        kernel_threads.cache_clear()
 
 
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
     """Compile a kernel ``(begin, end, ...)`` that is called as ``kernel(count, ...)``: see :class:`ParallelKernel`."""
-    return ParallelKernel(function, FEW)
-
-
-def coarse_parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
-    """The same for items that are worth a thread each."""
-    return ParallelKernel(function, 2)
+    return ParallelKernel(function)
 
 
 def is_compiled() -> bool:

@@ -19,8 +19,8 @@ PACKAGE_FOLDERS = ("blender_addon", "core", "operators", "ui")
 # The order is the law: a room of `core` imports only rooms above it. `model/settings` stands apart from the rest of
 # `model`: the frozen dataclasses are what every room reads, and import none but `errors`.
 ROOMS = """
-    jit lanes small_matrix errors progress tracks model/settings mesh materials energies assembly forces constraints
-    contact integrators linear_solvers optimization model cubature subspaces solvers simulation cli
+    jit aligned shared_items lanes small_matrix errors progress tracks model/settings mesh materials energies assembly
+    forces constraints contact integrators linear_solvers optimization model cubature subspaces solvers simulation cli
 """.split()
 
 BLENDER_MODULES = {"bpy", "bpy_extras", "mathutils", "bmesh", "gpu", "bl_ui", "addon_utils", "blf"}
@@ -216,7 +216,7 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
     """Kernels take arrays and scalars that Numba types by itself."""
     names = {d.func if isinstance(d, ast.Call) else d for d in function.decorator_list}
     return any(
-        isinstance(n, ast.Name) and n.id in ("inlined", "kernel", "parallel_kernel", "coarse_parallel_kernel")
+        isinstance(n, ast.Name) and n.id in ("inlined", "kernel", "parallel_kernel", "summing_kernel")
         for n in names
     )
 

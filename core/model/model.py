@@ -77,13 +77,13 @@ class Model:
         """What a uniform acceleration pulls each vertex with, (n,), kg."""
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
-    def displacements(self, change: np.ndarray) -> np.ndarray:
-        """How far vertices move when the unknowns change so, (n,3), m: the unknowns are the positions themselves."""
-        return change
-
-    def vertex(self, row: int) -> int:
-        """The vertex that a row of :meth:`displacements` belongs to."""
-        return row
+    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+        """How far a vertex moves at most when the unknowns change so, m, and which one: the unknowns are the positions
+        themselves.
+        """
+        squares = (change * change).sum(axis=1)
+        vertex = int(np.argmax(squares))
+        return float(np.sqrt(squares[vertex])), vertex
 
     def around(self, chosen: np.ndarray) -> np.ndarray:
         """The chosen tets, a mask (m,), with the neighbours whose stretches are no useful guess either."""

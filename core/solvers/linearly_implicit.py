@@ -64,7 +64,7 @@ class LinearlyImplicitSolver(StepSolver):
         self, dx: np.ndarray, g: np.ndarray, loaded: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
         """Whether the linear solve was the last one: loads that touch or let go ask for another."""
-        size = self.movement(dx)
+        size = self.model.farthest(dx)[0]
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))

@@ -115,7 +115,7 @@ class MixedFEMSolver(StepSolver):
             check_direction(direction.dx, direction.promise)
             with report.timed("line_search"):
                 alpha, accepted, magnitude = self._search(at, direction, step)
-            size = self.movement(direction.dx)
+            size = self.model.farthest(direction.dx)[0]
             iteration = Iteration(gradient_norm, direction.decrement, direction.promise, alpha, alpha * size)
             self.judge(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at

@@ -111,17 +111,15 @@ class StepSolver:
 
     def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
         """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
-        flight = np.linalg.norm(self.model.displacements(x - step.time.predicted), axis=1)
-        worst = int(np.argmax(flight))
+        flight, vertex = self.model.farthest(x - step.time.predicted)
         far = FARTHEST_FLIGHT * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
-        if flight[worst] <= far:
+        if flight <= far:
             return
         pinned, moved = self.model.pinned, np.zeros_like(x)
         moved[pinned] = x[pinned] - state.positions[pinned]
-        pulled = np.linalg.norm(self.model.displacements(moved), axis=1).max(initial=0.0)
-        if flight[worst] > far + 10.0 * pulled:
+        if flight > far + 10.0 * self.model.farthest(moved)[0]:
             raise DivergenceError(
-                f"Vertex {self.model.vertex(worst)} flew {flight[worst]:.3g} m away in one step.",
+                f"Vertex {vertex} flew {flight:.3g} m away in one step.",
                 "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
             )
 
@@ -176,7 +174,7 @@ class StepSolver:
 
         with report.timed("line_search"):
             alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
-        size = self.movement(dx)
+        size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
         return accepted
@@ -193,11 +191,6 @@ class StepSolver:
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Norm of the incremental potential's gradient over free vertices, kg m."""
         return float(np.linalg.norm(step.gradient(x, self.elastic.stress(deformation))))
-
-    def movement(self, dx: np.ndarray) -> float:
-        """How far a change of the unknowns moves a vertex at most, m."""
-        moved = self.model.displacements(dx)
-        return float(np.sqrt((moved * moved).sum(axis=1).max()))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
 

@@ -6,11 +6,10 @@ Its stiffness: ``reduced_stiffness``.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.blas import dgemm
 
 from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity, ElasticPotential
-from ..jit import kernel
+from ..jit import kernel, summing_kernel
 
 UNIT_GRADIENTS = np.array([[-1.0, -1.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 """Shape gradients of the tet whose corners are the origin and the ends of the axes."""
@@ -37,11 +36,16 @@ class CubatureElastic(ElasticDensity):
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
         """Deformation gradients of unknowns (r,3), (c,3,3)."""
-        return np.eye(3) + self.change(U)
+        return self._times(U, 1.0)
 
     def change(self, dU: np.ndarray) -> np.ndarray:
         """What changes (r,3) of the unknowns do to the deformation gradients, (c,3,3)."""
-        return np.ascontiguousarray(times_vectors(self.G, dU).reshape(-1, 3, 3).transpose(0, 2, 1))
+        return self._times(dU, 0.0)
+
+    def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
+        F = np.empty((len(self.weights), 3, 3))
+        _stretch(self.G, np.ascontiguousarray(U.T), rest, F)
+        return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
         """Deformation gradients of unknowns (r,3), decomposed; quicker with a deformation that is ``near``."""
@@ -54,11 +58,27 @@ class CubatureElastic(ElasticDensity):
         return np.ascontiguousarray(forces.T)
 
 
-def times_vectors(A: np.ndarray, U: np.ndarray) -> np.ndarray:
-    """``A U`` of a matrix (n,r) and a few columns (r,3), by SciPy's BLAS: the NumPy that comes with Blender may bring
-    one that is older than the processor.
-    """
-    return dgemm(1.0, A.T, U.T, trans_a=True, trans_b=True)
+@summing_kernel
+def _stretch(G, U, rest, F):
+    """``rest I + U G_c^T`` of each point, with U (3,r)."""
+    x, y, z = U[0], U[1], U[2]
+    for c in range(len(F)):
+        first, second, third = G[3 * c], G[3 * c + 1], G[3 * c + 2]
+        xx, xy, xz, yx, yy, yz, zx, zy, zz = rest, 0.0, 0.0, 0.0, rest, 0.0, 0.0, 0.0, rest
+        for k in range(len(x)):
+            a, b, d = first[k], second[k], third[k]
+            xx += x[k] * a
+            xy += x[k] * b
+            xz += x[k] * d
+            yx += y[k] * a
+            yy += y[k] * b
+            yz += y[k] * d
+            zx += z[k] * a
+            zy += z[k] * b
+            zz += z[k] * d
+        F[c, 0, 0], F[c, 0, 1], F[c, 0, 2] = xx, xy, xz
+        F[c, 1, 0], F[c, 1, 1], F[c, 1, 2] = yx, yy, yz
+        F[c, 2, 0], F[c, 2, 1], F[c, 2, 2] = zx, zy, zz
 
 
 @kernel

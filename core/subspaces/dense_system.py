@@ -34,27 +34,27 @@ class DenseSystem:
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
         points, self._size = len(elastic.weights), len(mass)
         free = np.setdiff1d(np.arange(self._size), pinned)
-        self.free, self._pinned = _side_by_side(free), pinned
+        self.free = _side_by_side(free)
         self.N, self.masses = elastic.N, elastic.masses
         self.blocks = np.empty((points, 10, 3, 3))
         self._weights = elastic.weights
-        self._stiffness = ReducedStiffness(elastic.G, mass, free)
-        self._matrix = np.empty((3, self._size, 3, self._size))
-        self._free_matrix = np.empty((3, len(free), 3, len(free)))
+        self._stiffness = ReducedStiffness(elastic.G[:, free], mass[np.ix_(free, free)])
+        self._matrix = np.empty((3, len(free), 3, len(free)))
+        self._factor = np.empty((3 * len(free), 3 * len(free))).T
+        self._change = np.empty((3, self._size, 3, self._size))
 
     def assemble(self, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
-        """The matrix from ``blocks``, the mass and the step's other potentials times ``scale``; these alone where an
-        unknown is given.
-        """
-        self._matrix[:, self._pinned] = 0.0
-        self._matrix[:, :, :, self._pinned] = 0.0
+        """The matrix from ``blocks``, the mass and the step's other potentials times ``scale``."""
         self._stiffness.assemble(self.blocks, self._matrix)
-        for potential in potentials:
-            potential.add_stiffness(unknowns, scale, self._matrix)
+        if potentials:
+            self.add(lambda matrix: _add_stiffness(potentials, unknowns, scale, matrix))
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
-        """Let ``change`` add to the matrix that was assembled last; what that answers."""
-        return change(self._matrix)
+        """Let ``change`` add to the matrix that was assembled last, by all unknowns; what that answers."""
+        self._change.fill(0.0)
+        answer = change(self._change)
+        self._matrix += self._change[:, self.free][:, :, :, self.free]
+        return answer
 
     def assemble_tangent(
         self, tangent: Tangent, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()
@@ -65,11 +65,9 @@ class DenseSystem:
 
     def try_factorize(self) -> bool:
         """Cholesky's factor; False when the matrix is not positive definite."""
-        free = self._free_matrix
-        free[...] = self._matrix[:, self.free][:, :, :, self.free]
-        f = 3 * free.shape[1]
         # The upper blocks row by row are LAPACK's lower ones, whose factor is the quicker.
-        self._factor, failed = dpotrf(free.reshape(f, f).T, lower=True, clean=False, overwrite_a=True)
+        self._factor[...] = self._matrix.reshape(self._factor.shape).T
+        self._factor, failed = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
         return failed == 0
 
     def factorize(self) -> None:
@@ -90,6 +88,14 @@ class DenseSystem:
     def shortfall(self) -> Shortfall:
         """Nothing: the solution is exact but for round-off."""
         return Shortfall(0.0, 0.0)
+
+
+def _add_stiffness(
+    potentials: tuple[StepPotential, ...], unknowns: np.ndarray, scale: float, matrix: np.ndarray
+) -> bool:
+    for potential in potentials:
+        potential.add_stiffness(unknowns, scale, matrix)
+    return True
 
 
 def _side_by_side(numbers: np.ndarray) -> slice | np.ndarray:

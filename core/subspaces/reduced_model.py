@@ -16,6 +16,7 @@ from scipy.linalg import block_diag
 from ..assembly.tangent_blocks import tangent_blocks
 from ..cubature.spectral_clusters import Cubature, every_tet, spectral_clusters, weight_features
 from ..energies.tangent import Tangent
+from ..jit import summing_kernel
 from ..linear_solvers.registry import Choice
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
@@ -25,7 +26,7 @@ from ..model.state import State
 from ..progress import StepTold, Told, step_untold, untold
 from ..small_matrix import UNSTRETCHED
 from .carried_points import CarriedPoints
-from .cubature_elastic import CubatureElastic, times_vectors
+from .cubature_elastic import CubatureElastic
 from .dense_system import DenseSystem
 from .material_parts import material_parts
 from .pin_handles import PinHandles, harmonic_weights, pin_groups
@@ -83,13 +84,10 @@ class ReducedModel:
         """Vectors that a state has for positions."""
         return len(self.mass)
 
-    def displacements(self, change: np.ndarray) -> np.ndarray:
-        """How far the watched vertices move when the unknowns change so, (w,3), m."""
-        return times_vectors(self._watched_rows, change)
-
-    def vertex(self, row: int) -> int:
-        """The vertex that a row of :meth:`displacements` belongs to."""
-        return int(self.watched[row])
+    def farthest(self, change: np.ndarray) -> tuple[float, int]:
+        """How far a watched vertex moves at most when the unknowns change so, m, and which one."""
+        distance, row = _farthest(self._watched_rows, np.ascontiguousarray(change.T))
+        return distance, int(self.watched[row])
 
     @cached_property
     def _watched_rows(self) -> np.ndarray:
@@ -119,7 +117,7 @@ class ReducedModel:
             return matrix
         blocks = np.empty((len(self.elastic.weights), 10, 3, 3))
         tangent_blocks(tangent, self.elastic.N, self.elastic.weights, self.elastic.masses, blocks)
-        ReducedStiffness(self.elastic.G, mass, np.arange(r)).assemble(blocks, matrix)
+        ReducedStiffness(self.elastic.G, mass).assemble(blocks, matrix)
         return matrix
 
     def points(self, embedding: Embedding) -> CarriedPoints:
@@ -261,3 +259,20 @@ def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
 def full_basis(model: Model) -> ReducedModel:
     """Every vertex an unknown and every tet a cubature point: the full space, for comparison."""
     return in_basis(model, np.eye(len(model.mesh.rest_positions)), model.pinned, every_tet(model.elastic.weights))
+
+
+@summing_kernel
+def _farthest(A, U):
+    """The longest row of ``A U^T`` and its number, for U (3,r)."""
+    first, second, third = U[0], U[1], U[2]
+    longest, found = -1.0, 0
+    for w in range(len(A)):
+        row, x, y, z = A[w], 0.0, 0.0, 0.0
+        for k in range(len(row)):
+            x += row[k] * first[k]
+            y += row[k] * second[k]
+            z += row[k] * third[k]
+        squared = x * x + y * y + z * z
+        if squared > longest:
+            longest, found = squared, w
+    return np.sqrt(longest), found

@@ -16,10 +16,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import coarse_parallel_kernel, inlined, kernel
+from ..aligned import aligned
+from ..jit import THREADS, inlined, kernel
+from ..shared_items import ItemKernel, done, take
 
-PAIRS = 6
-"""Blocks (1,1), (1,2), (2,2), (1,3), ... of a symmetric 3 x 3."""
+BLOCKS = 6
+"""Blocks (1,2), (1,3), (2,3), (1,1), (2,2), (3,3) of a symmetric 3 x 3: those that take least come last, so that
+threads end at about the same time.
+"""
 
 CHUNK = 80
 """Cubature points that are multiplied and summed at once."""
@@ -32,27 +36,23 @@ FEW = 1_000_000
 
 
 class ReducedStiffness:
-    """Stiffness and mass by some of the unknowns.
+    """Stiffness and mass by r unknowns.
 
     Parameters
     ----------
     G : (3c,r) gradients of the basis at the points
     mass : (r,r) what is added to the blocks of one coordinate
-    unknowns : (f,) those that are wanted
     """
 
-    def __init__(self, G: np.ndarray, mass: np.ndarray, unknowns: np.ndarray) -> None:
-        # Unsigned, or a kernel would ask of each whether it counts from the end.
-        self._unknowns, self._tiles = unknowns.astype(np.uintp), _tiles(G[:, unknowns])
-        self._mass = np.ascontiguousarray(mass[np.ix_(unknowns, unknowns)])
+    def __init__(self, G: np.ndarray, mass: np.ndarray) -> None:
+        self._tiles, self._mass = _tiles(G), np.ascontiguousarray(mass)
 
     def assemble(self, blocks: np.ndarray, matrix: np.ndarray) -> None:
         """Into the upper blocks of a matrix (3,r,3,r), from second derivatives by F in the blocks (c,10,3,3) of tets
-        with unit shape gradients. What belongs to other unknowns is left as it is, and so is what lies far below the
-        diagonal.
+        with unit shape gradients. What lies far below the diagonal is left as it is.
         """
-        run = _assemble if len(blocks) * self._mass.size > FEW else _assemble.alone
-        run(PAIRS * len(self._tiles), blocks, self._tiles, self._mass, self._unknowns, matrix)
+        run = _assemble if THREADS > 1 and len(blocks) * self._mass.size > FEW else _assemble.alone
+        run(BLOCKS * len(self._tiles), blocks, self._tiles, self._mass, matrix)
 
 
 def symmetric(matrix: np.ndarray) -> np.ndarray:
@@ -62,25 +62,26 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
 
 
 def _tiles(G: np.ndarray) -> np.ndarray:
-    """The columns of G (n,f) in tiles of equal width, (tiles,n,width); the last is filled up with zeros."""
-    rows, f = G.shape
-    width = max(1, -(-f // max(1, round(f / TILE))))
-    begins = range(0, f, width)
-    tiles = np.zeros((len(begins), rows, width))
+    """The columns of G (n,r) in tiles of equal width, (tiles,n,width); the last is filled up with zeros."""
+    rows, r = G.shape
+    width = max(1, -(-r // max(1, round(r / TILE))))
+    begins = range(0, r, width)
+    tiles = aligned(len(begins) * rows, width).reshape(-1, rows, width)
+    tiles.fill(0.0)
     for tile, begin in zip(tiles, begins, strict=True):
-        tile[:, : min(width, f - begin)] = G[:, begin : begin + width]
+        tile[:, : min(width, r - begin)] = G[:, begin : begin + width]
     return tiles
 
 
-@coarse_parallel_kernel
-def _assemble(begin, end, blocks, tiles, mass, unknowns, matrix):
+@ItemKernel
+def _assemble(items, blocks, tiles, mass, matrix):
     """An item is a tile's columns of a block."""
     count, _, width = tiles.shape
-    product, part, K = np.empty((3 * CHUNK, width)), np.empty((width, width)), np.empty((count, width, width))
-    for item in range(begin, end):
-        pair, u = item // count, item % count
-        p = 2 if pair > 2 else min(pair, 1)
-        i = pair - p * (p + 1) // 2
+    product, part, K = aligned(3 * CHUNK, width), np.empty((width, width)), np.empty((count, width, width))
+    item = take(items)
+    while item >= 0:
+        block, u = item // count, count - 1 - item % count
+        i, p = (max(block - 1, 0), min(block + 1, 2)) if block < 3 else (block - 3, block - 3)
         rows = u + 1 if i == p else count
         for first in range(0, len(blocks), CHUNK):
             last = min(first + CHUNK, len(blocks))
@@ -92,7 +93,9 @@ def _assemble(begin, end, blocks, tiles, mass, unknowns, matrix):
                 if first > 0:
                     _add(part, K[t])
         for t in range(rows):
-            _put(K[t], t * width, u * width, mass, 1.0 if i == p else 0.0, unknowns, matrix[i, :, p])
+            _put(K[t], t * width, u * width, mass, 1.0 if i == p else 0.0, matrix[i, :, p])
+        done(items)
+        item = take(items)
 
 
 @kernel
@@ -114,13 +117,13 @@ def _add(part, K):
 
 
 @kernel
-def _put(K, row, column, mass, mass_factor, unknowns, matrix):
-    """A tile whose corner is at a row and column of the wanted unknowns, with its mass."""
-    f = len(mass)
-    for j in range(min(len(K), f - row)):
-        out, its_mass = matrix[unknowns[row + j]], mass[row + j]
-        for k in range(min(len(K), f - column)):
-            out[unknowns[column + k]] = K[j, k] + mass_factor * its_mass[column + k]
+def _put(K, row, column, mass, mass_factor, block):
+    """A tile whose corner is at a row and column of a block, with its mass."""
+    r = len(mass)
+    for j in range(min(len(K), r - row)):
+        out, its_mass = block[row + j], mass[row + j]
+        for k in range(min(len(K), r - column)):
+            out[column + k] = K[j, k] + mass_factor * its_mass[column + k]
 
 
 @inlined
