@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..jit import kernel
+
 Trial = TypeVar("Trial")
 
 SUFFICIENT = 1e-4
 ROUND_OFF = 1e-13
 SHORTEST = 2.0**-30
+BLOCK = 1024
 
 
 def backtrack(
@@ -38,3 +41,17 @@ def backtrack(
             return alpha, trial
         alpha *= 0.5
     return 0.0, None
+
+
+@kernel
+def sums(parts):
+    """The sum of a merit's parts (m,) and that of their magnitudes; by blocks, so that little is lost in round-off."""
+    total, magnitude = 0.0, 0.0
+    for first in range(0, len(parts), BLOCK):
+        a, b = 0.0, 0.0
+        for k in range(first, min(first + BLOCK, len(parts))):
+            a += parts[k]
+            b += abs(parts[k])
+        total += a
+        magnitude += b
+    return total, magnitude

@@ -31,6 +31,8 @@ class IncrementalPotential:
     time : TimeStep
     potentials : what acts beside inertia, gravity and elasticity
     pinned : (p,) vertices whose gradient is left out
+
+    ``element_weights`` (m,): h² times the elastic potential's, m³ s².
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class IncrementalPotential:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
         self.potentials, self.time = potentials, time
         self.h = time.step
+        self.element_weights = self.h**2 * elastic.weights
         self.renewals_left = RENEWALS
         self._following = FOLLOWING
 

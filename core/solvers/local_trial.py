@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..energies.kinematics import Deformation, Stretch
-from ..jit import parallel_kernel
+from ..jit import kernel, parallel_kernel
 from ..lanes import LANES
 from ..small_matrix import WORKSPACE, eigh_group, polar_stretch, svd_group
 
@@ -40,14 +40,10 @@ def _local_trial(
     begin, end, alpha, F, V, s, dF, ds, multiplier, weights, F1, U1, sigma1, V1, s1, values1, Q1, polar, work
 ):
     W = np.empty(WORKSPACE)
+    _move(alpha, F[begin:end].ravel(), dF[begin:end].ravel(), F1[begin:end].ravel())
+    _move(alpha, s[begin:end].ravel(), ds[begin:end].ravel(), s1[begin:end].ravel())
     for first in range(begin, end, LANES):
         last = min(first + LANES, end)
-        for e in range(first, last):
-            for i in range(3):
-                for j in range(3):
-                    F1[e, i, j] = F[e, i, j] + alpha * dF[e, i, j]
-            for k in range(6):
-                s1[e, k] = s[e, k] + alpha * ds[e, k]
         svd_group(W, first, end, F1, V, U1, sigma1, V1)
         eigh_group(W, first, end, s1, V1, values1, Q1)
         for e in range(first, last):
@@ -56,3 +52,9 @@ def _local_trial(
             for k in range(6):
                 total += multiplier[e, k] * (polar[e, k] - s1[e, k])
             work[e] = weights[e] * total
+
+
+@kernel
+def _move(alpha, x, dx, moved):
+    for k in range(len(x)):
+        moved[k] = x[k] + alpha * dx[k]

@@ -32,7 +32,7 @@ from ..forces.step_potential import Load
 from ..linear_solvers.registry import Choice
 from ..model.settings import SolverSettings
 from ..model.state import State
-from ..optimization.line_search import backtrack
+from ..optimization.line_search import backtrack, sums
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED, batch_determinant
 from ..subspaces.space import Space
@@ -105,11 +105,13 @@ class MixedFEMSolver(StepSolver):
             x = self.start(guess, pin_targets)
             deformation = self.elastic.deformation(x)
             at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
-            guessed = self._guessed(state.positions)
-            tangled = UNTANGLING if guessed.any() else 0
+            guessed = None
+            if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
+                guessed = self._guessed(self.elastic.gradients(state.positions))
+            tangled = 0 if guessed is None else UNTANGLING
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
-                at = self._restarted(at, self._guessed(at.x) if report.iterations else guessed, step)
+                at = self._restarted(at, self._guessed(at.deformation.F) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
             check_direction(direction.dx, direction.promise)
@@ -149,21 +151,19 @@ class MixedFEMSolver(StepSolver):
         agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.promise
         return agree or bool(report.reason)
 
-    def _guessed(self, x: np.ndarray) -> np.ndarray:
-        """The tets whose stretches are to restart at x, as a mask (m,): those around inverted tets that no pin is near
-        to hold, or all of a body that is tangled.
+    def _guessed(self, F: np.ndarray) -> np.ndarray | None:
+        """The tets whose stretches are to restart where their gradients are F, as a mask (m,): those around inverted
+        tets that no pin is near to hold, or all of a body that is tangled. None where there are none.
         """
-        inverted = batch_determinant(self.elastic.gradients(x)) <= 0.0
-        if not inverted.any():
-            return inverted
+        inverted = batch_determinant(F) <= 0.0
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
         free = inverted & ~self._near_pins
-        return self.model.around(free) if free.any() else free
+        return self.model.around(free) if free.any() else None
 
-    def _restarted(self, at: _Iterate, guessed: np.ndarray, step: IncrementalPotential) -> _Iterate:
+    def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
         """With those stretches from the identity."""
-        if not guessed.any():
+        if guessed is None:
             return at
         s = np.where(guessed[:, None], UNSTRETCHED, at.stretch.s)
         return self._valued(at.x, at.deformation, at.polar, Stretch.of(s, at.stretch.Q), step)
@@ -214,13 +214,12 @@ class MixedFEMSolver(StepSolver):
             dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
             dF = self.elastic.change(dx)
-            weights = step.h**2 * self.elastic.weights
-            ds, multiplier, curvature, work = local_update(mixed, turning, dF, weights)
-            inertia = float((dx * (self.model.mass @ dx)).sum())
+            ds, multiplier, curvature, work = local_update(mixed, turning, dF, step.element_weights)
+            inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares, but for turns under pressure: the decrement less the curvature of c would cancel in
             # stiff bodies. What tension alone gains is left out, on the safe side.
-            promise = inertia + float(curvature.sum()) - residual_work
-        decrement, apart = -float((g * dx).sum()), float(disagreement.sum())
+            promise = inertia + sums(curvature)[0] - residual_work
+        decrement, apart = -float((g * dx).sum()), sums(disagreement)[0]
         return _Direction(dx, dF, ds, multiplier, work, decrement, promise, apart)
 
     def _condensed(
@@ -228,22 +227,27 @@ class MixedFEMSolver(StepSolver):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Put together the system's matrix; stresses (m,3,3), Pa, and ``h² w c . H_s c`` (m,)."""
         system = self.system
-        found = condense(mixed, turning, system.N, step.h**2 * self.elastic.weights, system.masses, system.blocks)
+        found = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
         system.assemble(step.h**2, at.x, step.potentials)
         return found
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
     ) -> tuple[float, _Iterate | None, float]:
-        weights = step.h**2 * self.elastic.weights
-
         def lagrangian(it: _Iterate, work: np.ndarray) -> tuple[float, float, _Iterate]:
-            return it.value + float(work.sum()), it.magnitude + float(np.abs(work).sum()), it
+            total, size = sums(work)
+            return it.value + total, it.magnitude + size, it
 
         def trial(alpha: float) -> tuple[float, float, _Iterate]:
             # F is linear in x: what the local step needs serves every trial.
             deformation, stretch, polar, work = local_trial(
-                alpha, at.deformation, at.stretch, direction.dF, direction.ds, direction.multiplier, weights
+                alpha,
+                at.deformation,
+                at.stretch,
+                direction.dF,
+                direction.ds,
+                direction.multiplier,
+                step.element_weights,
             )
             return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
 

@@ -41,10 +41,10 @@ class Solver(Protocol):
 
 def check_finite(values: np.ndarray, what: str) -> None:
     """DivergenceError with the first vertex whose value is not a number."""
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if len(bad):
+    finite = np.isfinite(values)
+    if not finite.all():
         raise DivergenceError(
-            f"The {what} of vertex {int(bad[0])} is not a number.",
+            f"The {what} of vertex {int(np.argmin(finite.all(axis=1)))} is not a number.",
             "Use more substeps, a lower ratio of stiffnesses, or Mixed FEM.",
         )
 
