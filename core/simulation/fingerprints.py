@@ -50,7 +50,7 @@ def fingerprints_of(job: Job) -> dict[str, str]:
         "solver": digest(json.dumps(asdict(job.solver), sort_keys=True)),
         "frame range": digest(
             # None left out: bakes from before there was one are not out of date.
-            np.array([job.frame_start, job.frame_end, *([job.pre_roll] if job.pre_roll else [])]),
+            np.array([job.frame_start, job.frame_end, *([job.pre_roll] if job.pre_roll else [])], dtype=np.int64),
             np.array(job.frame_rate),
         ),
         "animation": digest(
