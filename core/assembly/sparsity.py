@@ -22,6 +22,8 @@ def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.n
 
     ``number`` (n,) is the index of each vertex among the unknowns, -1 for those left out.
     """
+    # On Windows NumPy before 2.0 makes numbers of four bytes where nothing else is said, whose products run over.
+    number = np.asarray(number, dtype=np.int64)
     rows = number[tets[:, _PAIR_ROWS]].ravel()
     columns = number[tets[:, _PAIR_COLUMNS]].ravel()
     slots = np.arange(len(rows), dtype=np.int64)

@@ -24,4 +24,4 @@ class Body(NamedTuple):
         """Index of each vertex among those that are not pinned, -1 for pinned ones, (n,) int64."""
         free = np.ones(len(self.rest_positions), dtype=bool)
         free[self.pinned] = False
-        return np.where(free, np.cumsum(free) - 1, -1)
+        return np.where(free, np.cumsum(free, dtype=np.int64) - 1, -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sinew.core.assembly.block_rows import BlockRows
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.linear_solvers.cholmod import CholmodSolver
 from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
@@ -168,3 +169,12 @@ def test_an_inverted_diagonal_names_its_vertex(problem):
 def test_the_same_input_gives_the_same_bits(problem):
     first, second = (problem.solver(10).solve(problem.b) for _ in range(2))
     np.testing.assert_array_equal(first, second)
+
+
+def test_numbers_of_four_bytes_do_not_run_over():
+    """NumPy before 2.0 makes such on Windows, and products of two of them pass their end from 46,341 vertices on."""
+    assert bar(STIFF).free_numbers().dtype == np.int64
+    last = 60_000 + np.arange(4)
+    A = BlockRows(last[None], np.arange(60_004, dtype=np.int32))
+    assert np.array_equal(np.flatnonzero(np.diff(A.starts)), last)
+    assert np.array_equal(A.columns.reshape(4, 4), [last] * 4)
