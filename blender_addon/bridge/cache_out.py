@@ -11,6 +11,7 @@ from typing import Any
 
 import bpy
 
+from .cache_owner import kept_path
 from .stack import CACHE_FILE, own_caches
 
 
@@ -22,21 +23,13 @@ def cache_path(folder: Path) -> Path:
 def add_cache(obj: Any, below: int, path: Path, first_frame: int) -> None:
     """Let ``obj`` follow a PC2 file, in its own coordinates, after its first ``below`` modifiers."""
     cache = obj.modifiers.new("Bake", "MESH_CACHE")
-    cache.cache_format, cache.filepath = "PC2", relative(path)
+    cache.cache_format, cache.filepath = "PC2", kept_path(path)
     cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # axes as they are
     cache.deform_mode, cache.interpolation = "OVERWRITE", "LINEAR"
     cache.play_mode, cache.time_mode = "SCENE", "FRAME"
     cache.frame_start, cache.frame_scale = first_frame, 1.0
     cache.show_expanded = False
     obj.modifiers.move(obj.modifiers.find(cache.name), below)  # one that is pinned to the end comes after it
-
-
-def relative(path: Path) -> str:
-    """A path as Blender keeps it beside the .blend; as it is where there is no such way (another drive)."""
-    try:
-        return bpy.path.relpath(str(path))
-    except ValueError:
-        return str(path)
 
 
 def remove_caches(obj: Any) -> None:
@@ -50,5 +43,6 @@ def lost_cache(obj: Any) -> str:
     caches = own_caches(obj)
     if not caches:
         return "The Mesh Cache modifier was removed."
-    path = Path(bpy.path.abspath(caches[0].filepath, library=obj.library))
+    # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
+    path = Path(bpy.path.abspath(bpy.path.native_pathsep(caches[0].filepath), library=obj.library))
     return "" if path.is_file() else f"The cache file {path.name} is gone."

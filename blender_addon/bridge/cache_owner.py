@@ -78,9 +78,11 @@ def copy_to_own(obj: Any) -> None:
     obj.sinew.bake.folder = kept_path(folder)
 
 
-def kept_path(folder: Path, home: str | None = None) -> str:
-    """A folder as a record keeps it: from the .blend (or from the folder ``home``), or as it is on another drive."""
+def kept_path(path: Path, home: str | None = None) -> str:
+    """A path as the .blend keeps it: from there (or from the folder ``home``), or as it is on another drive. Its parts
+    are divided as every system understands: what was baked on Windows may be rendered on Linux.
+    """
     try:
-        return bpy.path.relpath(str(folder), start=home)
+        return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
     except ValueError:
-        return str(folder)
+        return str(path)

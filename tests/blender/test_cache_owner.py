@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon import baking
+from sinew.blender_addon.bridge.cache_out import lost_cache
 from sinew.blender_addon.bridge.job_in import recorded_folder
 
 from .scenes import keyed
@@ -61,6 +62,17 @@ def test_save_as_keeps_both_files_working(half_baked, saved, evaluated, place):
     body = bpy.data.objects["Body"]
     assert np.array_equal(evaluated(body, 3), expected)
     assert np.array_equal(frames_after_resume(body, evaluated), last) and recorded_folder(body) == first
+
+
+def test_what_windows_has_kept_is_found_elsewhere(half_baked, saved):
+    """Records are kept in the form of every system; Blender of Windows may write a modifier's path in its own."""
+    (cache,) = half_baked.modifiers
+    name = recorded_folder(half_baked).name
+    assert half_baked.sinew.bake.folder == f"//sinew_cache/scene/{name}"
+    assert cache.filepath == f"//sinew_cache/scene/{name}/sinew_bake.pc2"
+    assert lost_cache(half_baked) == ""
+    cache.filepath = f"//sinew_cache\\scene\\{name}\\sinew_bake.pc2"
+    assert lost_cache(half_baked) == ""
 
 
 def test_a_backup_writes_to_a_folder_of_its_own(half_baked, saved, evaluated):
