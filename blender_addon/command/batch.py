@@ -34,11 +34,12 @@ THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_
 @dataclass
 class Task:
     """One .blend. ``outcome`` is ``done``, ``failed``, ``stopped`` or ``no body`` once it has ended; ``said`` is what
-    its Blender printed last, ``told`` the last of it that is ours."""
+    its Blender printed last, ``told`` the last of it that is ours; ``asked``: to end before it is done."""
 
     path: Path
     name: str
     found: bool = False
+    asked: bool = False
     outcome: str = ""
     told: str = ""
     seconds: float = 0.0
@@ -215,7 +216,7 @@ def _has_ended(task: Task) -> bool:
         task.outcome = "done"
     elif code == NOTHING_TO_BAKE:
         task.outcome = "no body"
-    elif code in _stop_codes():
+    elif task.asked or code in _stop_codes():  # Windows ends what is asked with the code 1
         task.outcome = "stopped"
     else:
         task.outcome = "failed"
@@ -231,11 +232,12 @@ def _stop_codes() -> set[int]:
 
 
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
-    """A child ends after its step, and its frames stay; at once, it loses the step."""
+    """A child ends after its step, and its frames stay; at once, and on Windows always, it loses the step."""
     if running and not at_once:
         _say(f"stopping {len(running)} Blender; once more to end at once")
     for task in running:
         if task.process.poll() is None:
+            task.asked = True
             task.process.kill() if at_once else task.process.terminate()
 
 

@@ -7,12 +7,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import bpy
 import pytest
 from sinew.blender_addon import command
+from sinew.blender_addon.command import batch
 from sinew.blender_addon.command.batch import find_tasks
 
 LAUNCHER = Path(__file__).with_name("command_line.py")
@@ -100,6 +102,18 @@ def test_python_of_the_files_is_blocked_unless_trusted(folder, blender, capfd):
     assert said.rindex("warning: Python in the file was not run") > said.index("1 files:"), "told again at the end"
     assert command.run([*batch, "--enable-autoexec", "--fresh"]) == 0
     assert "was not run" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_was_asked_to_end_has_not_failed(at_once):
+    """Whatever its exit code is: Windows', and that of a second Ctrl+C, is none of a signal that it heeds."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    task = batch.Task(Path("shot.blend"), "shot.blend", process=process, reader=threading.Thread())
+    task.reader.start()
+    batch._ask_to_end([task], at_once)
+    process.wait(60)
+    process.stdin.close()
+    assert batch._has_ended(task) and task.outcome == "stopped" and not task.told
 
 
 def children_of(pid: int) -> list[int]:
