@@ -20,12 +20,17 @@ import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 PR_SET_PDEATHSIG = 1
 """Of ``sys/prctl.h``: which signal a process gets when its parent ends."""
+PAUSE = 0.005
+"""Seconds between two looks for what the parent has said, where none can wait for it."""
+SYNCHRONIZE, FOREVER, ONLY_ONCE = 0x100000, 0xFFFFFFFF, 8
+"""Of the Windows API: the right to wait for a process, for how long, and WT_EXECUTEONLYONCE."""
 
 
 def _load_package(name: str, folder: str) -> None:
@@ -47,6 +52,33 @@ def _add_runtime() -> None:
     folder = os.path.join(os.path.dirname(os.path.dirname(sys.prefix)), "blender.crt")
     if sys.platform == "win32" and os.path.isdir(folder):
         os.add_dll_directory(folder)
+
+
+def _lines_on_windows() -> Iterator[str]:
+    """What the parent says, without a read that waits: while one does, Windows lets nobody ask anything about the
+    pipe, and each OpenBLAS (of NumPy, SciPy, CVXOPT) asks when it is loaded, so that the import would never end.
+    """
+    import ctypes
+    import msvcrt
+
+    kernel, pipe = ctypes.WinDLL("kernel32"), ctypes.c_void_p(msvcrt.get_osfhandle(0))
+
+    def waiting() -> int | None:
+        count = ctypes.c_ulong()
+        return count.value if kernel.PeekNamedPipe(pipe, None, 0, None, ctypes.byref(count), None) else None
+
+    return lines_of(waiting, lambda count: os.read(0, count))
+
+
+def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) -> Iterator[str]:
+    """Lines as they come; ``waiting`` tells how many bytes can be read at once, None when there will be no more."""
+    said = b""
+    while (count := waiting()) is not None:
+        if count == 0:
+            time.sleep(PAUSE)
+            continue
+        *lines, said = (said + read(count)).split(b"\n")
+        yield from (line.decode() for line in lines)
 
 
 def main(arguments: list[str]) -> int:
@@ -72,7 +104,7 @@ def main(arguments: list[str]) -> int:
             stop.set()
 
     def listen() -> None:
-        for line in sys.stdin:
+        for line in _lines_on_windows() if sys.platform == "win32" else sys.stdin:
             if line.strip() == "stop":
                 break
             commands.put(line)
@@ -136,11 +168,32 @@ def _work(
 
 
 def _end_with_parent() -> None:
-    """Other people's code lets no thread see that the parent was killed: Linux tells the process itself."""
+    """Other people's code lets no thread of Python's see that the parent was killed: the system is asked to end this
+    process then.
+    """
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    elif sys.platform == "win32":
+        _end_with_parent_on_windows()
+
+
+def _end_with_parent_on_windows() -> None:
+    """A thread of Windows' own waits for the parent and calls TerminateProcess(this process, 0): what it hands over,
+    a pointer of ours and whether time ran out (never), are that function's arguments.
+    """
+    import ctypes
+
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.OpenProcess.restype = kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    parent = kernel.OpenProcess(SYNCHRONIZE, False, os.getppid())
+    if not parent:  # it is gone already
+        os._exit(1)
+    this, registered = ctypes.c_void_p(kernel.GetCurrentProcess()), ctypes.c_void_p()
+    kernel.RegisterWaitForSingleObject(
+        ctypes.byref(registered), ctypes.c_void_p(parent), kernel.TerminateProcess, this, FOREVER, ONLY_ONCE
+    )
 
 
 def _error(code: str, message: str, remedy: str) -> dict:
