@@ -68,7 +68,7 @@ def last_frame(obj: Any, scene: Any) -> int:
     return last if obj.sinew.compare.whole_range else min(last, obj.sinew.compare.frame_end)
 
 
-def bake_is_missing(obj: Any, context: Any) -> bool:
+def missing_steps(obj: Any, context: Any) -> Steps[bool]:
     """Whether frames of the body's own bake have to be computed before; a StoreError where that would lose some."""
     record = obj.sinew.bake
     if not baking.has_frames(obj):
@@ -79,7 +79,7 @@ def bake_is_missing(obj: Any, context: Any) -> bool:
         raise StoreError("Frames of an earlier bake are on disk.", "Press Resume, or Bake, first.")
     if record.status == "DONE" or baking.open_store(obj).frames()[-1] >= last_frame(obj, context.scene):
         return False
-    return not baking.find_changes(obj, context)
+    return not (yield from baking.find_changes_steps(obj, context))
 
 
 def begin(obj: Any, context: Any) -> None:
@@ -87,16 +87,21 @@ def begin(obj: Any, context: Any) -> None:
     body is refused, RuntimeError when a child is at work.
     """
     obj.sinew.compare.message = ""
-    if not bake_is_missing(obj, context):
-        begin_ghost(obj, context)
-        return
     until = last_frame(obj, context.scene)
     if bpy.app.background:
-        background.begin(obj, context, "", until)
+        if at_once(missing_steps(obj, context)):
+            background.begin(obj, context, "", until)
         begin_ghost(obj, context)
         return
     first_bake: bake_queue.Begin = partial(bake_queue.begin_bake, until=until)
-    bake_queue.start_steps([(obj, first_bake), (obj, begin_in_queue)])
+
+    def go_on(is_missing: bool) -> None:
+        if not is_missing and reading.current() is None:
+            begin_ghost(obj, context)
+        else:
+            bake_queue.start_steps([(obj, first_bake)] * is_missing + [(obj, begin_in_queue)])
+
+    reading.start(reading.Reading(obj.session_uid, obj.name, missing_steps(obj, context), go_on, note_error))
 
 
 def begin_in_queue(obj: Any, place: str) -> None:

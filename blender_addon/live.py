@@ -27,6 +27,7 @@ from .bridge.stack import is_own_cache, later_modifiers
 from .bridge.take_out import keyable_strength, keyable_target, names_of_take
 from .live_state import Event, Grab, LiveState
 from .starting import holding_strength
+from .stepwise import Steps, at_once
 
 BEAT = 1.0 / 240.0
 """Seconds between looks for events of the child."""
@@ -49,6 +50,7 @@ class Session:
     run: child.Run | None = None
     view: Any = None
     take_on_ready: bool = False
+    reset_is_due: bool = False
     message: str = ""
     panel_at: float = 0.0
     edits_at: float = 0.0
@@ -97,7 +99,7 @@ def start(obj: Any, context: Any, record: bool = False) -> Session:
     """
     if (run := child.current()) is not None:
         raise RuntimeError(f"“{run.object_name}” is at work already.")
-    job = _job(obj, context)
+    job = at_once(job_steps(obj, context))
     return _begin(obj, context, job, _store(obj, job), record)
 
 
@@ -141,8 +143,7 @@ def begin(obj: Any, context: Any) -> None:
     def play(job: Job) -> None:
         _begin(obj, context, job, _store(obj, job), record=False)
 
-    steps = job_in.job_steps(obj, context, without_springs=names_of_take(obj))
-    reading.start(reading.Reading(obj.session_uid, obj.name, steps, play, note_error))
+    reading.start(reading.Reading(obj.session_uid, obj.name, job_steps(obj, context), play, note_error))
 
 
 def note_error(obj: Any, error: Exception | str) -> None:
@@ -150,9 +151,9 @@ def note_error(obj: Any, error: Exception | str) -> None:
     obj.sinew.live.message = str(error)
 
 
-def _job(obj: Any, context: Any) -> Job:
+def job_steps(obj: Any, context: Any) -> Steps[Job]:
     """The body's job as the scene is now, without the springs of its last take."""
-    return job_in.make_job(obj, context, without_springs=names_of_take(obj))
+    return job_in.job_steps(obj, context, without_springs=names_of_take(obj))
 
 
 def _store(obj: Any, job: Job) -> FrameStore:
@@ -190,6 +191,8 @@ def _leave(message: str) -> None:
     session, _session = _session, None
     if session is None:
         return
+    if reading.reading_of(session.object_uid) is not None:  # that of a Reset or Record, which shows the mesh meanwhile
+        reading.stop()
     if session.view is not None:
         session.view.remove()
     session.stage.restore()
@@ -208,40 +211,6 @@ def restart(context: Any, job: Job, record: bool = False) -> None:
     with baking.where_it_is_shown(obj):
         new = _begin(obj, context, job, _store(obj, job), record)
     new.state.grabs, new.state.playing = grabs, playing
-
-
-def is_outdated(session: Session) -> bool:
-    """Whether the scene was edited since the session began, as far as it is looked at."""
-    return bool(session.pending) or session.state.stale or session.edits.stiffness_differs
-
-
-def reset(context: Any) -> None:
-    """Back to the first frame; edits made meanwhile count from now on."""
-    session = _session
-    session.message = ""
-    session.state.grabs.clear()
-    job = _job_now(session, context)
-    if is_outdated(session) or not session.state.ready or job.fingerprints() != session.job.fingerprints():
-        restart(context, job)
-    else:
-        session.state.reset()
-
-
-def record(context: Any) -> None:
-    """Start over at the first frame and keep every frame, of the scene as it is now."""
-    session = _session
-    session.message = ""
-    job = _job_now(session, context)
-    if session.edits.stiffness_differs or job.fingerprints() != session.job.fingerprints():
-        restart(context, job, record=True)
-    else:
-        session.state.record(baking.wanted_modes(session.object) > 0)
-
-
-def _job_now(session: Session, context: Any) -> Job:
-    """The job that the scene gives now, maps and animation included."""
-    with session.stage.shown(), baking.where_it_is_shown(session.object):
-        return _job(session.object, context)
 
 
 def toggle() -> None:
@@ -339,6 +308,8 @@ def _beat() -> None:
         if live_scene.is_rendering_viewport():
             session.stage.show()  # renders show the scene as it is without live mode
         return  # frames are the render's now
+    if reading.current() is not None:
+        return  # the scene is at other frames, as live_again wants it
     obj = session.object
     if reason := _reason_to_end(session, obj):
         _end(reason)
@@ -350,6 +321,11 @@ def _beat() -> None:
 
 
 def _go_on(session: Session, obj: Any, now: float) -> None:
+    if session.reset_is_due:
+        from . import live_again
+
+        live_again.reset_when_due(session, obj)
+        return
     _follow_edits(session, obj, now)
     while (request := session.state.request(now)) is not None:
         child.tell(session.run, request)
@@ -415,7 +391,7 @@ def _child_ended(run: child.Run) -> bool:
     """The child has ended by itself; False to be asked again, while what was recorded waits."""
     if _session is None or _session.run is not run:
         return True
-    if live_scene.is_rendering():
+    if live_scene.is_rendering() or reading.current() is not None:
         return False
     _end(f"{run.message} {run.remedy}".strip() or "Live mode ended: the simulation process is gone.")
     return run.on_end == _child_ended or run.on_end(run)

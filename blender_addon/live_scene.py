@@ -94,13 +94,14 @@ class Stage:
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Within it the mesh is there to be read, and frames may be gone through."""
-        obj, hidden = baking.object_of(self.object_uid), self.hidden
+        hidden = self.hidden
         self.show()
         try:
             with self.unnoticed():
                 yield
         finally:
-            if hidden:
+            obj = baking.object_of(self.object_uid)
+            if hidden and obj is not None and self.layer is not None:
                 self.hide(obj)
 
     # -- the frame ------------------------------------------------------------------------------------------------

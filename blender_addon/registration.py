@@ -49,9 +49,9 @@ def register() -> None:
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.types.VIEW3D_MT_add.append(add_menu)
+    reading.register()  # first: what is read is put back as live mode had it, which then puts that back
     live_handlers.register()
     save_handlers.register()
-    reading.register()
     overlays.register()
     ghosts.register()
     pick_tool.register()

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import live
+from ..blender_addon import live, live_again
 from . import polls
 
 
@@ -25,7 +25,7 @@ class SINEW_OT_live_record(bpy.types.Operator):
         if session.state.recording:
             session.state.stop_recording()
             return {"FINISHED"}
-        return polls.begin_live(self, context, session.object, lambda: live.record(context))
+        return polls.begin_live(self, context, session.object, lambda: live_again.record(context))
 
 
 CLASSES = (SINEW_OT_live_record,)

@@ -35,10 +35,8 @@ class SINEW_OT_use_points(bpy.types.Operator):
     def execute(self, context: Any) -> set[str]:
         obj = context.object
         obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
-        if live.session_of(obj) is not None:
-            done = polls.begin_live(self, context, obj, lambda: live.reset(context))
-            if done != {"FINISHED"}:
-                return done
+        if (session := live.session_of(obj)) is not None:
+            session.reset_is_due = True  # by its timer: what takes long is read at other frames, no place for an undo
         obj.sinew.bake.points_that_suffice, obj.sinew.bake.points_warning = 0, ""
         return {"FINISHED"}
 

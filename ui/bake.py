@@ -16,8 +16,7 @@ class Bake(Subject):
         if run is not None and run.mode != "live":
             draw_progress(layout, run, context)
         elif (read := reading.reading_of(obj.session_uid)) is not None:
-            layout.progress(factor=read.part, text=read.label)
-            layout.label(text="Esc cancels", icon="EVENT_ESC")
+            draw_reading(layout, read)
         elif before := bake_queue.place_of(obj):
             _draw_waiting(layout, before)
         else:
@@ -25,6 +24,12 @@ class Bake(Subject):
             _draw_result(layout, obj)
             _draw_buttons(layout, obj, context)
             _draw_record(layout, obj, context)
+
+
+def draw_reading(layout: Any, read: reading.Reading) -> None:
+    """How far the animation is read."""
+    layout.progress(factor=read.part, text=read.label)
+    layout.label(text="Esc cancels", icon="EVENT_ESC")
 
 
 def _draw_range(layout, settings, scene):

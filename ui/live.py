@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..blender_addon import choices, live
+from ..blender_addon import choices, live, reading
+from .bake import draw_reading
 from .places import Subject, panels, properties_layout, wrapped
 from .solver import draw_points
 
@@ -18,7 +19,10 @@ class Live(Subject):
         obj = context.object
         settings = obj.sinew.live
         session = live.session_of(obj)
-        if session is not None and not session.state.ready:
+        read = None if session is None else reading.reading_of(obj.session_uid)
+        if read is not None:
+            draw_reading(self.layout, read)
+        elif session is not None and not session.state.ready:
             _draw_preparing(self.layout, session, context)
         else:
             _draw_buttons(self.layout, session)

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon import job as child
-from sinew.blender_addon import live, live_scene, live_view
+from sinew.blender_addon import live, live_again, live_scene, live_view
 from sinew.blender_addon.live_edits import Edits
 from sinew.blender_addon.live_state import LiveState
 from sinew.operators.live_grab import HINTS
@@ -123,20 +123,20 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
     session = playing(fake_child)
     fake_child.sinew.materials[0].log_stiffness = 6.0
     drain_until(lambda: session.state.stale)
-    assert live.is_outdated(session) and session.pending == []
+    assert live_again.is_outdated(session) and session.pending == []
     assert live_view.words(session)[-1].startswith("The modes were found for other stiffness")
     fake_child.sinew.max_iterations += 1
     fake_child.sinew.pin_group = ""
     drain_until(lambda: session.pending == ["solver", "pins"])
     process = session.run.process
-    live.reset(bpy.context)
+    live_again.reset(bpy.context)
     assert live.current() is not session and process.poll() is not None
     drain_until(lambda: live.current().state.ready)
     before = live.current()
     bpy.ops.object.effector_add(type="WIND")
     child.drain()
-    assert before.pending == [] and not live.is_outdated(before)
-    live.reset(bpy.context)
+    assert before.pending == [] and not live_again.is_outdated(before)
+    live_again.reset(bpy.context)
     assert live.current() is not before, "what is not looked at all the time is found, too"
 
 
@@ -177,10 +177,10 @@ def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
     session, material = playing(soft_body), soft_body.sinew.materials[0]
     before, material.log_stiffness = material.log_stiffness, 6.0
     drain_until(lambda: session.edits.stiffness_differs)
-    assert live.is_outdated(session)
+    assert live_again.is_outdated(session)
     material.log_stiffness = before
     drain_until(lambda: not session.edits.stiffness_differs and not session.state.asked)
-    live.reset(bpy.context)
+    live_again.reset(bpy.context)
     drain_until(lambda: session.state.frame == 1)
     assert live.current() is session
 
@@ -189,17 +189,19 @@ def test_edits_count_when_it_begins_anew(soft_body):
     """With the real child, which holds the store that is written anew."""
     first, material = playing(soft_body), soft_body.sinew.materials[0]
     material.density *= 2.0
-    live.reset(bpy.context)
+    live_again.reset(bpy.context)
     second = live.current()
     assert second is not first
     drain_until(lambda: second.state.ready)
     soft_body.sinew.bake.points_that_suffice = 200
     bpy.ops.sinew.use_points()
+    assert live.current() is second and second.reset_is_due
+    drain_until(lambda: live.current() is not second)
     third = live.current()
     assert third is not second and third.job.solver.cubature_points == 200
     drain_until(lambda: third.state.ready)
     material.density /= 2.0
-    live.record(bpy.context)
+    live_again.record(bpy.context)
     fourth = live.current()
     drain_until(lambda: live.current() is None or fourth.state.frame >= 3)
     assert fourth is not third and "Another Blender" not in soft_body.sinew.live.message

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking, live, live_handlers
+from sinew.blender_addon import baking, live, live_again, live_handlers
 from sinew.core.simulation.frame_store import FrameStore
 
 from .live_driver import drain_until, playing
@@ -87,7 +87,7 @@ def test_a_file_that_was_never_saved(unsaved_body, tmp_path):
     frame = session.state.frame
     drain_until(lambda: session.state.frame > frame)
     assert live.current() is session and unsaved_body.hide_get() and bpy.ops.sinew.live_record.poll()
-    live.record(bpy.context)
+    live_again.record(bpy.context)
     drain_until(lambda: live.current() is None)
     store = baking.open_store(unsaved_body)
     assert unsaved_body.sinew.bake.status == "DONE" and store.frames() == [1, 2, 3, 4]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
-from sinew.blender_addon import background, baking, live, live_take, live_view
+from sinew.blender_addon import background, baking, live, live_again, live_take, live_view
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge import list_animation, take_out
 from sinew.core.simulation.live import Grab, take_springs
@@ -187,7 +187,7 @@ def test_a_take_that_waits_for_the_scene_says_so(soft_body, monkeypatch):
     """A tool runs, a box selection say, when the last frame is there."""
     session = live.start(soft_body, bpy.context)
     drain_until(lambda: session.state.ready)
-    live.record(bpy.context)
+    live_again.record(bpy.context)
     monkeypatch.setattr(background, "in_the_way", lambda obj: "Finish the running tool to take the result")
     drain_until(lambda: session.run.waits_for != "")
     said = live_view.words(session)

@@ -6,11 +6,12 @@ import types
 
 import bpy
 import pytest
-from sinew.blender_addon import background, bake_queue, baking, comparing, live, reading
+from sinew.blender_addon import background, bake_queue, baking, comparing, live, live_again, reading
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge.job_in import job_steps, make_job
 from sinew.core.errors import MeshError
 
+from .live_driver import drain_until, playing
 from .scenes import CUBE, keyed
 
 
@@ -49,6 +50,25 @@ class _Modal:
 def _in_a_window(**more):
     app = types.SimpleNamespace(background=False)
     return types.SimpleNamespace(app=app, context=bpy.context, data=bpy.data, **more)
+
+
+@pytest.fixture
+def session(fake_child, by_hand):
+    """The body is played with, at a frame of its own, hidden."""
+    session = playing(fake_child)
+    session.state.pause()
+    drain_until(lambda: not session.state.out and not session.state.fresh)
+    assert fake_child.hide_get() and bpy.context.scene.frame_current == session.state.frame == 2
+    yield session
+    live.stop()
+
+
+def read_a_little(body):
+    """Until the scene is at another frame; the timer goes on meanwhile."""
+    while bpy.context.scene.frame_current != 4:
+        reading.go_on()
+        child.drain()
+    assert not body.hide_get() and reading.current() is not None
 
 
 def begin(obj, begun):
@@ -186,3 +206,95 @@ def test_compare_and_live_read_so_too(by_hand, scene, body, monkeypatch):
     reading.go_on()
     reading.stop("Stopped.")
     assert body.sinew.live.message == "Stopped."
+
+
+@pytest.mark.parametrize("how", ["reset", "record"])
+def test_live_mode_begins_anew_once_all_is_read(session, how):
+    body, state = session.object, session.state
+    getattr(live_again, how)(bpy.context)
+    read_a_little(body)
+    assert state.take is None and state.frame == 2 and reading.reading_of(body.session_uid) is not None
+    while reading.current() is not None:
+        reading.go_on()
+    drain_until(lambda: state.frame == 1 if how == "reset" else state.recording)
+    assert live.current() is session and body.hide_get()
+
+
+def begin_anew_and_read_a_little(session):
+    session.object.sinew.materials[0].density *= 2.0
+    live_again.reset(bpy.context)
+    read_a_little(session.object)
+    with pytest.raises(RuntimeError, match="read for “Body” already"):
+        live_again.record(bpy.context)
+
+
+@pytest.mark.parametrize("how", ["esc", "save"])
+def test_live_mode_that_is_not_read_to_its_end_stays_as_it_was(session, how, tmp_path):
+    body, state, scene = session.object, session.state, bpy.context.scene
+    begin_anew_and_read_a_little(session)
+    if how == "esc":
+        assert bpy.ops.sinew.stop_bake() == {"FINISHED"} and body.hide_get()
+        assert (scene.frame_current, scene.frame_subframe) == (2, 0.0)
+    else:
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "kept.blend"), copy=True)
+        with bpy.data.libraries.load(str(tmp_path / "kept.blend")) as (_, there):
+            there.objects, there.scenes = ["Body"], ["Scene"]
+        assert there.objects[0].sinew.live_layer == "" and there.scenes[0].frame_current == 3
+        assert "not read to its end" in body.sinew.live.message
+    assert live.current() is session and reading.current() is None
+    assert state.frame == 2 and not state.asked and session.job.materials[0].density != body.sinew.materials[0].density
+
+
+def test_live_mode_that_ends_stops_its_reading(session):
+    body, scene = session.object, bpy.context.scene
+    begin_anew_and_read_a_little(session)
+    live.stop()
+    assert reading.current() is None and not body.hide_get()
+    assert (scene.frame_current, scene.frame_subframe) == (3, 0.5)
+
+
+def test_live_mode_whose_body_is_deleted_while_it_is_read_ends(session):
+    begin_anew_and_read_a_little(session)
+    bpy.data.objects.remove(session.object)
+    with pytest.raises(MeshError, match="Something was deleted"):
+        reading.go_on()
+    drain_until(lambda: live.current() is None)
+    assert bpy.context.scene.frame_current == 3
+
+
+def test_a_child_that_dies_while_live_mode_reads_is_told_after_it(session):
+    body, scene = session.object, bpy.context.scene
+    begin_anew_and_read_a_little(session)
+    session.run.process.kill()
+    session.run.process.wait()
+    for _ in range(20):
+        child.drain()
+    assert live.current() is session and scene.frame_current == 4
+    reading.stop()
+    drain_until(lambda: live.current() is None)
+    assert body.sinew.live.message and (scene.frame_current, scene.frame_subframe) == (3, 0.5)
+
+
+def test_more_points_begin_anew_outside_of_their_undo_step(session):
+    body = session.object
+    body.sinew.bake.points_that_suffice = 200
+    bpy.ops.sinew.use_points()
+    assert reading.current() is None and body.sinew.cubature_points == 200
+    drain_until(lambda: reading.current() is not None)
+    while reading.current() is not None:
+        reading.go_on()
+    assert live.current() is not session and live.current().job.solver.cubature_points == 200
+
+
+def test_compare_asks_a_stopped_bake_for_its_edits_so_too(by_hand, scene, body, monkeypatch):
+    background.begin(body, bpy.context, "bake", until=2)
+    asked = []
+    monkeypatch.setattr(comparing, "bpy", _in_a_window())
+    monkeypatch.setattr(bake_queue, "start_steps", lambda steps: asked.append([obj for obj, _ in steps]))
+    for density, bodies in ((None, 2), (900.0, 1)):
+        body.sinew.materials[0].density = density or body.sinew.materials[0].density
+        comparing.begin(body, bpy.context)
+        assert reading.current() is not None
+        while reading.current() is not None:
+            reading.go_on()
+        assert asked.pop() == [body] * bodies

@@ -73,6 +73,8 @@ def test_what_happens_meanwhile(windowed):
     assert said["dragged in the other window"] == [1, 1, True], "a grab, a tool, and its hints"
     assert said["closed while dragging"] == [0, 0, False, *goes_on[:3]], "let go, and its hints are gone"
     assert said["P"] == [False, True] and said["Right Arrow"] == 1 and said["P without it"] is None
+    assert said["reset reads"] == [True, 1, False], "a modal operator, and the mesh is there to be read"
+    assert said["reset stopped"] == [True, True, True, 0, ""] and said["reset read"] == [True, [], 0]
     hidden, words, standing = said["refused"]
     assert hidden and "refuses the preview's shader" in words and "moved instead" in words and len(standing) == 1
     assert said["preview off"] == [True, "", standing] and said["preview on"] == [True, "", []]

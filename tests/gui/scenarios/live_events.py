@@ -166,6 +166,7 @@ def scenario(gui):
     yield from in_the_same_file(gui, scene)
     yield from load("live_windows").closed_windows(gui, scene, play)
     yield from load("live_keys").keys(gui, scene, play)
+    yield from load("live_reading").stopped_while_it_reads(gui, scene, play)
     yield from load("live_refused").refusals(gui, scene, play)
     yield from load("live_cycles").cycles(gui, scene, play)
     yield from play(gui, scene)

@@ -1,0 +1,43 @@
+"""Reset while a body is played with, of a scene that takes long to read: Esc is heard, and the body goes on."""
+
+import time
+
+import bpy
+
+
+def toil(*_):
+    """A handler for each frame that takes its time, as heavy rigs do."""
+    end = time.thread_time() + 0.15
+    while time.thread_time() < end:
+        pass
+
+
+def stopped_while_it_reads(gui, scene, play):
+    """An edit, Reset, Esc; then Reset to the end."""
+    live, reading = scene.module("live"), scene.module("reading")
+    yield from play(gui, scene)
+    session = live.current()
+    session.state.pause()
+    yield 0.5
+    frame = bpy.context.scene.frame_current
+    scene.body().sinew.materials[0].density *= 2.0
+    bpy.app.handlers.frame_change_post.append(toil)
+    with gui.context():
+        bpy.ops.sinew.live_reset("INVOKE_DEFAULT")
+    yield from gui.photograph("reset-reads")
+    read = reading.current()
+    gui.record("reset reads", [read is not None, len(gui.window.modal_operators), scene.body().hide_get()])
+    yield from gui.move(*gui.centre())
+    yield from gui.press("ESC")
+    yield from gui.wait_until(lambda: reading.current() is None, 20, "the reading stops")
+    yield 0.3
+    goes_on = [live.current() is session, bpy.context.scene.frame_current == frame, scene.body().hide_get()]
+    gui.record("reset stopped", [*goes_on, len(gui.window.modal_operators), scene.body().sinew.live.message])
+    with gui.context():
+        bpy.ops.sinew.live_reset("INVOKE_DEFAULT")
+    yield from gui.wait_until(lambda: reading.current() is None, 30, "the reading ends")
+    bpy.app.handlers.frame_change_post.remove(toil)
+    new = live.current()
+    gui.record("reset read", [new is not session, new.pending, len(gui.window.modal_operators)])
+    live.stop()
+    yield 0.1
