@@ -33,6 +33,9 @@ class SinewBake(bpy.types.PropertyGroup):
     """What is known of the last bake; the frames themselves are in ``folder``."""
 
     folder: StringProperty(name="Disk Cache", description="Folder of the baked frames", options=set())
+    home: StringProperty(
+        name="Home", description="Folder that a Disk Cache beginning with // is told from", options=set()
+    )
     status: EnumProperty(name="Status", description="How the last bake ended", items=STATUSES, options=set())
     frames: IntProperty(name="Frames Baked", description="How many the result shows", min=0, options=set())
     first_frame: IntProperty(name="First Frame Baked", description="First frame that the result shows", options=set())

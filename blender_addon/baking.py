@@ -95,7 +95,8 @@ def open_store(obj: Any) -> FrameStore:
     if not folder.is_dir() and recorded is not None and obj.sinew.bake.frames:
         raise StoreError(
             f"The frames of the bake of “{obj.name}” are not in {recorded}.",
-            "Press Bake Again: an undo brings no deleted files back, and what is appended leaves its own behind.",
+            "Press Bake Again: an undo brings no deleted files back. Frames of what was appended are looked for where "
+            "its file was saved last: put them there to go on with them.",
         )
     if not folder.is_dir():
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")
@@ -105,12 +106,27 @@ def open_store(obj: Any) -> FrameStore:
 
 
 def own_store(obj: Any) -> FrameStore:
-    """:func:`open_store`, to write to: frames that belong to another object or .blend too are copied first."""
+    """:func:`open_store`, to write to: frames that belong to another object or .blend too are copied first, those of a
+    name that the .blend had before are moved.
+    """
     store = open_store(obj)
-    if store.folder != job_in.recorded_folder(obj) or cache_owner.is_own(obj):
+    if store.folder != job_in.recorded_folder(obj) or not cache_owner.make_own(obj):
         return store
-    cache_owner.copy_to_own(obj)
     return open_store(obj)
+
+
+def is_elsewhere(obj: Any) -> bool:
+    """Whether frames of the object are on disk, but not where the open .blend has its own (cheap: for the panel)."""
+    folder = job_in.recorded_folder(obj)
+    if folder is None or not bpy.data.filepath or not folder.is_dir():
+        return False
+    return folder.parent != Path(os.path.normpath(job_in.default_folder(obj).parent))
+
+
+def bring_frames(obj: Any) -> None:
+    """Have the frames beside the open .blend; StoreError when that fails."""
+    open_store(obj)  # it is one, and of this version
+    cache_owner.bring(obj)
 
 
 def has_store(obj: Any) -> bool:
@@ -184,7 +200,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     record.frames = len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
     record.size = size_words(store.size_on_disk())
-    record.folder = cache_owner.kept_path(store.folder)  # anew: an undo during the bake has taken it away
+    cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away
     record.stale = ""
     if frames:
         note_report(obj, store)
@@ -340,8 +356,8 @@ def note_error(obj: Any, error: SinewError | str) -> None:
 
 
 def _note_folder(obj: Any, store: FrameStore) -> None:
+    cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
-    record.folder = cache_owner.kept_path(store.folder)
     record.message = ""
     record.stale = ""
     record.status = "NONE"

@@ -11,6 +11,7 @@ from . import (
     bake,
     bake_all,
     bake_to_current,
+    bring_frames,
     check_bake,
     compare,
     convert_result,
@@ -56,7 +57,7 @@ MODULES = (
     assign_pins, select_pins, pick, add_spring, remove_spring, move_spring,
     tetrahedralize, select_thin, set_rest_shape, apply_bake, bake, bake_to_current, bake_all, stop_bake,
     read_animation, resume_bake,
-    delete_bake, convert_result, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
+    delete_bake, convert_result, bring_frames, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
     live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
     use_points, take_advice, copy_settings, add_example,
 )  # fmt: skip

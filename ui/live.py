@@ -102,7 +102,7 @@ def _draw_state(layout, session, context):
 def status_hints(header: Any, context: Any) -> None:
     """At the left of the status bar, while a body is played with."""
     session = live.current()
-    if session is None:
+    if session is None or reading.current() is not None:  # then Esc cancels that, as is told beside
         return
     layout = header.layout
     for text, icon in hints(session.state):

@@ -1,7 +1,8 @@
 """Whose a folder of baked frames is: one object's of one .blend. What is another's is read and never written.
 
 A duplicate, an appended copy and a file saved under another name begin with the folder of their origin; they get one of
-their own when something is to be written.
+their own when something is to be written. What lies under an
+earlier name of the .blend, which was renamed outside of Blender, moves then.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ...core.errors import StoreError
-from .job_in import default_folder, recorded_folder, writable
+from ...core.simulation.store_lock import locked
+from .cache_out import cache_path, relative
+from .job_in import COMPARE, LIVE, default_folder, folder_name, recorded_folder, writable
+from .stack import own_caches
 
 
 def is_own(obj: Any) -> bool:
@@ -34,8 +39,12 @@ def folder_to_write(obj: Any) -> Path:
     .blend (the object may have another name by now), else a folder of its name. StoreError when it cannot be written.
     """
     recorded, folder = recorded_folder(obj), default_folder(obj)
-    stays = recorded is not None and recorded.parent == Path(os.path.normpath(folder.parent)) and is_own(obj)
-    return writable(recorded if stays else folder)
+    if recorded is not None and is_own(obj):
+        if recorded.parent == Path(os.path.normpath(folder.parent)):
+            return writable(recorded)
+        if _is_of_an_earlier_name(recorded, folder):
+            _take_over(obj, recorded, folder)
+    return writable(folder)
 
 
 def _is_shared(obj: Any, folder: Path) -> bool:
@@ -43,10 +52,61 @@ def _is_shared(obj: Any, folder: Path) -> bool:
 
 
 def _is_another_files(folder: Path) -> bool:
-    """Whether a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there."""
+    """Whether a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there; or, where
+    none is, beside another .blend that has the object: that may be the same file under a new name.
+    """
     home = Path(os.path.normpath(folder)).parent
-    blend = home.parent.parent / f"{home.name}.blend"
-    return blend.is_file() and not (bpy.data.filepath and blend.samefile(bpy.data.filepath))
+    place, opened = home.parent.parent, Path(bpy.data.filepath) if bpy.data.filepath else None
+    blend = place / f"{home.name}.blend"
+    if blend.is_file():
+        return not (opened and blend.samefile(opened))
+    others = (path for path in place.glob("*.blend") if not (opened and opened.exists() and path.samefile(opened)))
+    return any(_has_object_of(path, folder.name) for path in others)
+
+
+def _has_object_of(blend: Path, folder: str) -> bool:
+    names = _folder_names(str(blend), blend.stat().st_mtime_ns)
+    return names is None or any(folder == name or folder.startswith(f"{name}-") for name in names)
+
+
+@lru_cache(maxsize=1024)
+def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
+    """Of the frames that the objects of a .blend would have; None where it cannot be read."""
+    try:
+        with bpy.data.libraries.load(blend) as (there, _):
+            return frozenset(folder_name(name) for name in there.objects)
+    except OSError:
+        return None
+
+
+def _is_of_an_earlier_name(recorded: Path, folder: Path) -> bool:
+    """Whether a folder is one that the .blend beside has left behind with another name, outside of Blender."""
+    home = Path(os.path.normpath(folder.parent))
+    return recorded.is_dir() and recorded.parent != home and recorded.parent.parent == home.parent
+
+
+def _take_over(obj: Any, recorded: Path, folder: Path) -> None:
+    """Move frames of an earlier name of the .blend, and what lies beside them, to where its name is; StoreError when
+    that fails.
+    """
+    try:
+        with locked(recorded):
+            pass  # nobody writes to them
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for ending in ("", LIVE, COMPARE):
+            source, target = (path.with_name(f"{path.name}{ending}") for path in (recorded, folder))
+            if not source.is_dir():
+                continue
+            if target.exists():  # of an object, or a file, that had this name before
+                shutil.rmtree(target)
+            source.rename(target)
+    except OSError as error:
+        raise StoreError(
+            f"The frames in {recorded} cannot be moved to {folder} ({error.strerror or error}).",
+            "Close what uses them, or save the .blend where you may write.",
+        ) from error
+    delete_empty(recorded)
+    point_to(obj, folder)
 
 
 def delete_empty(folder: Path) -> None:
@@ -75,7 +135,43 @@ def copy_to_own(obj: Any) -> None:
             f"The frames in {source} cannot be copied to {folder} ({error.strerror or error}).",
             "Free disk space, or save the .blend where you may write.",
         ) from error
-    obj.sinew.bake.folder = kept_path(folder)
+    note_folder(obj, folder)
+
+
+def make_own(obj: Any) -> bool:
+    """Give ``obj`` a folder of its own, with its frames, where that recorded is not; whether it was not. StoreError
+    when that fails.
+    """
+    recorded = recorded_folder(obj)
+    if not is_own(obj):
+        copy_to_own(obj)
+    elif bpy.data.filepath and _is_of_an_earlier_name(recorded, default_folder(obj)):
+        _take_over(obj, recorded, default_folder(obj))
+    return recorded_folder(obj) != recorded
+
+
+def bring(obj: Any) -> None:
+    """Give ``obj`` its recorded frames beside the open .blend; StoreError when that fails."""
+    if not make_own(obj):
+        copy_to_own(obj)
+    point_to(obj, recorded_folder(obj))
+
+
+def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
+    """Record where the frames of ``obj`` are, from the folder of the .blend or from ``home``."""
+    record = obj.sinew.bake
+    record.home = home or (bpy.path.abspath("//") if bpy.data.filepath else "")
+    record.folder = kept_path(folder, home)
+
+
+def point_to(obj: Any, folder: Path) -> None:
+    """:func:`note_folder`, and the Mesh Cache that plays the frames reads them there."""
+    note_folder(obj, folder)
+    record = obj.sinew.bake
+    carrier = obj if record.on_itself else record.result
+    shared = any(other.sinew.bake.result == carrier for other in bpy.data.objects if other != obj)
+    for modifier in own_caches(carrier) if record.kind == "CACHE" and carrier is not None and not shared else ():
+        modifier.filepath = relative(cache_path(folder))
 
 
 def kept_path(path: Path, home: str | None = None) -> str:

@@ -32,6 +32,9 @@ from .springs_in import spring_samplers, spring_targets
 from .stack import Place, check_place, cut_after, place_of, shown
 from .stiffness_in import StiffnessSampler
 
+LIVE, COMPARE = "-live", "-compare"
+"""What the folders beside that of the frames end in: of live mode, of the bake that is compared."""
+
 
 def make_job(
     obj: Any,
@@ -172,7 +175,7 @@ def default_folder(obj: Any) -> Path:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
     # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
     home = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
-    path, name = Path(bpy.path.abspath("//")) / "sinew_cache" / home, _folder_name(obj)
+    path, name = Path(bpy.path.abspath("//")) / "sinew_cache" / home, folder_name(obj.name)
     folder, k = path / name, 2
     # An object that was renamed keeps its folder: a new one of the old name gets another.
     taken = [recorded_folder(other) for other in bpy.data.objects if other.sinew.bake.folder and other != obj]
@@ -181,9 +184,10 @@ def default_folder(obj: Any) -> Path:
     return folder
 
 
-def _folder_name(obj: Any) -> str:
-    readable = re.sub(r"[^\w-]+", "_", obj.name).strip("_") or "object"
-    return f"{readable}-{hashlib.sha256(obj.name.encode()).hexdigest()[:8]}"
+def folder_name(name: str) -> str:
+    """Of the frames of an object of that name."""
+    readable = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
+    return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def live_path(obj: Any) -> Path:
@@ -191,12 +195,12 @@ def live_path(obj: Any) -> Path:
     if not bpy.data.filepath:
         return unsaved_live_path(obj)
     folder = default_folder(obj)
-    return folder.with_name(f"{folder.name}-live")
+    return folder.with_name(f"{folder.name}{LIVE}")
 
 
 def unsaved_live_path(obj: Any) -> Path:
     """That folder while the .blend is not saved: Blender deletes it when it quits."""
-    return Path(bpy.app.tempdir) / "sinew_cache" / f"{_folder_name(obj)}-live"
+    return Path(bpy.app.tempdir) / "sinew_cache" / f"{folder_name(obj.name)}-live"
 
 
 def live_folder(obj: Any) -> Path:
@@ -206,13 +210,17 @@ def live_folder(obj: Any) -> Path:
 
 def compare_path(folder: Path) -> Path:
     """Folder of the bake that is compared with the one in ``folder``."""
-    return folder.with_name(f"{folder.name}-compare")
+    return folder.with_name(f"{folder.name}{COMPARE}")
 
 
 def recorded_folder(obj: Any) -> Path | None:
-    """Folder that the object's last bake wrote to, or None."""
-    recorded = obj.sinew.bake.folder
-    return Path(os.path.normpath(bpy.path.abspath(recorded, library=linked.library_of(obj)))) if recorded else None
+    """Folder that the object's last bake wrote to, or None. What is appended goes by the folder that it comes from."""
+    record, library = obj.sinew.bake, linked.library_of(obj)
+    if not record.folder:
+        return None
+    if library is None and record.home and record.folder.startswith("//"):
+        return Path(os.path.normpath(os.path.join(record.home, record.folder[2:])))
+    return Path(os.path.normpath(bpy.path.abspath(record.folder, library=library)))
 
 
 def writable(folder: Path) -> Path:

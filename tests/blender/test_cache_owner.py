@@ -102,16 +102,88 @@ def test_save_copy_leaves_the_open_file_alone(half_baked, saved, evaluated):
     assert recorded_folder(bpy.data.objects["Body"]).resolve() == first
 
 
-def test_a_file_renamed_outside_keeps_its_frames(half_baked, saved, evaluated):
-    """The folder of the old name is nobody's then: gone on with in place, and deleted with the bake."""
-    first = recorded_folder(half_baked)
-    renamed = saved.rename(saved.with_name("shot.blend"))
-    bpy.ops.wm.open_mainfile(filepath=str(renamed))
+def renamed(path: Path, name: str):
+    """The file under another name, given outside of Blender, and opened; its body."""
+    new = path.rename(path.with_name(name))
+    bpy.ops.wm.open_mainfile(filepath=str(new))
+    return bpy.data.objects["Body"]
+
+
+@pytest.mark.parametrize("how", ["resume_bake", "bake"])
+def test_a_file_renamed_outside_takes_its_frames_with_it(half_baked, saved, evaluated, how):
+    """The folder of the old name is nobody's then: it moves as soon as something is written to it."""
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    before = content(first)
+    first.with_name(f"{first.name}-live").mkdir()
+    body = renamed(saved, "shot.blend")
+    assert recorded_folder(body) == first and content(first) == before
+    assert np.array_equal(evaluated(body, 3), expected)
+    assert getattr(bpy.ops.sinew, how)() == {"FINISHED"} and body.sinew.bake.status == "DONE"
+    own = recorded_folder(body)
+    assert own.parent == saved.parent / "sinew_cache" / "shot" and len(content(own)) >= len(before)
+    assert not first.parent.exists(), "none is left behind"
+    assert own.with_name(f"{own.name}-live").is_dir()
+    assert np.array_equal(evaluated(body, 3), expected)
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)  # not saved: it names the folder that was
     body = bpy.data.objects["Body"]
-    frames_after_resume(body, evaluated)
-    assert recorded_folder(body) == first
+    assert recorded_folder(body) == own and np.array_equal(evaluated(body, 3), expected)
     bpy.ops.sinew.delete_bake()
-    assert not first.exists()
+    assert not (saved.parent / "sinew_cache").exists()
+
+
+@pytest.mark.parametrize("how", ["resume_bake", "bake", "delete_bake"])
+def test_a_version_before_that_was_renamed_keeps_its_frames(half_baked, saved, evaluated, how):
+    """The file of the folder's name is gone, but another beside has the body: the frames may be its."""
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    before = content(first)
+    save_as(saved.with_name("scene_v2.blend"))
+    saved.rename(saved.with_name("scene_old.blend"))
+    assert getattr(bpy.ops.sinew, how)() == {"FINISHED"} and content(first) == before
+    bpy.ops.wm.open_mainfile(filepath=str(saved.with_name("scene_old.blend")))
+    body = bpy.data.objects["Body"]
+    assert recorded_folder(body) == first and np.array_equal(evaluated(body, 3), expected)
+
+
+def test_a_file_beside_that_cannot_be_read_may_have_the_frames(half_baked, saved):
+    first = recorded_folder(half_baked)
+    saved.with_name("broken.blend").write_bytes(b"BLENDER")
+    renamed(saved, "shot.blend")
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and first.is_dir()
+
+
+def test_frames_that_cannot_be_moved_say_so(half_baked, saved, evaluated, monkeypatch):
+    expected = evaluated(half_baked, 3)
+    body = renamed(saved, "shot.blend")
+    first = recorded_folder(body)
+
+    def refuse(self, target):
+        raise OSError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        with pytest.raises(RuntimeError, match="cannot be moved to .*Permission denied"):
+            bpy.ops.sinew.bake()
+    assert recorded_folder(body) == first and np.array_equal(evaluated(body, 3), expected)
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and not first.exists()
+
+
+@pytest.mark.parametrize("how", ["moved", "copied", "all of it copied"])
+def test_a_file_that_came_elsewhere_finds_its_frames(half_baked, saved, evaluated, how):
+    """Beside it, or else where they were."""
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    elsewhere, before = saved.parent / "elsewhere", content(first)
+    elsewhere.mkdir()
+    shutil.copy(saved, elsewhere)
+    if how == "moved":
+        saved.unlink()
+    if how == "all of it copied":
+        shutil.copytree(saved.parent / "sinew_cache", elsewhere / "sinew_cache")
+    bpy.ops.wm.open_mainfile(filepath=str(elsewhere / saved.name))
+    body = bpy.data.objects["Body"]
+    assert recorded_folder(body) == (elsewhere / first.relative_to(saved.parent) if "all" in how else first)
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and content(first) == before
+    own = recorded_folder(body)
+    assert own.parent == elsewhere / "sinew_cache" / "scene" and np.array_equal(evaluated(body, 3), expected)
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["Shift+D", "Alt+D"])

@@ -4,6 +4,7 @@ or it is said why not.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import bpy
@@ -137,22 +138,138 @@ def test_a_renamed_object_keeps_its_frames(body, saved, evaluated):
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not folder.exists()
 
 
-def test_an_appended_bake_plays_and_says_where_its_frames_are_not(body, saved, tmp_path, evaluated):
+def begin_elsewhere(path: Path | None) -> None:
+    """An empty scene, which is saved there, or not at all."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    if path is not None:
+        path.parent.mkdir(exist_ok=True)
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+def append_body(path: Path):
+    """The body of another file, active."""
+    before = set(bpy.data.objects)
+    bpy.ops.wm.append(directory=f"{path}/Object/", filename="Body")
+    (obj,) = (obj for obj in bpy.data.objects if obj not in before and obj.sinew.enabled)
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("kind", ["KEYS", "CACHE"])
+@pytest.mark.parametrize("place", ["elsewhere/scene.blend", None], ids=["saved", "unsaved"])
+def test_an_appended_bake_goes_on_naming_its_frames(body, saved, tmp_path, evaluated, kind, place):
+    """They are read where they are, and copied before anything is written."""
+    body.sinew.result = kind
+    bpy.context.scene.frame_set(3)
+    assert bpy.ops.sinew.bake_to_current() == {"FINISHED"}
+    expected, source = evaluated(body, 3), recorded_folder(body)
+    before = content(source)
+    bpy.ops.wm.save_mainfile()
+    begin_elsewhere(place and tmp_path / place)
+    obj = append_body(saved)
+    assert recorded_folder(obj) == source and np.array_equal(evaluated(obj, 3), expected)
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and obj.sinew.bake.stale == ""
+    if place is None:
+        with pytest.raises(RuntimeError, match="Save the .blend first"):
+            bpy.ops.sinew.resume_bake()
+    (tmp_path / "other").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other" / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    obj = bpy.context.view_layer.objects.active
+    assert recorded_folder(obj) == source and np.array_equal(evaluated(obj, 3), expected)
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and obj.sinew.bake.status == "DONE"
+    own = recorded_folder(obj)
+    assert own.parent == tmp_path / "other" / "sinew_cache" / "shot" and content(source) == before
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not own.exists() and content(source) == before
+
+
+@pytest.mark.parametrize("kind", ["KEYS", "CACHE"])
+def test_frames_can_be_brought(body, saved, tmp_path, evaluated, kind):
+    """Then the file that they come from may go."""
+    body.sinew.result = kind
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and not bpy.ops.sinew.bring_frames.poll()
+    expected, source = evaluated(body, 4), recorded_folder(body)
+    before = content(source)
+    bpy.ops.wm.save_mainfile()
+    begin_elsewhere(tmp_path / "elsewhere" / "shot.blend")
+    obj = append_body(saved)
+    assert bpy.ops.sinew.bring_frames() == {"FINISHED"} and not bpy.ops.sinew.bring_frames.poll()
+    own = recorded_folder(obj)
+    assert own.parent == tmp_path / "elsewhere" / "sinew_cache" / "shot" and content(source) == before == content(own)
+    bpy.ops.wm.save_mainfile()
+    shutil.rmtree(tmp_path / "sinew_cache")
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    obj = bpy.data.objects["Body"]
+    bpy.context.view_layer.objects.active = obj
+    assert np.array_equal(evaluated(obj, 4), expected)
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and obj.sinew.bake.stale == ""
+
+
+def test_what_is_appended_beside_a_body_of_its_name_has_its_own_frames(body, saved, tmp_path, evaluated):
+    """Both files are called alike, and so are the bodies: their records are the same words."""
+    bpy.context.scene.frame_set(2)
+    assert bpy.ops.sinew.bake_to_current() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    source = recorded_folder(body)
+    (tmp_path / "elsewhere").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "elsewhere" / "scene.blend"))
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    theirs, before = recorded_folder(body), content(recorded_folder(body))
+    obj = append_body(saved)
+    assert obj != body and obj.sinew.bake.folder == body.sinew.bake.folder and recorded_folder(obj) == source
+    assert baking.open_store(obj).frames() == [1, 2] and baking.open_store(body).frames() == [1, 2, 3, 4]
+    bpy.context.scene.frame_set(1)
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and recorded_folder(obj) not in (source, theirs)
+    assert content(theirs) == before and baking.open_store(body).frames() == [1, 2, 3, 4]
+
+
+def test_frames_of_a_file_that_was_moved_are_found_when_it_is_appended(body, saved, tmp_path, evaluated):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    source = tmp_path / "moved"
+    source.mkdir()
+    for path in (saved, tmp_path / "sinew_cache"):
+        path.rename(source / path.name)
+    begin_elsewhere(tmp_path / "shot" / "shot.blend")
+    obj = append_body(source / saved.name)
+    if hasattr(bpy.app.handlers, "blend_import_post"):
+        assert bpy.ops.sinew.check_bake() == {"FINISHED"} and recorded_folder(obj).is_relative_to(source)
+    else:
+        with pytest.raises(RuntimeError, match="not in .*Bake Again.*put them there"):
+            bpy.ops.sinew.check_bake()
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and bpy.ops.sinew.check_bake() == {"FINISHED"}
+
+
+def test_an_appended_bake_without_its_frames_plays_and_says_so(body, saved, tmp_path, evaluated):
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     expected = evaluated(body, 4)
     bpy.ops.wm.save_mainfile()
-    (tmp_path / "elsewhere").mkdir()
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "elsewhere" / "shot.blend"))
-    with bpy.data.libraries.load(str(saved), link=False) as (_, here):
-        here.objects = ["Body"]
-    obj = here.objects[0]
-    bpy.context.scene.collection.objects.link(obj)
-    bpy.context.view_layer.objects.active = obj
+    shutil.rmtree(tmp_path / "sinew_cache")
+    begin_elsewhere(tmp_path / "elsewhere" / "shot.blend")
+    obj = append_body(saved)
     assert np.array_equal(evaluated(obj, 4), expected)
-    with pytest.raises(RuntimeError, match="not in .*elsewhere.*Bake Again"):
+    with pytest.raises(RuntimeError, match="not in .*sinew_cache.*Bake Again"):
         bpy.ops.sinew.check_bake()
     assert bpy.ops.sinew.bake() == {"FINISHED"} and bpy.ops.sinew.check_bake() == {"FINISHED"}
+
+
+def test_a_linked_bake_that_is_made_local_goes_on_naming_its_frames(body, saved, tmp_path, evaluated):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    source = recorded_folder(body)
+    bpy.ops.wm.save_mainfile()
+    begin_elsewhere(tmp_path / "elsewhere" / "shot.blend")
+    bpy.ops.wm.link(directory=f"{saved}/Object/", filename="Body")
+    bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
+    bpy.data.objects["Body"].select_set(True)
+    bpy.ops.object.make_local(type="SELECT_OBDATA")
+    obj = bpy.context.view_layer.objects.active
+    assert obj.library is None and recorded_folder(obj) == source
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and obj.sinew.bake.stale == ""
 
 
 @pytest.mark.parametrize("whose", ["pins", "map", "stiffness map", "spring"])

@@ -115,6 +115,11 @@ def baked(obj: Any) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"}
 
 
+def baked_before_save_as(obj: Any) -> None:
+    baked(obj)
+    bpy.ops.wm.save_as_mainfile(filepath=bpy.data.filepath.replace("scene", "shot"))
+
+
 def advised(obj: Any) -> None:
     for vertex in obj.data.vertices:
         vertex.co.z *= 0.4
@@ -158,6 +163,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "move_spring": (two_springs, {"direction": "UP"}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
+    "bring_frames": (baked_before_save_as, {}),
     "open_report": (baked, {}),
     "live_choose_solver": (nothing, {}),
     "copy_settings": (beside_another, {}),

@@ -1,0 +1,40 @@
+"""Copy the frames of a bake that lie with another .blend or object to a folder of this one's own."""
+
+import bpy
+
+from ..blender_addon import baking
+from ..core.errors import SinewError
+from . import polls
+
+
+class SINEW_OT_bring_frames(bpy.types.Operator):
+    bl_idname = "sinew.bring_frames"
+    bl_label = "Bring Frames"
+    bl_description = (
+        "Copy the baked frames to a folder beside this .blend, which needs the other file no more then. A bake, Resume "
+        "and Convert Result do so by themselves"
+    )
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not polls.can_begin(cls, context, "the frames are brought beside it") or not polls.has_bake(cls, context):
+            return False
+        if not baking.is_elsewhere(context.object):
+            cls.poll_message_set("The frames are beside this .blend, or not on disk")
+            return False
+        return True
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        obj = context.object
+        try:
+            baking.bring_frames(obj)
+        except SinewError as error:
+            baking.note_error(obj, error)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"The frames of “{obj.name}” are in {obj.sinew.bake.folder}")
+        return {"FINISHED"}
+
+
+CLASSES = (SINEW_OT_bring_frames,)
