@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .macho import ARM64
 from .project import BuildError
 
 
@@ -32,7 +33,7 @@ PLATFORMS = {
     "macos-arm64": Platform(
         tuple(f"macosx_{version}_0_arm64" for version in (11, 12, 13, 14, 15)),
         "darwin",
-        b"\xcf\xfa\xed\xfe\x0c\x00\x00\x01",  # 64 bits, little-endian; CPU_TYPE_ARM64
+        ARM64,
         OFFICIAL,
     ),
 }

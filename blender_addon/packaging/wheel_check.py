@@ -1,5 +1,5 @@
 """What can be known of a zip without its machine: that its wheels are of that platform and Python, and that they bring
-every package that the sources import and every library that their compiled modules ask Windows for.
+every package that the sources import and every library that their compiled modules ask Windows or macOS for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import zipfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from . import platforms, project
+from . import macho, platforms, project
 from .project import BuildError
 
 BLENDERS = frozenset({"bpy", "bpy_extras", "bl_ui", "bl_operators", "blf", "bmesh", "gpu", "gpu_extras", "idprop"})
@@ -47,26 +47,40 @@ def check(wheels: list[Path], sources: dict[str, Path], python: str, platform: s
 def _wheel_faults(path: Path, python: str, platform: str) -> list[str]:
     _, _, python_tag, abi, tags = path.stem.split("-")
     runs_there = set(tags.split(".")) & {"any", *platforms.named(platform).tags}
-    ours = int(python.replace(".", ""))
-    is_abi3 = abi == "abi3" and int(python_tag.removeprefix("cp")) <= ours
-    if not runs_there or not (is_abi3 or "py3" in python_tag.split(".") or python_tag == abi == f"cp{ours}"):
+    version = int(python.replace(".", ""))
+    is_abi3 = abi == "abi3" and int(python_tag.removeprefix("cp")) <= version
+    if not runs_there or not (is_abi3 or "py3" in python_tag.split(".") or python_tag == abi == f"cp{version}"):
         return [f"{path.name}: its tags are for another platform or Python"]
     with zipfile.ZipFile(path) as wheel:
         faults = _name_faults(path.name, wheel.namelist())
-        brought = {PurePosixPath(name).name.lower() for name in wheel.namelist()}
         for name in wheel.namelist():
             if PurePosixPath(name).name.partition(".")[0] in NEVER_LOADED:
                 continue
             if not re.search(r"\.(so|pyd|dll|dylib)(\.\d+)*$", name):
                 continue
-            data = wheel.read(name)
-            if not any(part.startswith(platforms.named(platform).magic) for part in _parts(data)):
-                faults.append(f"{path.name}: {name} is not compiled for {platform}")
-            elif platform.startswith("windows"):
-                wanted = {library.lower() for library in windows_imports(data)} - brought
-                foreign = sorted(library for library in wanted if not _WINDOWS_OWN.fullmatch(library))
-                faults += [f"{path.name}: {name} needs {library}, which nothing brings" for library in foreign]
+            ours = [part for part in macho.parts(wheel.read(name)) if part.startswith(platforms.named(platform).magic)]
+            faults += [
+                f"{path.name}: {name} {fault}" for fault in _library_faults(name, ours, wheel.namelist(), platform)
+            ]
     return faults
+
+
+def _library_faults(name: str, ours: list[bytes], files: list[str], platform: str) -> list[str]:
+    """Of a library among the files of its wheel; ``ours``: what it holds for the platform."""
+    if not ours:
+        return [f"is not compiled for {platform}"]
+    if platform.startswith("windows"):
+        wanted = {library.lower() for library in windows_imports(ours[0])}
+        wanted -= {PurePosixPath(file).name.lower() for file in files}
+        lacking = sorted(library for library in wanted if not _WINDOWS_OWN.fullmatch(library))
+    elif platform.startswith("macos"):
+        library = macho.read(ours[0])
+        if not library.is_signed:
+            return ["has no signature, which Macs ask for"]
+        lacking = macho.missing(name, library, set(files))
+    else:
+        lacking = []
+    return [f"needs {library}, which nothing brings" for library in lacking]
 
 
 def _name_faults(owner: str, names: list[str]) -> list[str]:
@@ -81,15 +95,6 @@ def _name_faults(owner: str, names: list[str]) -> list[str]:
         if any(_NO_NAME.search(part) or part.partition(".")[0].upper() in _DEVICES for part in parts):
             faults.append(f"{owner}: Windows allows no file {name}")
     return faults
-
-
-def _parts(data: bytes) -> list[bytes]:
-    """The beginnings of what a library holds: several where it is one of macOS for many processors (``fat_header``)."""
-    magic, count = struct.unpack_from(">2I", data.ljust(8))
-    if magic != 0xCAFEBABE:
-        return [data[:16]]
-    starts = [struct.unpack_from(">8xI", data, 8 + 20 * k)[0] for k in range(count)]
-    return [data[start : start + 16] for start in starts]
 
 
 def windows_imports(data: bytes) -> list[str]:

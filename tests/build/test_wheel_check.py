@@ -34,6 +34,22 @@ def library_of_windows(*imports, machine=0x8664):
     ) + content
 
 
+def library_of_macos(*needs, places=(), signed=True, processor=MAC[4:8]):
+    """A Mach-O file with load commands for libraries, the places to look in, its macOS and a signature."""
+
+    def command(kind, content):
+        content += bytes(-len(content) % 8)
+        return struct.pack("<2I", kind, 8 + len(content)) + content
+
+    commands = [command(0xC, struct.pack("<4I", 24, 0, 0, 0) + need.encode() + b"\0") for need in needs]
+    commands += [command(0x8000001C, struct.pack("<I", 12) + place.encode() + b"\0") for place in places]
+    commands += [command(0x32, struct.pack("<4I", 1, 12 << 16 | 3 << 8, 13 << 16, 0))]
+    commands += [command(0x1D, struct.pack("<2I", 0, 0))] if signed else []
+    content = b"".join(commands)
+    header = MAC[:4] + processor + struct.pack("<6I", 0, 8, len(commands), len(content), 0, 0)
+    return header + content
+
+
 def wheel(folder, tags, **files):
     path = folder / f"thing-1.0-{tags}.whl"
     with zipfile.ZipFile(path, "w") as archive:
@@ -60,7 +76,10 @@ def test_fitting_wheels_pass(tmp_path, sources):
     check(
         wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=windows, **{"own-12ab__dll": windows}), sources, "windows-x64"
     )
-    check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__so=MAC + bytes(24)), sources, "macos-arm64")
+    needs = "/usr/lib/libSystem.B.dylib", "@loader_path/own.dylib", "@rpath/own.dylib", "@rpath/libc++.1.dylib"
+    mac = library_of_macos(*needs, places=["@loader_path/../thing/", "/usr/lib"])
+    path = wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__so=mac, own__dylib=library_of_macos())
+    check(path, sources, "macos-arm64")
     check(wheel(tmp_path, "cp312-abi3-manylinux_2_17_x86_64", m__so=LINUX), sources, "linux-x64", "3.13")
     check(wheel(tmp_path, "py3-none-any"), sources, "windows-x64")
 
@@ -86,13 +105,13 @@ def test_names_that_a_file_system_cannot_hold_are_found(tmp_path, sources, name,
 
 def test_a_library_for_several_processors_must_hold_ours(tmp_path, sources):
     def fat(*parts):
-        heads = b"".join(struct.pack(">8xI8x", 256 + 64 * k) for k in range(len(parts)))
+        heads = b"".join(struct.pack(">8x2I4x", 256 + 512 * k, len(part)) for k, part in enumerate(parts))
         return (struct.pack(">2I", 0xCAFEBABE, len(parts)) + heads).ljust(256, b"\0") + b"".join(
-            part.ljust(64, b"\0") for part in parts
+            part.ljust(512, b"\0") for part in parts
         )
 
-    intel = MAC[:4] + b"\x07\0\0\x01"
-    check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__dylib=fat(intel, MAC)), sources, "macos-arm64")
+    intel, arm = library_of_macos(processor=b"\x07\0\0\x01"), library_of_macos()
+    check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__dylib=fat(intel, arm)), sources, "macos-arm64")
     with pytest.raises(project.BuildError, match="m.dylib is not compiled for macos-arm64"):
         check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__dylib=fat(intel)), sources, "macos-arm64")
 
@@ -115,6 +134,19 @@ def test_a_library_that_windows_would_not_find_is_named(tmp_path, sources):
     with pytest.raises(project.BuildError, match=r"m.pyd needs tbb12.dll, which nothing brings"):
         lacking = library_of_windows("KERNEL32.dll", "tbb12.dll")
         check(wheel(tmp_path, "cp311-cp311-win_amd64", m__pyd=lacking), sources, "windows-x64")
+
+
+@pytest.mark.parametrize(
+    ("library", "fault"),
+    [
+        (library_of_macos("@rpath/libomp.dylib", places=["@loader_path/own"]), "m.so needs @rpath/libomp.dylib, which"),
+        (library_of_macos("/opt/lib/libgmp.dylib"), "m.so needs /opt/lib/libgmp.dylib, which nothing brings"),
+        (library_of_macos(signed=False), "m.so has no signature, which Macs ask for"),
+    ],
+)
+def test_a_library_that_macos_would_not_load_is_named(tmp_path, sources, library, fault):
+    with pytest.raises(project.BuildError, match=fault):
+        check(wheel(tmp_path, "cp311-cp311-macosx_12_0_arm64", m__so=library), sources, "macos-arm64")
 
 
 def test_an_import_that_no_wheel_brings_is_named(tmp_path, sources):
