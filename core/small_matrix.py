@@ -411,21 +411,3 @@ def polar_stretch(sigma, V, s):
         i = k if k < 3 else (1 if k == 3 else 0)
         j = k if k < 3 else (1 if k == 5 else 2)
         s[k] = V[i, 0] * sigma[0] * V[j, 0] + V[i, 1] * sigma[1] * V[j, 1] + V[i, 2] * sigma[2] * V[j, 2]
-
-
-def batch_determinant(F: np.ndarray) -> np.ndarray:
-    """Determinants (n,) of F (n,3,3)."""
-    out = np.empty(len(F))
-    _batch_determinant(len(F), F, out)
-    return out
-
-
-@parallel_kernel
-def _batch_determinant(begin, end, F, out):
-    for e in range(begin, end):
-        A = F[e]
-        out[e] = (
-            A[0, 0] * (A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1])
-            - A[0, 1] * (A[1, 0] * A[2, 2] - A[1, 2] * A[2, 0])
-            + A[0, 2] * (A[1, 0] * A[2, 1] - A[1, 1] * A[2, 0])
-        )

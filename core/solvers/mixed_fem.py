@@ -34,7 +34,7 @@ from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack, sums
 from ..optimization.report import Iteration, StepReport
-from ..small_matrix import UNSTRETCHED, batch_determinant
+from ..small_matrix import UNSTRETCHED
 from ..subspaces.space import Space
 from .condensation import Mixed, Turning, condense, local_update
 from .incremental_potential import IncrementalPotential
@@ -107,11 +107,11 @@ class MixedFEMSolver(StepSolver):
             at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
             guessed = None
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
-                guessed = self._guessed(self.elastic.gradients(state.positions))
+                guessed = self._guessed(self.elastic.deformation(state.positions, deformation))
             tangled = 0 if guessed is None else UNTANGLING
         while report.iterations < self.settings.max_iterations:
             if report.iterations < tangled:
-                at = self._restarted(at, self._guessed(at.deformation.F) if report.iterations else guessed, step)
+                at = self._restarted(at, self._guessed(at.deformation) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
             check_direction(direction.dx, direction.promise)
@@ -151,11 +151,11 @@ class MixedFEMSolver(StepSolver):
         agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.promise
         return agree or bool(report.reason)
 
-    def _guessed(self, F: np.ndarray) -> np.ndarray | None:
-        """The tets whose stretches are to restart where their gradients are F, as a mask (m,): those around inverted
-        tets that no pin is near to hold, or all of a body that is tangled. None where there are none.
+    def _guessed(self, deformation: Deformation) -> np.ndarray | None:
+        """The tets whose stretches are to restart at a deformation, as a mask (m,): those around inverted tets that no
+        pin is near to hold, or all of a body that is tangled. None where there are none.
         """
-        inverted = batch_determinant(F) <= 0.0
+        inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
         free = inverted & ~self._near_pins
