@@ -10,7 +10,7 @@ import numpy as np
 
 from ..assembly.sparsity import Pattern
 from .blas_kernels import load_cvxopt
-from .ordering import METIS_FROM, expand, factor_entries, nested_dissection
+from .ordering import METIS_FROM, expand, factor_entries, lower_of_ones, minimum_degree, nested_dissection
 from .protocol import not_definite
 
 
@@ -25,22 +25,13 @@ class CholmodSolver:
         cvxopt = load_cvxopt()
         self._cholmod, self._matrix, self._amd = cvxopt.cholmod, cvxopt.matrix, cvxopt.amd
         self._pattern = pattern
-        self._A = self._placeholder(cvxopt, pattern.column_starts, pattern.row_indices)
+        self._A = lower_of_ones(cvxopt, pattern.column_starts, pattern.row_indices)
         order = nested_dissection(pattern) if len(pattern.free) >= METIS_FROM else None
         self.ordering = "minimum degree" if order is None else "METIS"
         if order is None:
-            graph = self._placeholder(cvxopt, pattern.block_starts, pattern.block_rows)
-            order = np.array(self._amd.order(graph), dtype=np.intp).ravel()
+            order = minimum_degree(pattern)
         self.factor_entries = factor_entries(pattern, order)
         self._factor = self._cholmod.symbolic(self._A, p=self._matrix(expand(order, pattern.width)))
-
-    @staticmethod
-    def _placeholder(cvxopt, starts: np.ndarray, rows: np.ndarray):
-        """Lower triangle of a pattern by columns with ones in it."""
-        n = len(starts) - 1
-        columns = np.repeat(np.arange(n), np.diff(starts))
-        matrix = cvxopt.matrix
-        return cvxopt.spmatrix(matrix(1.0, (len(columns), 1)), matrix(rows), matrix(columns), (n, n))
 
     def factorize(self, values: np.ndarray) -> None:
         """Refill the values in place and factorise."""

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.sparsity import Pattern
 from ..jit import kernel
+from .blas_kernels import load_cvxopt
 
 METIS_FROM = 2000
 """Vertices from which nested dissection pays for itself; below, minimum degree is used."""
 
 
+def has_metis() -> bool:
+    """Whether nested dissection can be had: pymetis has no wheel for Windows."""
+    return importlib.util.find_spec("pymetis") is not None
+
+
 def nested_dissection(pattern: Pattern) -> np.ndarray | None:
     """Fill-reducing order of vertices, (f,), by METIS on the vertex graph; None where pymetis is missing."""
-    if importlib.util.find_spec("pymetis") is None:
+    if not has_metis():
         return None
     import pymetis
 
@@ -29,6 +37,20 @@ def nested_dissection(pattern: Pattern) -> np.ndarray | None:
     adjacency = pymetis.CSRAdjacency(graph.indptr, graph.indices)
     order, _inverse = pymetis.nested_dissection(adjacency)
     return np.array(order, dtype=np.intp)
+
+
+def minimum_degree(pattern: Pattern) -> np.ndarray:
+    """Fill-reducing order of vertices, (f,), by AMD on the vertex graph; it needs cvxopt."""
+    cvxopt = load_cvxopt()
+    return np.array(cvxopt.amd.order(lower_of_ones(cvxopt, pattern.block_starts, pattern.block_rows)), np.intp).ravel()
+
+
+def lower_of_ones(cvxopt: ModuleType, starts: np.ndarray, rows: np.ndarray) -> Any:
+    """cvxopt's matrix of a lower triangle by columns, with ones in it."""
+    n = len(starts) - 1
+    columns = np.repeat(np.arange(n), np.diff(starts))
+    matrix = cvxopt.matrix
+    return cvxopt.spmatrix(matrix(1.0, (len(columns), 1)), matrix(rows), matrix(columns), (n, n))
 
 
 def expand(order: np.ndarray, width: int) -> np.ndarray:
