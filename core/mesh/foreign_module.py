@@ -28,6 +28,7 @@ def compiled_module(package: str, name: str, label: str) -> ModuleType:
     spec = PathFinder.find_spec(name, list(folders)) if folders else None
     if spec is None or spec.loader is None:
         raise MeshError(f"{label} is not installed.", f"Choose the Draft method, or install the package {package}.")
+    _show_libraries(package, list(folders))
     try:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -35,6 +36,16 @@ def compiled_module(package: str, name: str, label: str) -> ModuleType:
         raise MeshError(f"{label} cannot be loaded: {error}.", "Choose the Draft method.") from error
     sys.modules[full_name] = module
     return module
+
+
+def _show_libraries(package: str, folders: list[str]) -> None:
+    """Tell Windows where a wheel keeps the libraries of its compiled modules (``PACKAGE.libs`` beside the package), as
+    the package's own Python layer would.
+    """
+    for folder in folders:
+        libraries = os.path.join(os.path.dirname(os.path.abspath(folder)), f"{package}.libs")
+        if sys.platform == "win32" and os.path.isdir(libraries):
+            os.add_dll_directory(libraries)
 
 
 @contextlib.contextmanager

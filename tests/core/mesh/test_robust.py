@@ -45,3 +45,19 @@ def test_without_the_module_the_draft_is_proposed(make_box, monkeypatch):
     with pytest.raises(MeshError, match="not installed") as caught:
         robust_tets(make_box(), 4)
     assert "Draft" in caught.value.remedy
+
+
+def test_libraries_beside_the_package_are_shown_to_windows(make_box, tmp_path, monkeypatch):
+    """Where the wheel for Windows has them; what would tell Windows is the package's Python layer, which stays away."""
+    (tmp_path / "pytetwild").mkdir()
+    (tmp_path / "pytetwild" / "__init__.py").write_text("raise AssertionError")
+    (tmp_path / "pytetwild" / "PyfTetWildWrapper.py").write_text("raise ImportError('that far')")
+    (tmp_path / "pytetwild.libs").mkdir()
+    shown = []
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "pytetwild.PyfTetWildWrapper", raising=False)
+    monkeypatch.setattr(os, "add_dll_directory", shown.append, raising=False)
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(MeshError, match="that far"):
+        robust_tets(make_box(), 4)
+    assert shown == [str(tmp_path / "pytetwild.libs")]
