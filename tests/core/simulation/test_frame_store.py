@@ -338,6 +338,7 @@ def test_a_file_that_another_program_holds_for_a_moment_is_asked_for_again(tmp_p
         replace_file(*arguments)
 
     monkeypatch.setattr(array_file.os, "replace", held)
+    monkeypatch.setattr(array_file, "PAUSES", ())
     with pytest.raises(StoreError, match="cannot be written"):  # as everywhere but on Windows
         write_arrays(path, {}, {})
     monkeypatch.setattr(array_file, "PAUSES", (0.001, 0.001))
