@@ -6,12 +6,12 @@ are and no duplicate is needed, unless a modifier before it makes vertices: thos
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from .cache_owner import kept_path
 from .stack import CACHE_FILE, own_caches
 
 
@@ -30,6 +30,16 @@ def add_cache(obj: Any, below: int, path: Path, first_frame: int) -> None:
     cache.frame_start, cache.frame_scale = first_frame, 1.0
     cache.show_expanded = False
     obj.modifiers.move(obj.modifiers.find(cache.name), below)  # one that is pinned to the end comes after it
+
+
+def kept_path(path: Path, home: str | None = None) -> str:
+    """A path as the .blend keeps it: from there (or from the folder ``home``), or as it is on another drive. Its parts
+    are divided as every system understands: what was baked on Windows may be rendered on Linux.
+    """
+    try:
+        return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
+    except ValueError:
+        return str(path)
 
 
 def remove_caches(obj: Any) -> None:

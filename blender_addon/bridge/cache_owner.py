@@ -18,7 +18,7 @@ import bpy
 
 from ...core.errors import StoreError
 from ...core.simulation.store_lock import locked
-from .cache_out import cache_path, relative
+from .cache_out import cache_path, kept_path
 from .job_in import COMPARE, LIVE, default_folder, folder_name, recorded_folder, writable
 from .stack import own_caches
 
@@ -171,14 +171,4 @@ def point_to(obj: Any, folder: Path) -> None:
     carrier = obj if record.on_itself else record.result
     shared = any(other.sinew.bake.result == carrier for other in bpy.data.objects if other != obj)
     for modifier in own_caches(carrier) if record.kind == "CACHE" and carrier is not None and not shared else ():
-        modifier.filepath = relative(cache_path(folder))
-
-
-def kept_path(path: Path, home: str | None = None) -> str:
-    """A path as the .blend keeps it: from there (or from the folder ``home``), or as it is on another drive. Its parts
-    are divided as every system understands: what was baked on Windows may be rendered on Linux.
-    """
-    try:
-        return bpy.path.relpath(str(path), start=home).replace(os.sep, "/")
-    except ValueError:
-        return str(path)
+        modifier.filepath = kept_path(cache_path(folder))
