@@ -49,8 +49,9 @@ def test_kernels_are_kept_in_the_folder(load, tmp_path):
     copy, twice = load(tmp_path / "cache")
     assert copy.kernel(twice)(2.0) == 4.0
     assert copy.cache_warning() is None
-    assert copy.cache_folder().parent == tmp_path / "cache"
-    assert [folder.parent for folder in _caches(tmp_path)] == [copy.cache_folder()]
+    assert copy.cache_folder().parent.samefile(tmp_path / "cache")  # on Windows by another name
+    (folder,) = _caches(tmp_path)
+    assert folder.parent.samefile(copy.cache_folder())
     assert not copy.is_compiled()
     copy.mark_compiled()
     assert copy.is_compiled()
