@@ -52,7 +52,7 @@ class Run:
     called in Blender's thread, and gives False to be called again later, with what the artist has to do in
     ``waits_for``; ``again`` says what to do after an end that nobody expected. After the end ``outcome`` is ``done``,
     ``stopped`` or ``error``. Who plays along has every event in ``on_event``, and ``on_beat`` after each look for
-    events, ``interval`` seconds apart.
+    events, ``interval`` seconds apart. ``said`` is what the panels were last drawn with.
     """
 
     object_uid: int
@@ -80,6 +80,7 @@ class Run:
     first_frame_at: float = 0.0
     stopping: bool = False
     waits_for: str = ""
+    said: tuple[str, float, int] | None = None
     process: Any = None
     events: Any = field(default_factory=queue.SimpleQueue)
     reader: Any = None
@@ -219,7 +220,7 @@ def drain() -> float | None:
             _take_line(run, line)
             _end_if_deaf(run)
     if run.on_beat is None:
-        redraw()
+        _redraw_news(run)
     elif not ended and _current is run:
         run.on_beat()
     if _current is not run:  # abandoned on the way, perhaps for another
@@ -231,6 +232,13 @@ def drain() -> float | None:
     _current = None
     redraw()
     return None
+
+
+def _redraw_news(run: Run) -> None:
+    """Draw anew what has something new to say: at every look a full scene would take the processors from the child."""
+    before, run.said = run.said, (run.label, run.factor, int(run.elapsed))
+    if run.said != before:
+        redraw(views=before is None or run.said[:2] != before[:2])
 
 
 def _take_line(run: Run, line: bytes) -> None:
@@ -353,14 +361,18 @@ def _kill(run: Run) -> None:
     run.process = None
 
 
-def redraw() -> None:
-    """Have the 3D Views and the Properties editors draw anew."""
+def redraw(views: bool = True) -> None:
+    """Have the 3D Views and the Properties editors draw anew; without ``views``, panels alone."""
     import bpy
 
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type in {"VIEW_3D", "PROPERTIES"}:
-                area.tag_redraw()
+    shown = [area for window in bpy.context.window_manager.windows for area in window.screen.areas]
+    for area in shown:
+        if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
+            area.tag_redraw()
+        elif area.type == "VIEW_3D":
+            for region in area.regions:
+                if region.type == "UI":
+                    region.tag_redraw()
 
 
 def python_executable() -> str:

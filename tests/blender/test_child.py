@@ -62,6 +62,27 @@ def test_a_bake_in_the_child_has_the_same_bits(body, saved, tmp_path):
     assert not bpy.app.timers.is_registered(child.drain) or child.drain() is None
 
 
+def test_the_window_is_drawn_anew_when_there_is_something_new(monkeypatch, tmp_path):
+    """Ten times a second, at every look for events, a full scene would take the processors from the bake."""
+    clock, drawn = [0.0], []
+    monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(child, "redraw", lambda views=True: drawn.append((clock[0], run.label, views)))
+    run = child.Run(1, "Body", tmp_path, "bake", 400, lambda run: True, started=0.0)
+    monkeypatch.setattr(child, "_current", run)
+    for clock[0] in (0.0, 0.1, 0.2, 0.9, 1.0, 1.1):
+        child.drain()
+    assert drawn == [(0.0, "Starting", True), (1.0, "Starting", False)], "the panels' clock, when a second has passed"
+    run.events.put(b'{"event": "phase", "phase": "simulate", "done": 0, "total": 400}')
+    child.drain()
+    run.events.put(b'{"event": "frame", "frame": 1}')
+    child.drain()
+    run.stopping = True
+    for clock[0] in (1.2, 1.3):
+        child.drain()
+    said = ["Frame 0 / 400", "Frame 1 / 400", "Stopping after this step"]
+    assert [told[1:] for told in drawn[2:]] == [(words, True) for words in said]
+
+
 def test_stop_keeps_frames_and_resume_completes(body, saved):
     body.sinew.frame_end = 400
     run = start(body)
