@@ -67,8 +67,8 @@ def triangles_shader(colour: str, encoded: str) -> Any:
     PreviewError where the driver refuses it.
     """
     info = _info("position", "normal")
-    info.push_constant("FLOAT", "opacity")  # before the rows: behind them it would reach beyond 128 bytes
     _add_rows(info)
+    info.push_constant("FLOAT", "opacity")
     stage = gpu.types.GPUStageInterfaceInfo("sinew_triangles_stage")
     stage.smooth("VEC3", "lit_normal")
     info.vertex_out(stage)
@@ -116,7 +116,6 @@ def _info(*attributes: str) -> Any:
     for slot, name in enumerate(attributes):
         info.vertex_in(slot, "VEC4", name)
     info.push_constant("MAT4", "to_clip")
-    info.push_constant("BOOL", "srgbTarget")
     info.fragment_out(0, "VEC4", "result")
     return info
 
@@ -127,6 +126,8 @@ def _add_rows(info: Any) -> None:
 
 
 def _complete(info: Any, vertex: str, colour: str, encoded: str = ENCODED) -> Any:
+    # Behind the vectors: a lone number before one leaves a gap, and push constants end at 128 bytes.
+    info.push_constant("BOOL", "srgbTarget")
     info.vertex_source(f"void main()\n{{\n{vertex}}}\n")
     info.fragment_source(f"void main()\n{{\n{colour}{encoded}}}\n")
     return compiled(info)

@@ -4,4 +4,5 @@
 def test_a_ghost_is_seen_over_the_bake(windowed):
     result = windowed.run("compare", timeout=900)
     assert result.values["difference"] == "solver (substeps 1 → 6)"
-    assert "Traceback" not in result.log, result.log
+    for trouble in ("Traceback", "Push constants"):  # graphics cards promise 128 bytes of these
+        assert trouble not in result.log, result.log
