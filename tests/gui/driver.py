@@ -6,11 +6,17 @@ A scenario is a generator, so that Blender redraws and answers events between it
         yield from gui.press("N")              # a key, as a person presses it
         gui.record("tab", "Sinew")             # into the JSON answer
         yield from gui.photograph("sidebar")   # the whole screen, after a redraw
+        yield                                  # once around Blender's loop: events are answered, then all is drawn
         yield 0.5                              # seconds
+
+Events are answered and what they change is laid out and drawn once around that loop, however slow the machine is. So
+no step waits for a time; what takes a while (an animation of the interface, a child process) is waited for by
+``settle`` and ``wait_until``.
 """
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import json
 import shutil
@@ -26,7 +32,28 @@ from typing import Any
 import bpy
 
 Steps = Generator[float | None, None, None]
-TICK = 0.05
+
+LOOK = 0.05
+"""Seconds between two looks at what is waited for."""
+
+SAME = 2
+"""Looks in a row at which a screen that stands still is the same as before."""
+
+
+class Server:
+    """The X server: on a busy machine it draws what it was told to some time later."""
+
+    def __init__(self, memory: Path) -> None:
+        self._memory = memory
+        self._library = ctypes.CDLL("libX11.so.6")
+        self._library.XOpenDisplay.restype = ctypes.c_void_p
+        self._display = ctypes.c_void_p(self._library.XOpenDisplay(None))
+
+    def screen(self) -> bytes:
+        """What it shows, with all that it was told by now; its memory is a file."""
+        for _ in range(2):  # it serves its clients in turn: at the second answer Blender has had its turn
+            self._library.XSync(self._display, 0)
+        return self._memory.read_bytes()
 
 
 class Gui:
@@ -36,6 +63,7 @@ class Gui:
         self.session = session
         self.parameters = parameters
         self.values: dict[str, Any] = {}
+        self._server = Server(session / "screen" / "Xvfb_screen0")
 
     # -- where ----------------------------------------------------------------------------------------------------
 
@@ -67,7 +95,7 @@ class Gui:
         """Move the mouse to window coordinates (origin lower left)."""
         self.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
         self._mouse = (x, y)
-        yield TICK
+        yield
 
     def press(self, key: str, **modifiers: bool) -> Steps:
         """Press and release a key (``"N"``, ``"ESC"``, ``"Z", ctrl=True``) over the last mouse position."""
@@ -75,7 +103,7 @@ class Gui:
         # `unicode` would make it text as well; shortcuts need none.
         for value in ("PRESS", "RELEASE"):
             self.window.event_simulate(type=key, value=value, x=x, y=y, **modifiers)
-        yield TICK
+        yield
 
     def click(self, x: int, y: int, button: str = "LEFTMOUSE", **modifiers: bool) -> Steps:
         """Click at window coordinates."""
@@ -86,16 +114,16 @@ class Gui:
         """Press at the first point, go through the others, release at the last."""
         yield from self.move(*points[0])
         self.window.event_simulate(type=button, value="PRESS", x=points[0][0], y=points[0][1])
-        yield TICK
+        yield
         for x, y in points[1:]:
             yield from self.move(x, y)
         self.window.event_simulate(type=button, value="RELEASE", x=points[-1][0], y=points[-1][1])
-        yield TICK
+        yield
 
     def xdotool(self, *arguments: str | int) -> Steps:
         """Real events of the screen's mouse and keyboard, for a Blender that is run with ``real_mouse``."""
         subprocess.run(["xdotool", *map(str, arguments)], check=True)
-        yield TICK
+        yield LOOK
 
     def point(self, x: int, y: int) -> Steps:
         """Move the real mouse to window coordinates."""
@@ -104,15 +132,22 @@ class Gui:
     # -- waiting, writing down ------------------------------------------------------------------------------------
 
     def wait_until(self, holds: Callable[[], bool], seconds: float, what: str) -> Steps:
-        """Let Blender go on until ``holds()``; an error that says ``what`` after so many seconds."""
-        end = time.monotonic() + seconds
+        """Let Blender go on until ``holds()``; an error that says ``what`` after so many seconds.
+
+        Seconds in which the machine held this process up are not among them.
+        """
+        before = time.monotonic()
         while not holds():
-            if time.monotonic() > end:
-                raise TimeoutError(f"after {seconds:g} s still not: {what}")
-            yield TICK
+            yield LOOK
+            now = time.monotonic()
+            seconds -= min(now - before, 1.0)
+            before = now
+            if seconds < 0.0:
+                raise TimeoutError(f"still not: {what}")
 
     def halt(self, job: Any, frames: int) -> Steps:
-        """Wait for so many frames of the bake at work and hold its process there: a fast one would end meanwhile."""
+        """Wait for so many frames of the bake that was begun and hold its process: a fast one would end meanwhile."""
+        yield from self.wait_until(lambda: job.current() is not None, 60, "the animation is read")
         yield from self.wait_until(lambda: job.current().frames_done >= frames, 480, f"{frames} frames")
         job.current().process.send_signal(signal.SIGSTOP)
 
@@ -120,30 +155,43 @@ class Gui:
         """Let the bake that :meth:`halt` holds go on."""
         job.current().process.send_signal(signal.SIGCONT)
 
-    def redraw(self) -> Steps:
-        """Redraw every editor."""
-        for _ in range(2):
-            for area in self.window.screen.areas:
-                area.tag_redraw()
-            yield 0.2
+    def redraw(self, views: bool = True) -> Steps:
+        """Redraw every editor; without the views, which a card in software takes long for, all that lies over them."""
+        for area in self.window.screen.areas:
+            for region in area.regions:
+                if views or (area.type, region.type) != ("VIEW_3D", "WINDOW"):
+                    region.tag_redraw()
+        yield
 
-    def settle(self) -> Steps:
-        """Redraw every editor until the screen stays the same, for two seconds at most."""
-        before, end = b"", time.monotonic() + 2.0
-        while time.monotonic() < end:
-            for area in self.window.screen.areas:
-                area.tag_redraw()
-            yield 0.2
-            now = (self.session / "screen" / "Xvfb_screen0").read_bytes()
-            if now == before:
+    def screen(self) -> bytes:
+        """All that is seen, as the virtual screen's memory has it."""
+        return self._server.screen()
+
+    def settle(self, seconds: float = 2.0) -> Steps:
+        """Wait until the screen stays the same, and also when drawn anew; so many seconds at most."""
+        before, end = b"", time.monotonic() + seconds
+        while True:
+            yield from self.redraw(views=False)
+            now = yield from self._still(end)
+            if now == before or time.monotonic() > end:
                 return
             before = now
 
+    def _still(self, end: float) -> Generator[float | None, None, bytes]:
+        """Wait until the screen stays the same, or until that time; what it shows then."""
+        before, same = self.screen(), 0
+        while same < SAME and time.monotonic() < end:
+            yield LOOK
+            now = self.screen()
+            before, same = now, same + 1 if now == before else 0
+        return before
+
     def photograph(self, name: str) -> Steps:
-        """Photograph the whole screen."""
+        """Photograph the whole screen; what never stands still, after half a second."""
         yield from self.redraw()
-        # The virtual screen's memory is a file; the tests turn the copy into a PNG.
-        shutil.copy(self.session / "screen" / "Xvfb_screen0", self.session / f"{name}.xwd")
+        yield from self.settle(0.5)
+        # The tests turn the copy into a PNG.
+        (self.session / f"{name}.xwd").write_bytes(self.screen())
 
     def record(self, key: str, value: Any) -> None:
         """Put a value into the answer."""
@@ -157,9 +205,9 @@ class Gui:
         if not self.area().spaces.active.show_region_ui:
             yield from self.press("N")
         yield from self.wait_until(lambda: self.region("UI").width > 1, 5.0, "the sidebar opens")
-        yield from self.redraw()
+        yield from self.settle()
         self.region("UI").active_panel_category = tab
-        yield from self.redraw()
+        yield from self.settle()
 
     def show_properties(self, tab: str = "PHYSICS") -> Steps:
         """Choose a tab of the Properties editor."""
@@ -181,6 +229,13 @@ def _put_pointer_away() -> None:
         subprocess.run(["xdotool", "mousemove", "1599", "999"], check=False)
 
 
+def _after_start(gui: Gui, scenario: Callable[[Gui], Steps]) -> Steps:
+    """The scenario, when Blender has drawn its window."""
+    yield from gui.wait_until(lambda: len(set(gui.screen()[-1_000_000:])) > 20, 60.0, "the window is drawn")
+    yield from gui.settle()
+    yield from scenario(gui)
+
+
 def _start(request: dict[str, Any]) -> None:
     _put_pointer_away()
     gui = Gui(Path(request["session"]), request["parameters"])
@@ -195,7 +250,7 @@ def _start(request: dict[str, Any]) -> None:
         nonlocal steps
         try:
             if steps is None:
-                steps = _load(request["scenario"]).scenario(gui)
+                steps = _after_start(gui, _load(request["scenario"]).scenario)
             pause = next(steps)
         except StopIteration:
             finish("")
@@ -203,12 +258,13 @@ def _start(request: dict[str, Any]) -> None:
         except Exception:  # noqa: BLE001 - whatever a scenario raises is the test's to show, and Blender must end
             finish(traceback.format_exc())
             return None
-        return TICK if pause is None else pause
+        return pause or 0.0
 
     # Persistent: a scenario may open another .blend.
-    bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
+    bpy.app.timers.register(tick, persistent=True)
 
 
 if __name__ == "__main__":
     bpy.context.preferences.view.show_splash = False
+    bpy.context.preferences.system.viewport_aa = "OFF"  # a card in software would draw each picture eight times
     _start(json.loads(Path(sys.argv[sys.argv.index("--") + 1]).read_text()))

@@ -68,7 +68,6 @@ def scenario(gui):
     yield from gui.photograph("0-panel")
     for _ in range(3):  # on a busy machine a simulated click may come before the panel is there
         yield from gui.move(left + 98, header - BUTTON)
-        yield 0.2
         yield from gui.drag([(left + 100, header - BUTTON)])
         yield from gui.settle()
         if bake_queue.is_at_work() or job.current() is not None:

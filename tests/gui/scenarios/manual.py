@@ -150,6 +150,8 @@ def scenario(gui):
     overlap, preferences.system.use_region_overlap = preferences.system.use_region_overlap, False
     tooltips, preferences.view.show_tooltips = preferences.view.show_tooltips, False
     scale, preferences.view.ui_scale = preferences.view.ui_scale, 1.0
+    if gui.parameters["tetrahedra"]:
+        preferences.system.viewport_aa = "8"
     with gui.context():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)

@@ -37,7 +37,6 @@ def opened(gui, name, clicks=()):
     yield from gui.settle()
     for right, down in clicks:
         yield from gui.move(left + right - 2, y - down)  # a button wants to be hovered over before it takes a click
-        yield 0.2
         yield from gui.drag([(left + right, y - down)])
         yield from gui.settle()
     yield from gui.move(*gui.centre())

@@ -8,13 +8,13 @@ PACKAGE = "bl_ext.user_default.sinew"
 
 
 def make_bodies(gui):
-    """A body that takes a while, and an active cube beside it."""
+    """A body that is baked, and an active cube beside it."""
     with gui.context():
         for obj in list(bpy.data.objects):
             bpy.data.objects.remove(obj)
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
-        bpy.context.object.sinew.cells_across = 30
+        bpy.context.object.sinew.cells_across = 12
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "playback.blend"))
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
         bpy.ops.mesh.primitive_cube_add()
@@ -29,6 +29,7 @@ def scenario(gui):
 
     yield from gui.show_sidebar("Sinew")
     make_bodies(gui)
+    yield from gui.halt(job, 0)
     yield from gui.photograph("1-another-is-active")
     yield from gui.show_properties("PHYSICS")
     yield from gui.photograph("2-physics")
@@ -43,4 +44,5 @@ def scenario(gui):
     yield from gui.redraw()
     yield from gui.press("ESC")
     gui.record("after another Esc", state())
+    gui.go_on(job)
     yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
