@@ -218,9 +218,9 @@ def recorded_folder(obj: Any) -> Path | None:
     record, library = obj.sinew.bake, linked.library_of(obj)
     if not record.folder:
         return None
-    if library is None and record.home and record.folder.startswith("//"):
-        return Path(os.path.normpath(os.path.join(record.home, record.folder[2:])))
-    return Path(os.path.normpath(bpy.path.abspath(record.folder, library=library)))
+    # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
+    path, home = bpy.path.native_pathsep(record.folder), record.home if library is None else ""
+    return Path(os.path.normpath(bpy.path.abspath(path, start=home or None, library=library)))
 
 
 def writable(folder: Path) -> Path:
