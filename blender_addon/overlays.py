@@ -103,12 +103,15 @@ class MarksOf:
         self._held: marks.Held | None = None
         self._own: dict[str, tuple[Any, int]] | None = None
         self._colliders: dict[int, ShownCollider] = {}
+        self._least: float | None = None
 
     def forget(self, shapes: set[int], places: set[int], frame_changed: bool) -> None:
         """Something has changed: objects of these uids in their shape, others in their place."""
         self._own = None
         if self.uid in shapes and not frame_changed:
             self._held = None
+        if self.uid in shapes | places and not frame_changed:
+            self._least = None
         for uid, kept in list(self._colliders.items()):
             if uid in shapes or not kept.sources.isdisjoint(shapes | (places - {uid})):
                 del self._colliders[uid]
@@ -139,10 +142,14 @@ class MarksOf:
     def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
         """Lines of one collider of the body ``obj``."""
         uid, distance = collider.session_uid, distance_from(collider, obj)
-        made_for = distance, stretch_of(np.array(collider.matrix_world)[:3, :3])
+        if self._least is None:
+            from .bridge.measure_in import sheet_distance
+
+            self._least = sheet_distance(obj, context)
+        made_for = distance, self._least, stretch_of(np.array(collider.matrix_world)[:3, :3])
         kept = self._colliders.get(uid)
         if kept is None or kept.made_for != made_for:
-            lines = collider_lines(collider, obj, distance, context.evaluated_depsgraph_get())
+            lines = collider_lines(collider, obj, distance, self._least, context.evaluated_depsgraph_get())
             edges, outline = marks_batch("LINES", lines.edges), marks_batch("LINES", lines.outline)
             kept = self._colliders[uid] = ShownCollider(made_for, edges, outline, lines.sources)
         return kept

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ...core.contact.skin import sheet_thickness
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.tet_count import SurfaceMeasure, measured
 from .finer_in import fineness_between
-from .mesh_in import object_to_world, transform, triangles_of, vertex_positions
-from .stack import Place
+from .mesh_in import object_to_world, transform, triangles_of, unit_scale, vertex_positions
+from .stack import Place, place_of
 
 
 def surface_measure(obj: Any, place: Place, context: Any) -> tuple[SurfaceMeasure | None, int]:
@@ -29,3 +30,9 @@ def surface_measure(obj: Any, place: Place, context: Any) -> tuple[SurfaceMeasur
     measure = measured(surface)
     places = fineness_between(obj, mesh, surface)
     return measure and replace(measure, places=places), len(positions)
+
+
+def sheet_distance(obj: Any, context: Any) -> float:
+    """How far off the body is kept from sheets at least, in Blender's units, measured so."""
+    measure, _ = surface_measure(obj, place_of(obj), context)
+    return 0.0 if measure is None else sheet_thickness(measure.size) / unit_scale(context.scene)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Matrix
 
+from ...core.contact.skin import kept_off
 from ..solid import SOLID, shows_collection
 from .colliders_in import has_own_mesh, instances_of
 from .mesh_in import transform, vertex_positions
@@ -43,8 +44,10 @@ class _Wires(NamedTuple):
     is_closed: bool = True
 
 
-def collider_lines(collider: Any, body: Any, distance: float, depsgraph: Any) -> ColliderLines:
-    """What stands in a body's way, ``distance`` in Blender's units. Of what is not evaluated its own data are shown."""
+def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
+    """What stands in a body's way, kept off by ``distance``, sheets by at ``least`` that, in Blender's units. Of what
+    is not evaluated its own data are shown.
+    """
     matrix = np.array(collider.matrix_world, dtype=np.float64)
     if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened
         return ColliderLines(np.empty((0, 3)), np.empty((0, 3)), frozenset())
@@ -63,8 +66,9 @@ def collider_lines(collider: Any, body: Any, distance: float, depsgraph: Any) ->
     for wires, to_world in placed:
         points = transform(to_world, wires.vertices)
         edges.append(transform(to_own, points)[wires.edges].reshape(-1, 3))
-        if len(points) and distance > SEEN * float(np.ptp(points, axis=0).max()):
-            out = distance * _outwards(wires, to_world)
+        kept = float(kept_off(wires.is_closed, distance, least))
+        if len(points) and kept > SEEN * float(np.ptp(points, axis=0).max()):
+            out = kept * _outwards(wires, to_world)
             for way in (out,) if wires.is_closed else (out, -out):
                 outline.append(transform(to_own, points + way)[wires.edges].reshape(-1, 3))
     return ColliderLines(np.concatenate(edges), np.concatenate(outline), frozenset(sources))

@@ -19,6 +19,7 @@ from ..mesh.closest_point import first_hit, nearest_triangle
 from .collider_pose import ColliderPose, feature_normal
 from .collider_surface import ColliderSurface
 from .obstacle import Contacts
+from .skin import kept_off
 
 SAME_WAY = -0.5
 """Cosine between the entered face's normal and the nearest way out, or the face that the way left by, under which that
@@ -61,7 +62,7 @@ class MeshCollider:
     ) -> None:
         self.surface, self.before, self.after = surface, before, after
         self.pierced = PIERCED * sheet_thickness
-        self.thickness = np.where(surface.solid, thickness, max(thickness, sheet_thickness))
+        self.thickness = kept_off(surface.solid, thickness, sheet_thickness)
 
     def begin(self, points: np.ndarray, outward: np.ndarray) -> MeshApproach:
         """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""

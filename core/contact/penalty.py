@@ -20,6 +20,7 @@ from ..model.settings import EARTH
 from .contact_points import ContactPoints
 from .friction import CREEP, LaggedFriction
 from .obstacle import Contacts, Obstacle
+from .skin import sheet_thickness
 
 SINKING = 3e-4
 """Depth that the stiffness is made for, in sizes of the body."""
@@ -29,9 +30,6 @@ FIRMNESS = 300.0
 
 DROP = 10.0
 """Height of the fall that it is made for, in sizes of the body."""
-
-SHEET_SKIN = 5e-3
-"""Least thickness of sheets in sizes of the body: what lies on a sheet must not sink through to its other side."""
 
 PUSH_OUT = 0.5
 """Speed at which points are pushed out of an obstacle that they start in, in sizes of the body a second."""
@@ -76,7 +74,7 @@ class ContactNumbers:
             stiffness=density * size * arrival / (time_step * depth),
             firmness=FIRMNESS / size,
             depth=depth,
-            sheet_thickness=SHEET_SKIN * size,
+            sheet_thickness=sheet_thickness(size),
             push_out_speed=PUSH_OUT * size,
             creep=CREEP * size,
         )

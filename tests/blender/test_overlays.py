@@ -12,10 +12,12 @@ from mathutils import Matrix
 from sinew.blender_addon import overlay_legend, overlays
 from sinew.blender_addon.bridge import overlay_colliders
 from sinew.blender_addon.bridge import overlay_marks as marks
+from sinew.blender_addon.bridge.job_in import make_job
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
 from sinew.blender_addon.bridge.overlay_colliders import collider_lines
 from sinew.blender_addon.bridge.overlay_out import Painter, View, marks_batch, tets_batch
 from sinew.blender_addon.bridge.overlay_tets import ShownTets, Slice, newest_store, read_tets
+from sinew.core.contact.penalty import ContactNumbers
 from sinew.core.mesh.embedding import Embedding
 from sinew.core.simulation.kept_materials import received
 
@@ -169,9 +171,9 @@ def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
     assert len(ground) == 4 * (marks.GRID + 1) and np.ptp(ground[:, 2]) == 0.0
 
 
-def lines_of(collider, obj, distance=0.0):
+def lines_of(collider, obj, distance=0.0, least=0.0):
     bpy.context.view_layer.update()
-    return collider_lines(collider, obj, distance, bpy.context.evaluated_depsgraph_get())
+    return collider_lines(collider, obj, distance, least, bpy.context.evaluated_depsgraph_get())
 
 
 def cube_in(collection, **given):
@@ -246,8 +248,35 @@ def test_a_sheet_is_outlined_on_both_sides_and_what_is_flat_not_at_all(saved_bod
     collection.objects.link(plane)
     lines = lines_of(plane, saved_body, 0.25)
     assert sorted(set(lines.outline[:, 2].tolist())) == [-0.25, 0.25] and len(lines.outline) == 2 * len(lines.edges)
+    assert np.allclose(np.abs(lines_of(plane, saved_body, 0.1, 0.3).outline[:, 2]), 0.3, atol=1e-6)
+    assert np.abs(lines_of(cube_in(collection), saved_body, 0.1, 0.3).outline).max() == pytest.approx(1.1, abs=1e-4)
     plane.scale.x = 0.0
     assert [len(points) for points in lines_of(plane, saved_body, 0.25)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_the_least_distance_from_sheets_is_the_solvers(saved_body, collection, monkeypatch, unit):
+    """Of the body as it is simulated, also where nothing is computed yet."""
+    bpy.ops.mesh.primitive_plane_add(size=0.5)
+    collection.objects.link(bpy.context.object)
+    plane, made = bpy.context.object, []
+    bpy.context.scene.unit_settings.scale_length = unit
+    bpy.context.view_layer.objects.active = saved_body
+    saved_body.sinew.collisions.thickness = 1e-4
+    monkeypatch.setattr(overlays, "collider_lines", lambda *given: made.append(given) or collider_lines(*given))
+    monkeypatch.setattr(overlays, "marks_batch", lambda kind, points: None)
+    kept = overlays.MarksOf(saved_body.session_uid)
+    for scale in (2.0, 3.0):
+        saved_body.scale.x = scale
+        bpy.context.view_layer.update()
+        kept.forget(set(), {saved_body.session_uid}, False)
+        kept.collider(plane, saved_body, bpy.context)
+        size = make_job(saved_body, bpy.context).surface.size
+        numbers = ContactNumbers.fitting(1000.0, size, 9.81, 1.0 / 24.0)
+        assert made[-1][3] * unit == pytest.approx(numbers.sheet_thickness, rel=1e-6) and size == pytest.approx(
+            scale * unit
+        )
+        assert np.abs(collider_lines(*made[-1]).outline[:, 2]).min() == pytest.approx(made[-1][3], rel=1e-5)
 
 
 def test_lines_are_made_anew_after_what_changes_them_alone(saved_body, collection, monkeypatch):
@@ -275,7 +304,7 @@ def test_lines_are_made_anew_after_what_changes_them_alone(saved_body, collectio
     kept.forget({cube.session_uid}, set(), False)
     assert draw() == 4
     cube.scale = (1e-4, 1e-4, 1e-4)
-    assert draw() == 5 and len(made[-1]) == 4 and len(collider_lines(*made[-1]).edges) == 24
+    assert draw() == 5 and len(made[-1]) == 5 and len(collider_lines(*made[-1]).edges) == 24
     cube.scale.z = 2e-4
     assert draw() == 6
 

@@ -11,7 +11,7 @@ from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge.job_in import job_steps, make_job
 from sinew.core.errors import MeshError
 
-from .live_driver import drain_until, playing
+from .live_driver import drain_until
 from .scenes import CUBE, keyed
 
 
@@ -55,9 +55,9 @@ def _in_a_window(**more):
 @pytest.fixture
 def session(fake_child, by_hand):
     """The body is played with, at a frame of its own, hidden."""
-    session = playing(fake_child)
-    session.state.pause()
-    drain_until(lambda: not session.state.out and not session.state.fresh)
+    session = live.start(fake_child, bpy.context)
+    session.state.step()
+    drain_until(lambda: session.state.frame == 2 and not session.state.fresh)
     assert fake_child.hide_get() and bpy.context.scene.frame_current == session.state.frame == 2
     yield session
     live.stop()
