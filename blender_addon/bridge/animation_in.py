@@ -39,6 +39,16 @@ class Moment:
         return transform(self.matrix, vertex_positions(self.mesh)[vertices])
 
 
+def stretch_of_time(scene: Any) -> float:
+    """How far keys of neighbouring frames of the scene are apart: 1 but with time remapping."""
+    return float(np.float32(scene.render.frame_map_old) / np.float32(scene.render.frame_map_new))
+
+
+def key_times(scene: Any, frames: Any) -> np.ndarray:
+    """Where keys for frames of the scene lie, (f,) float32: time remapping stretches everything that is animated."""
+    return (np.asarray(frames, dtype=np.float64) * stretch_of_time(scene)).astype(np.float32)
+
+
 class Sampler(Protocol):
     """Gathers one thing over the frames."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 
+from .animation_in import stretch_of_time
 from .stack import CACHE_FILE, own_caches
 
 
@@ -20,14 +21,16 @@ def cache_path(folder: Path) -> Path:
     return folder / CACHE_FILE
 
 
-def add_cache(obj: Any, below: int, path: Path, first_frame: int) -> None:
-    """Let ``obj`` follow a PC2 file, in its own coordinates, after its first ``below`` modifiers."""
+def add_cache(obj: Any, scene: Any, below: int, path: Path, first_frame: int) -> None:
+    """Let ``obj`` follow a PC2 file from a frame of the scene on, in its own coordinates, after its first ``below``
+    modifiers.
+    """
     cache = obj.modifiers.new("Bake", "MESH_CACHE")
     cache.cache_format, cache.filepath = "PC2", kept_path(path)
     cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # axes as they are
     cache.deform_mode, cache.interpolation = "OVERWRITE", "LINEAR"
     cache.play_mode, cache.time_mode = "SCENE", "FRAME"
-    cache.frame_start, cache.frame_scale = first_frame, 1.0
+    cache.frame_start, cache.frame_scale = first_frame, 1.0 / stretch_of_time(scene)
     cache.show_expanded = False
     obj.modifiers.move(obj.modifiers.find(cache.name), below)  # one that is pinned to the end comes after it
 

@@ -7,7 +7,7 @@ or particles): one collider for its mesh, one for all instances of each object.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -95,7 +95,8 @@ def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
         yield
     finally:
         for obj in hidden:
-            obj.hide_set(True, view_layer=view_layer)
+            with suppress(ReferenceError):  # deleted meanwhile
+                obj.hide_set(True, view_layer=view_layer)
 
 
 @dataclass

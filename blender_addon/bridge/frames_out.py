@@ -39,7 +39,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
         rest = _own_positions(target.data)
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
-    write_keys(target, frames, local, rest)
+    write_keys(target, context.scene, frames, local, rest)
     _note_carrier(obj, target, "KEYS")
     return target
 
@@ -53,7 +53,7 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
         target.data.update()
     shown = handles.frames >= job.first_shown
     handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
-    obj.sinew.bake.nodes = write_handles(target, handles)
+    obj.sinew.bake.nodes = write_handles(target, context.scene, handles)
     _note_carrier(obj, target, "NODES")
     return target
 
@@ -74,7 +74,7 @@ def apply_cache(
     # A modifier that makes vertices may make others in a render: there the shape at the place is applied for good.
     alike = all(m.show_render == m.show_viewport for m in list(obj.modifiers)[: place.below])
     target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
-    add_cache(target, place_of(obj).below if target == obj else 0, cache_path(folder), frames[0])
+    add_cache(target, context.scene, place_of(obj).below if target == obj else 0, cache_path(folder), frames[0])
     _note_carrier(obj, target, "CACHE")
     return target
 

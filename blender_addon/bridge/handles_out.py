@@ -16,8 +16,8 @@ from .handle_nodes import ATTRIBUTE, handle_group, handles_of
 from .shape_keys import drop_action, write_keys
 
 
-def write_handles(obj: Any, found: Handles) -> Any:
-    """Let handles move ``obj``, before all its modifiers; the node group that does."""
+def write_handles(obj: Any, scene: Any, found: Handles) -> Any:
+    """Let handles move ``obj`` in a scene, before all its modifiers; the node group that does."""
     mesh = obj.data
     drop_weights(mesh)
     for k, column in enumerate(found.weights.T, 1):
@@ -25,7 +25,7 @@ def write_handles(obj: Any, found: Handles) -> Any:
         mesh.attributes.new(f"{ATTRIBUTE}{k}", "FLOAT", "POINT").data.foreach_set("value", np.ascontiguousarray(column))
     handles = bpy.data.objects.new(f"{obj.name} Handles", bpy.data.meshes.new(f"{obj.name} Handles"))
     handles.data.vertices.add(found.handles[0].size // 3)
-    write_keys(handles, found.frames.tolist(), [frame.reshape(-1, 3) for frame in found.handles])
+    write_keys(handles, scene, found.frames.tolist(), [frame.reshape(-1, 3) for frame in found.handles])
     numbers = tuple(found.centre.tolist()), float(found.size[0])
     group = handle_group(f"{obj.name} Bake", handles, found.weights.shape[1], *numbers)
     modifier = obj.modifiers.new("Bake", "NODES")

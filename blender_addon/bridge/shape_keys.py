@@ -12,13 +12,15 @@ from typing import Any
 import bpy
 import numpy as np
 
+from .animation_in import key_times
+
 LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
 
 
 def write_keys(
-    obj: Any, frames: Sequence[int], positions: Sequence[np.ndarray], rest: np.ndarray | None = None
+    obj: Any, scene: Any, frames: Sequence[int], positions: Sequence[np.ndarray], rest: np.ndarray | None = None
 ) -> None:
-    """One absolute key a frame on an object without keys.
+    """One absolute key a frame of the scene on an object without keys.
 
     The first key is the one that Edit Mode takes for the mesh itself: where that is none of the frames, give it as
     ``rest`` (n,3).
@@ -33,22 +35,22 @@ def write_keys(
         blocks.append(block)
     keys = obj.data.shape_keys
     keys.use_relative = False
-    _key_eval_time(keys, frames, [block.frame for block in blocks])
+    _key_eval_time(keys, key_times(scene, frames), [block.frame for block in blocks])
     obj.active_shape_key_index = 0
     obj.data.update()
 
 
-def _key_eval_time(keys: Any, frames: Sequence[int], values: Sequence[float]) -> None:
+def _key_eval_time(keys: Any, times: np.ndarray, values: Sequence[float]) -> None:
     # An action of its own: since 4.4 Blender would otherwise put the curve into the object's action.
     animation = keys.animation_data_create()
     animation.action = bpy.data.actions.new(f"{keys.user.name} Bake")
     keys.eval_time = values[0]
-    keys.keyframe_insert("eval_time", frame=frames[0])
+    keys.keyframe_insert("eval_time", frame=float(times[0]))
     curve = _eval_time_curve(animation)
     points = curve.keyframe_points
-    points.add(len(frames) - len(points))
-    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
-    points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.int32))
+    points.add(len(times) - len(points))
+    points.foreach_set("co", np.column_stack([times, values]).astype(np.float32).ravel())
+    points.foreach_set("interpolation", np.full(len(times), LINEAR, dtype=np.int32))
     curve.extrapolation = "CONSTANT"
     curve.update()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,15 +99,18 @@ def cut_after(obj: Any, place: Place) -> Iterator[None]:
     object is not hidden.
     """
     own = [m for m in list(obj.modifiers)[: place.below] if is_own_cache(m)]
-    later = [(m, m.show_viewport) for m in [*own, *later_modifiers(obj, place)]]
+    later = [(m.name, m.show_viewport) for m in [*own, *later_modifiers(obj, place)]]
     try:
-        for modifier, _ in later:
-            modifier.show_viewport = False
+        for name, _ in later:
+            obj.modifiers[name].show_viewport = False
         with shown(obj):
             yield
     finally:
-        for modifier, was_on in later:
-            modifier.show_viewport = was_on
+        # Deleted meanwhile, in another window, an object says so; a modifier would not, and so is named.
+        with suppress(ReferenceError):
+            for name, was_on in later:
+                if (modifier := obj.modifiers.get(name)) is not None:
+                    modifier.show_viewport = was_on
 
 
 @contextmanager
@@ -123,4 +126,5 @@ def shown(*objects: Any) -> Iterator[None]:
         yield
     finally:
         for block, hidden in before:
-            block.hide_viewport = hidden
+            with suppress(ReferenceError):
+                block.hide_viewport = hidden

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.simulation.surroundings import Spring
 from ..mirror import clean
+from .animation_in import key_times
 from .list_animation import curves_of, follow_items
 from .mesh_in import unit_scale
 
@@ -63,11 +64,11 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
         item.name = item.take = name
         item.vertex_group, item.end = group.name, "OBJECT"
         item.target = _empty(f"{obj.name} {name}", obj, scene, size)
-        frames = np.arange(first, first + len(spring.stiffness))
+        times = key_times(scene, np.arange(first, first + len(spring.stiffness)))
         places = spring.targets[:, 0] / unit_scale(scene)
-        _key(item.target, "location", frames, places)
+        _key(item.target, "location", times, places)
         index = len(obj.sinew.springs) - 1
-        _key(obj, f"sinew.springs[{index}].strength", frames, spring.stiffness[:, None])
+        _key(obj, f"sinew.springs[{index}].strength", times, spring.stiffness[:, None])
         item.strength = spring.stiffness[0]
     obj.sinew.active_spring = max(0, len(obj.sinew.springs) - 1)
 
@@ -116,15 +117,15 @@ def _drop_empty(empty: Any) -> None:
         bpy.data.actions.remove(action)
 
 
-def _key(owner: Any, path: str, frames: np.ndarray, values: np.ndarray) -> None:
-    """Key a property of c channels at frames (f,) with values (f,c): straight from key to key."""
-    owner.keyframe_insert(path, frame=float(frames[0]))
+def _key(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
+    """Key a property of c channels at times (f,) with values (f,c): straight from key to key."""
+    owner.keyframe_insert(path, frame=float(times[0]))
     own = [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
     for curve in own:
         points = curve.keyframe_points
-        points.add(len(frames) - len(points))
-        co = np.column_stack([frames, values[:, curve.array_index]])
+        points.add(len(times) - len(points))
+        co = np.column_stack([times, values[:, curve.array_index]])
         points.foreach_set("co", co.astype(np.float32).ravel())
-        points.foreach_set("interpolation", np.full(len(frames), LINEAR, dtype=np.int32))
+        points.foreach_set("interpolation", np.full(len(times), LINEAR, dtype=np.int32))
         curve.extrapolation = "CONSTANT"
         curve.update()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon import baking
 from sinew.blender_addon.bridge.frames_out import apply_frames, remove_result
 from sinew.blender_addon.bridge.job_in import make_job
 from sinew.blender_addon.bridge.shape_keys import write_keys
 from sinew.blender_addon.bridge.stack import place_of
 from sinew.core.errors import MeshError
+
+from .scenes import keyed
 
 
 def put(obj, seed=0):
@@ -47,11 +50,33 @@ def test_a_moving_scaled_object_shows_world_positions(body, evaluated):
         assert np.abs(evaluated(body, frame) * 0.5 - world[frame]).max() < 1e-5
 
 
+@pytest.mark.parametrize("old, new", [(100, 200), (100, 50), (100, 150)])
+@pytest.mark.parametrize("kind", ["KEYS", "CACHE", "NODES"])
+def test_results_stretch_with_the_scenes_time(body, saved, evaluated, kind, old, new):
+    """Time remapping stretches whatever is animated: what is seen at a frame is what was simulated for it."""
+    keyed(body, "rotation_euler", (1, (0.0, 0.0, 0.0)), (4, (0.0, 0.0, 1.0)))
+    body.sinew.result, body.sinew.result_modes = kind, 12
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new = old, new
+    body.sinew.frame_start, body.sinew.frame_end = -2, 5
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    store = baking.open_store(body)
+    assert np.abs(store.read(5) - store.read(-2)).max() > 0.1
+    for frame in store.frames():
+        assert np.abs(evaluated(body, frame) - store.read(frame)).max() < (1e-5 if kind != "NODES" else 1e-4), frame
+
+    def own(frame):
+        world = evaluated(body, frame)  # the object stands at that frame from here on
+        return world @ np.array(body.matrix_world)[:3, :3]
+
+    assert np.abs(own(2.5) - 0.5 * (own(2) + own(3))).max() < 1e-5, "straight between frames"
+
+
 def test_thousands_of_keys_do_not_drift(add_mesh, evaluated):
     triangle = add_mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     frames = list(range(1, 3001))
     positions = [np.full((3, 3), np.float32(np.sin(f))) for f in frames]
-    write_keys(triangle, frames, positions)
+    write_keys(triangle, bpy.context.scene, frames, positions)
     for frame in (1, 2, 1500, 2900, 3000):
         assert np.abs(evaluated(triangle, frame) - positions[frame - 1]).max() < 1e-4
     half = evaluated(triangle, 2900.5)

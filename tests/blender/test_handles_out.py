@@ -299,7 +299,9 @@ def test_a_large_bake_stays_small(add_mesh, tmp_path):
     weights, moved = random.uniform(-1.0, 1.0, (n, 20)), random.uniform(-1.0, 1.0, (240, 21, 4, 3))
     numbers = np.zeros(3, np.float32), np.ones(1, np.float32), np.zeros((240, 2))
     frames = np.arange(1, 241, dtype=np.int32)
-    write_handles(obj, Handles(frames, weights.astype(np.float32), moved.astype(np.float32), *numbers))
+    write_handles(
+        obj, bpy.context.scene, Handles(frames, weights.astype(np.float32), moved.astype(np.float32), *numbers)
+    )
     assert size(False) - empty < 10.0, "MB"
     assert size(False) - before < 5.0, "MB; shape keys take 144"
     assert size(True) < 6.0, "MB"
@@ -334,9 +336,9 @@ def test_motion_blur_is_that_of_shape_keys(add_mesh, tmp_path):
     for kind in ("nodes", "keys"):
         plate = add_mesh(corners, [(0, 1, 2, 3)])
         if kind == "nodes":
-            write_handles(plate, still)
+            write_handles(plate, bpy.context.scene, still)
         else:
-            write_keys(plate, frames.tolist(), [corners + handle[0, 3] for handle in moved])
+            write_keys(plate, bpy.context.scene, frames.tolist(), [corners + handle[0, 3] for handle in moved])
         rows.append(middle_row(tmp_path / f"{kind}.png"))
         bpy.data.objects.remove(plate)
     blurred = (rows[0] > 0.1 * rows[0].max()) & (rows[0] < 0.9 * rows[0].max())

@@ -178,6 +178,18 @@ def test_what_another_body_is_tied_to_stays(soft_body):
     assert not soft_body.sinew.springs and "Body Grab 11" in bpy.data.objects and "Body Grab" not in bpy.data.objects
 
 
+def test_springs_of_a_take_stretch_with_the_scenes_time(soft_body):
+    render, rest = bpy.context.scene.render, np.zeros((12, 3))
+    render.frame_map_old, render.frame_map_new = 100, 150
+    asked = [[], *([Grab(11, np.array([0.1 * k, 0.2, 0.3]), 100.0 * k)] for k in (1, 2, 4))]
+    given = take_springs(asked, rest)
+    take_out.put_take(soft_body, bpy.context.scene, given, 1, 1.0)
+    (read,) = live.job_in.make_job(soft_body, bpy.context).springs
+    moved = read.targets[:, 0] - read.targets[0, 0]
+    assert np.allclose(moved, given[0].targets[:, 0] - given[0].targets[0, 0], atol=1e-6)
+    assert np.allclose(read.stiffness, given[0].stiffness, rtol=1e-5)
+
+
 def curve_paths(obj) -> list[str]:
     """Of an object's own F-curves."""
     return [curve.data_path for curves in list_animation.curves_of(obj) for curve in curves]

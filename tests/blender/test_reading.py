@@ -170,6 +170,25 @@ def test_the_scene_is_put_back_before_it_is_saved_or_undone(by_hand, scene, body
     assert reading.current() is None and "not read to its end" in body.sinew.bake.message
 
 
+def test_what_is_deleted_in_another_window_while_it_is_read_ends_that(by_hand, scene, body):
+    """A modifier that is gone must not be touched: Blender has freed it, and would crash."""
+    before = state(scene, body)[:2]
+    begin(body, [])
+    reading.go_on()
+    for _ in range(3):
+        body.modifiers.remove(body.modifiers[0])
+        body.modifiers.new("Another", "SUBSURF").show_viewport = False
+    reading.stop()
+    assert (scene.frame_current, scene.frame_subframe) == before and not body.modifiers[0].show_viewport
+    begin(body, [])
+    reading.go_on()
+    bpy.data.objects.remove(body)
+    with pytest.raises(MeshError, match="Something was deleted"):
+        reading.go_on()
+    assert reading.current() is None and (scene.frame_current, scene.frame_subframe) == before
+    assert bpy.data.objects["Cube"].hide_viewport and bpy.data.collections[0].hide_viewport
+
+
 def test_a_queue_waits_for_what_is_read(by_hand, scene, body, monkeypatch):
     started = []
     monkeypatch.setattr(bpy.app.timers, "register", lambda *a, **k: None)
