@@ -120,7 +120,7 @@ def is_elsewhere(obj: Any) -> bool:
     folder = job_in.recorded_folder(obj)
     if folder is None or not bpy.data.filepath or not folder.is_dir():
         return False
-    return folder.parent != Path(os.path.normpath(job_in.default_folder(obj).parent))
+    return folder.parent != Path(os.path.normpath(job_in.home_folder()))
 
 
 def bring_frames(obj: Any) -> None:

@@ -19,7 +19,7 @@ import bpy
 from ...core.errors import StoreError
 from ...core.simulation.store_lock import locked
 from .cache_out import cache_path, kept_path
-from .job_in import COMPARE, LIVE, default_folder, folder_name, recorded_folder, writable
+from .job_in import COMPARE, LIVE, default_folder, folder_name, home_folder, recorded_folder, writable
 from .stack import own_caches
 
 
@@ -40,9 +40,9 @@ def folder_to_write(obj: Any) -> Path:
     """
     recorded, folder = recorded_folder(obj), default_folder(obj)
     if recorded is not None and is_own(obj):
-        if recorded.parent == Path(os.path.normpath(folder.parent)):
+        if recorded.parent == _home():
             return writable(recorded)
-        if _is_of_an_earlier_name(recorded, folder):
+        if _is_of_an_earlier_name(recorded):
             _take_over(obj, recorded, folder)
     return writable(folder)
 
@@ -79,9 +79,13 @@ def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
         return None
 
 
-def _is_of_an_earlier_name(recorded: Path, folder: Path) -> bool:
+def _home() -> Path:
+    return Path(os.path.normpath(home_folder()))
+
+
+def _is_of_an_earlier_name(recorded: Path) -> bool:
     """Whether a folder is one that the .blend beside has left behind with another name, outside of Blender."""
-    home = Path(os.path.normpath(folder.parent))
+    home = _home()
     return recorded.is_dir() and recorded.parent != home and recorded.parent.parent == home.parent
 
 
@@ -145,7 +149,7 @@ def make_own(obj: Any) -> bool:
     recorded = recorded_folder(obj)
     if not is_own(obj):
         copy_to_own(obj)
-    elif bpy.data.filepath and _is_of_an_earlier_name(recorded, default_folder(obj)):
+    elif bpy.data.filepath and _is_of_an_earlier_name(recorded):
         _take_over(obj, recorded, default_folder(obj))
     return recorded_folder(obj) != recorded
 

@@ -168,19 +168,24 @@ def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:
         )
 
 
-def default_folder(obj: Any) -> Path:
-    """Folder of the object's frames beside the .blend; StoreError when the .blend has never been saved."""
+def home_folder() -> Path:
+    """Folder of the frames of all objects, beside the .blend; StoreError when that has never been saved."""
     blend = bpy.data.filepath
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
     # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
-    home = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
-    path, name = Path(bpy.path.abspath("//")) / "sinew_cache" / home, folder_name(obj.name)
-    folder, k = path / name, 2
+    name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
+    return Path(bpy.path.abspath("//")) / "sinew_cache" / name
+
+
+def default_folder(obj: Any) -> Path:
+    """Folder of the object's frames in :func:`home_folder`."""
+    home, name = home_folder(), folder_name(obj.name)
+    folder, k = home / name, 2
     # An object that was renamed keeps its folder: a new one of the old name gets another.
     taken = [recorded_folder(other) for other in bpy.data.objects if other.sinew.bake.folder and other != obj]
     while folder in taken:
-        folder, k = path / f"{name}-{k}", k + 1
+        folder, k = home / f"{name}-{k}", k + 1
     return folder
 
 
