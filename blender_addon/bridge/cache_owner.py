@@ -1,8 +1,8 @@
 """Whose a folder of baked frames is: one object's of one .blend. What is another's is read and never written.
 
 A duplicate, an appended copy and a file saved under another name begin with the folder of their origin; they get one of
-their own when something is to be written. What lies under an
-earlier name of the .blend, which was renamed outside of Blender, moves then.
+their own when something is to be written. What lies under an earlier name of the .blend, which was renamed outside of
+Blender, moves then.
 """
 
 from __future__ import annotations

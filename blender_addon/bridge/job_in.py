@@ -205,7 +205,7 @@ def live_path(obj: Any) -> Path:
 
 def unsaved_live_path(obj: Any) -> Path:
     """That folder while the .blend is not saved: Blender deletes it when it quits."""
-    return Path(bpy.app.tempdir) / "sinew_cache" / f"{folder_name(obj.name)}-live"
+    return Path(bpy.app.tempdir) / "sinew_cache" / f"{folder_name(obj.name)}{LIVE}"
 
 
 def live_folder(obj: Any) -> Path:
