@@ -30,6 +30,7 @@ def rendered(gui, scene, name, render):
     gui.record(f"{name}: frames asked for", 0)
     for _ in range(200):
         yield from gui.move(*gui.centre())  # Blender's operators end with an event
+        yield 0.05
         pictures = sorted(gui.session.glob(f"{name}-*.png"))
         if len(pictures) == FRAMES and not bpy.app.is_job_running("RENDER") and not len(gui.window.modal_operators):
             break
