@@ -44,7 +44,7 @@ class CubatureElastic(ElasticDensity):
 
     def _times(self, U: np.ndarray, rest: float) -> np.ndarray:
         F = np.empty((len(self.weights), 3, 3))
-        _stretch(self.G, np.ascontiguousarray(U.T), rest, F)
+        _gradients(self.G, np.ascontiguousarray(U.T), rest, F)
         return F
 
     def deformation(self, U: np.ndarray, near: Deformation | None = None) -> Deformation:
@@ -59,7 +59,7 @@ class CubatureElastic(ElasticDensity):
 
 
 @summing_kernel
-def _stretch(G, U, rest, F):
+def _gradients(G, U, rest, F):
     """``rest I + U G_c^T`` of each point, with U (3,r)."""
     x, y, z = U[0], U[1], U[2]
     for c in range(len(F)):
