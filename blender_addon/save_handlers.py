@@ -60,7 +60,7 @@ def put_back(*_: Any) -> None:
 @bpy.app.handlers.persistent
 def after_load(*_: Any) -> None:
     """A handler of ``load_post``: what the file names is beside it, wherever it has come to; or, without its frames, it
-    names those where it was before.
+    names, and plays, those where it was before.
     """
     here = bpy.path.abspath("//") if bpy.data.filepath else ""
     for obj in _local() if here else ():
@@ -70,7 +70,7 @@ def after_load(*_: Any) -> None:
         if recorded_folder(obj).is_dir():
             continue
         if before.is_dir():
-            note_folder(obj, before)
+            point_to(obj, before)
         elif default_folder(obj).is_dir():  # moved there after the file was renamed, which was not saved then
             point_to(obj, default_folder(obj))
 

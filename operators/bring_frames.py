@@ -1,4 +1,4 @@
-"""Copy the frames of a bake that lie with another .blend or object to a folder of this one's own."""
+"""Have the frames of a bake that lie with another .blend or object, or where this .blend was, in its own folder."""
 
 import bpy
 
@@ -11,8 +11,8 @@ class SINEW_OT_bring_frames(bpy.types.Operator):
     bl_idname = "sinew.bring_frames"
     bl_label = "Bring Frames"
     bl_description = (
-        "Copy the baked frames to a folder beside this .blend, which needs the other file no more then. A bake, Resume "
-        "and Convert Result do so by themselves"
+        "Have the baked frames in a folder beside this .blend: copied where another file or object has them, too, else "
+        "moved. A bake, Resume and Convert Result do so by themselves"
     )
     bl_options = {"UNDO"}
 

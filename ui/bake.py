@@ -114,7 +114,7 @@ def _draw_record(layout, obj, context):
         size = f" ({record.size})" if record.size else ""
         wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")
         if baking.is_elsewhere(obj):
-            wrapped(layout, "The frames lie with another file.", context, "INFO")
+            wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
             layout.operator("sinew.bring_frames", icon="IMPORT")
     elif not baking.has_frames(obj):
         words = f"Will take about {baking.expected_words(obj, context.scene)} on disk"

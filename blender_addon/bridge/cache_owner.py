@@ -1,13 +1,14 @@
 """Whose a folder of baked frames is: one object's of one .blend. What is another's is read and never written.
 
 A duplicate, an appended copy and a file saved under another name begin with the folder of their origin; they get one of
-their own when something is to be written. What lies under an earlier name of the .blend, which was renamed outside of
+their own when something is to be written. What lies where the .blend was before, which was renamed or moved outside of
 Blender, moves then.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 from functools import lru_cache
@@ -17,9 +18,10 @@ from typing import Any
 import bpy
 
 from ...core.errors import StoreError
+from ...core.simulation.frame_store import FrameStore
 from ...core.simulation.store_lock import locked
 from .cache_out import cache_path, kept_path
-from .job_in import COMPARE, LIVE, default_folder, folder_name, home_folder, recorded_folder, writable
+from .job_in import CACHE, COMPARE, LIVE, default_folder, folder_name, home_folder, recorded_folder, writable
 from .stack import own_caches
 
 
@@ -42,7 +44,7 @@ def folder_to_write(obj: Any) -> Path:
     if recorded is not None and is_own(obj):
         if recorded.parent == _home():
             return writable(recorded)
-        if _is_of_an_earlier_name(recorded):
+        if _is_left_behind(recorded):
             _take_over(obj, recorded, folder)
     return writable(folder)
 
@@ -83,27 +85,23 @@ def _home() -> Path:
     return Path(os.path.normpath(home_folder()))
 
 
-def _is_of_an_earlier_name(recorded: Path) -> bool:
-    """Whether a folder is one that the .blend beside has left behind with another name, outside of Blender."""
-    home = _home()
-    return recorded.is_dir() and recorded.parent != home and recorded.parent.parent == home.parent
+def _is_left_behind(recorded: Path) -> bool:
+    """Whether a folder that is nobody else's holds frames where the .blend was before, or under the name that it had,
+    until it was moved or renamed outside of Blender. A record may be a stranger's, so nothing but frames is ever meant.
+    """
+    return recorded.parent != _home() and recorded.parent.parent.name == CACHE and FrameStore(recorded).exists()
 
 
 def _take_over(obj: Any, recorded: Path, folder: Path) -> None:
-    """Move frames of an earlier name of the .blend, and what lies beside them, to where its name is; StoreError when
-    that fails.
-    """
+    """Move frames that were left behind, and what lies beside them, to the .blend; StoreError when that fails."""
     try:
         with locked(recorded):
             pass  # nobody writes to them
         folder.parent.mkdir(parents=True, exist_ok=True)
         for ending in ("", LIVE, COMPARE):
             source, target = (path.with_name(f"{path.name}{ending}") for path in (recorded, folder))
-            if not source.is_dir():
-                continue
-            if target.exists():  # of an object, or a file, that had this name before
-                shutil.rmtree(target)
-            source.rename(target)
+            if source.is_dir():
+                _move(source, target)
     except OSError as error:
         raise StoreError(
             f"The frames in {recorded} cannot be moved to {folder} ({error.strerror or error}).",
@@ -113,10 +111,37 @@ def _take_over(obj: Any, recorded: Path, folder: Path) -> None:
     point_to(obj, folder)
 
 
+def _move(source: Path, target: Path) -> None:
+    """Move a folder, in place of one that an object or file had that was called so before."""
+    try:
+        if target.exists():
+            shutil.rmtree(target)
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # another disk
+            raise
+        _copy(source, target)
+        shutil.rmtree(source)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder, in place of one of that name; nothing half copied is left."""
+    part = target.with_name(f"{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        shutil.copytree(source, part)
+        if target.exists():
+            shutil.rmtree(target)
+        part.rename(target)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
 def delete_empty(folder: Path) -> None:
     """Take away an empty folder ``sinew_cache/NAME/OBJECT``, and those above it that are empty then."""
     home = folder.parent
-    if home.parent.name != "sinew_cache":
+    if home.parent.name != CACHE:
         return
     for place in (folder, home, home.parent):
         with contextlib.suppress(OSError):  # not empty, not there, or not ours to delete: it stays
@@ -126,15 +151,9 @@ def delete_empty(folder: Path) -> None:
 def copy_to_own(obj: Any) -> None:
     """Copy the recorded frames of ``obj`` to a folder of its own, which is recorded; StoreError when that fails."""
     source, folder = recorded_folder(obj), default_folder(obj)
-    part = folder.with_name(f"{folder.name}.part")
     try:
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(source, part)
-        if folder.exists():  # of an object, or a file, that had this name before
-            shutil.rmtree(folder)
-        part.rename(folder)
+        _copy(source, folder)
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise StoreError(
             f"The frames in {source} cannot be copied to {folder} ({error.strerror or error}).",
             "Free disk space, or save the .blend where you may write.",
@@ -149,7 +168,7 @@ def make_own(obj: Any) -> bool:
     recorded = recorded_folder(obj)
     if not is_own(obj):
         copy_to_own(obj)
-    elif bpy.data.filepath and _is_of_an_earlier_name(recorded):
+    elif bpy.data.filepath and _is_left_behind(recorded):
         _take_over(obj, recorded, default_folder(obj))
     return recorded_folder(obj) != recorded
 

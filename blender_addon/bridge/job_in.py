@@ -32,6 +32,8 @@ from .springs_in import spring_samplers, spring_targets
 from .stack import Place, check_place, cut_after, place_of, shown
 from .stiffness_in import StiffnessSampler
 
+CACHE = "sinew_cache"
+"""Folder beside a .blend that holds all frames of its objects."""
 LIVE, COMPARE = "-live", "-compare"
 """What the folders beside that of the frames end in: of live mode, of the bake that is compared."""
 
@@ -175,7 +177,7 @@ def home_folder() -> Path:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
     # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
     name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
-    return Path(bpy.path.abspath("//")) / "sinew_cache" / name
+    return Path(bpy.path.abspath("//")) / CACHE / name
 
 
 def default_folder(obj: Any) -> Path:
@@ -205,7 +207,7 @@ def live_path(obj: Any) -> Path:
 
 def unsaved_live_path(obj: Any) -> Path:
     """That folder while the .blend is not saved: Blender deletes it when it quits."""
-    return Path(bpy.app.tempdir) / "sinew_cache" / f"{folder_name(obj.name)}{LIVE}"
+    return Path(bpy.app.tempdir) / CACHE / f"{folder_name(obj.name)}{LIVE}"
 
 
 def live_folder(obj: Any) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from pathlib import Path
 
@@ -167,23 +168,79 @@ def test_frames_that_cannot_be_moved_say_so(half_baked, saved, evaluated, monkey
     assert bpy.ops.sinew.bake() == {"FINISHED"} and not first.exists()
 
 
-@pytest.mark.parametrize("how", ["moved", "copied", "all of it copied"])
-def test_a_file_that_came_elsewhere_finds_its_frames(half_baked, saved, evaluated, how):
-    """Beside it, or else where they were."""
-    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
-    elsewhere, before = saved.parent / "elsewhere", content(first)
+def came_elsewhere(path: Path, how: str):
+    """The file in another folder, opened there; its body."""
+    elsewhere = path.parent / "elsewhere"
     elsewhere.mkdir()
-    shutil.copy(saved, elsewhere)
+    shutil.copy(path, elsewhere)
     if how == "moved":
-        saved.unlink()
+        path.unlink()
     if how == "all of it copied":
-        shutil.copytree(saved.parent / "sinew_cache", elsewhere / "sinew_cache")
-    bpy.ops.wm.open_mainfile(filepath=str(elsewhere / saved.name))
-    body = bpy.data.objects["Body"]
+        shutil.copytree(path.parent / "sinew_cache", elsewhere / "sinew_cache")
+    bpy.ops.wm.open_mainfile(filepath=str(elsewhere / path.name))
+    return bpy.data.objects["Body"]
+
+
+@pytest.mark.parametrize("how", ["moved", "copied", "all of it copied"])
+@pytest.mark.parametrize("write", ["bake", "resume_bake", "bring_frames"])
+def test_a_file_that_came_elsewhere_finds_its_frames(half_baked, saved, evaluated, how, write):
+    """Beside it, or else where they were; from there they come along if no other file has them."""
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    before = content(first)
+    body = came_elsewhere(saved, how)
+    elsewhere = saved.parent / "elsewhere"
     assert recorded_folder(body) == (elsewhere / first.relative_to(saved.parent) if "all" in how else first)
-    assert bpy.ops.sinew.bake() == {"FINISHED"} and content(first) == before
+    assert np.array_equal(evaluated(body, 3), expected)
+    if how == "all of it copied" and write == "bring_frames":
+        assert not bpy.ops.sinew.bring_frames.poll()
+        return
+    assert getattr(bpy.ops.sinew, write)() == {"FINISHED"}
     own = recorded_folder(body)
     assert own.parent == elsewhere / "sinew_cache" / "scene" and np.array_equal(evaluated(body, 3), expected)
+    if how == "moved":
+        assert not (saved.parent / "sinew_cache").exists(), "none is left behind"
+    else:
+        assert content(first) == before
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_frames_move_to_another_disk(half_baked, saved, evaluated, monkeypatch, fails):
+    """There a rename is refused: they are copied, and deleted when the copy is whole."""
+    first, expected = recorded_folder(half_baked), evaluated(half_baked, 3)
+    before, rename = content(first), Path.rename
+    body = came_elsewhere(saved, "moved")
+
+    def refuse(self, target):
+        if self == first:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return rename(self, target)
+
+    def copy_a_part(source, target):
+        Path(target).mkdir()
+        shutil.copy(source / "job.npz", target)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", refuse)
+        if fails:
+            patch.setattr(shutil, "copytree", copy_a_part)
+            with pytest.raises(RuntimeError, match="cannot be moved to .*No space left"):
+                bpy.ops.sinew.bring_frames()
+            assert recorded_folder(body) == first and content(first) == before
+            assert not list((saved.parent / "elsewhere" / "sinew_cache").glob("*/*"))
+            return
+        assert bpy.ops.sinew.bring_frames() == {"FINISHED"} and not first.exists()
+    assert content(recorded_folder(body)) == before and np.array_equal(evaluated(body, 3), expected)
+
+
+def test_a_record_that_names_no_frames_moves_nothing(half_baked, saved):
+    """It may be a stranger's."""
+    treasure = saved.parent / "sinew_cache" / "other" / "treasure"
+    treasure.mkdir(parents=True)
+    (treasure / "frame_000001.npy").write_bytes(b"mine")
+    half_baked.sinew.bake.folder = str(treasure)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert content(treasure) == {"frame_000001.npy": b"mine"}
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["Shift+D", "Alt+D"])
