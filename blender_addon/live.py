@@ -181,7 +181,8 @@ def _end(reason: str) -> None:
     if session is None or session.run is not child.current() or not live_take.has_begun(session.state.take):
         stop(reason)
         return
-    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage)
+    # In Edit Mode, say, nothing more can be looked at.
+    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
     child.cut_off(partial(live_take.bring_in, take, reason))
     _leave(reason)
 
@@ -382,7 +383,8 @@ def _finish_take(session: Session, obj: Any) -> None:
     session.run.waits_for = background.in_the_way(obj)
     if session.run.waits_for:
         return
-    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage)
+    edits = session.edits.words(obj, session.stage.scene, stiffness=session.job.moduli is None)
+    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, edits)
     stop()
     live_take.apply(obj, take)
 

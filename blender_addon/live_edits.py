@@ -47,6 +47,12 @@ class Edits:
         now = _others(obj, scene)
         return [word for word, before in self._others.items() if before != now[word]]
 
+    def words(self, obj: Any, scene: Any, stiffness: bool) -> list[str]:
+        """Words for all that differs from what is played with; for stiffness where that is looked at, too."""
+        others = self.others(obj, scene)
+        differs = stiffness and "materials" not in others and _moduli(obj) != self._stiffness
+        return ["materials", *others] if differs else others
+
     def reason_to_end(self, obj: Any) -> str:
         """Why the body cannot be drawn any longer; "" while it can."""
         if len(obj.data.vertices) != self._vertices:

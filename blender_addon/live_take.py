@@ -14,8 +14,9 @@ from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from . import background, baking
 from . import job as child
-from .bridge import cache_owner, job_in
+from .bridge import cache_owner
 from .bridge.mesh_in import unit_scale
+from .bridge.springs_in import keyed_springs
 from .bridge.take_out import names_of_take, put_take
 from .live_scene import Stage
 from .live_state import Event
@@ -31,12 +32,14 @@ class Take:
     folder : of the store with the frames
     grabs : of each frame, those of the first not counting, as the child was asked
     stage : where it was recorded
+    edits : what was edited since playing began, as far as it is looked at: the take has none of it
     """
 
     job: Job
     folder: Path
     grabs: list[list[Event]]
     stage: Stage
+    edits: list[str]
 
 
 NOTHING_GRABBED = "Nothing was grabbed while recording: the take is a bake, and no springs come with it."
@@ -95,15 +98,13 @@ def put(obj: Any, context: Any, take: Take) -> int:
     job, size = take.job, take.job.surface.size / unit_scale(context.scene)
     springs = _springs(take, len(frames))
     put_take(obj, context.scene, springs, job.frame_start, size)
-    now = job_in.make_job(obj, context)
-    own = [spring for spring in now.springs if spring.name in names_of_take(obj)]
-    # What the take was simulated with, which edits made meanwhile are not part of.
+    own = keyed_springs(obj, context, names_of_take(obj), (job.frame_start, job.frame_end))
     folder = cache_owner.folder_to_write(obj)
     obj.sinew.bake.status = "FAILED"  # until all of it is there
     store = FrameStore.create(folder, replace(job, springs=(*job.springs, *own)))
     store.take_over(recorded)
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
-    obj.sinew.bake.stale = ", ".join(store.changes(now))
+    obj.sinew.bake.stale = ", ".join(take.edits)
     recorded.keep_until(None)
     if not springs:
         obj.sinew.live.message = f"{obj.sinew.live.message} {NOTHING_GRABBED}".strip()

@@ -93,6 +93,11 @@ def curves_of(owner: Any) -> Iterator[Any]:
             yield from _curves_of(action, slot)
 
 
+def curves_at(owner: Any, path: str) -> list[Any]:
+    """The F-curves that animate a data-block's property, those of its action first."""
+    return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
+
+
 def _inner_strips(strips: Any) -> Iterator[Any]:
     """The strips, and those within meta strips."""
     for strip in strips:

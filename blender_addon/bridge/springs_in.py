@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from ...core.errors import SpringError
 from ...core.simulation.surroundings import Spring
 from ..mirror import clean
-from .animation_in import Moment, Moved, Samples
+from .animation_in import Moment, Moved, Samples, at_frame, key_times
 from .fields_in import group_shares
-from .mesh_in import object_to_world, transform
-from .stack import Place
+from .list_animation import curves_at
+from .mesh_in import mesh_at_place, object_to_world, scaled, transform
+from .stack import Place, cut_after, place_of
 
 
 def spring_targets(obj: Any) -> list[Any]:
@@ -79,7 +81,7 @@ class SpringSampler:
 
     def take(self, moment: Moment) -> None:
         """One frame."""
-        self._stiffness.append(clean(self._object.sinew.springs[self._index].strength))
+        self._stiffness.append(clean(self._strength(moment)))
         if self._target is not None and not self._targets.at_frames:
             self._rest = moment.world(self._vertices)
             self._from_rest = self._inverse(self._matrix(moment), moment.frame)
@@ -100,6 +102,9 @@ class SpringSampler:
             return moment.world(self._vertices)
         return transform(self._matrix(moment) @ self._from_rest, self._rest)
 
+    def _strength(self, moment: Moment) -> float:
+        return self._object.sinew.springs[self._index].strength
+
     def _matrix(self, moment: Moment) -> np.ndarray:
         target = self._target.evaluated_get(moment.context.evaluated_depsgraph_get())
         return object_to_world(target, moment.context.scene)
@@ -116,3 +121,39 @@ class SpringSampler:
     def spring(self) -> Spring:
         """What was gathered."""
         return Spring(self._name, self._vertices, self._weights, self._targets.track(), np.array(self._stiffness))
+
+
+class KeyedSpringSampler(SpringSampler):
+    """A spring of a take: nothing but keys of their own moves its target and its strength, so no scene has to come to a
+    frame for them.
+    """
+
+    def _strength(self, moment: Moment) -> float:
+        return curves_at(self._object, f"sinew.springs[{self._index}].strength")[0].evaluate(_time(moment))
+
+    def _matrix(self, moment: Moment) -> np.ndarray:
+        matrix = np.eye(4)
+        for curve in curves_at(self._target, "location"):
+            matrix[curve.array_index, 3] = curve.evaluate(_time(moment))
+        return scaled(matrix, moment.context.scene)
+
+
+def _time(moment: Moment) -> float:
+    return float(key_times(moment.context.scene, moment.frame))
+
+
+def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[int, int]) -> list[Spring]:
+    """Springs of a take over a range of frames, both included, as the object's job has them: between frames their
+    targets go straight. SpringError where one lacks something.
+    """
+    (first, last), place = frames, place_of(obj)
+    own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]
+    with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
+        begin = Moment(first, context, mesh, object_to_world(evaluated, context.scene))
+        samplers = [KeyedSpringSampler(obj, place, mesh, context, k) for k in own]
+        for sampler in samplers:
+            sampler.take(begin)
+    for frame in range(first + 1, last + 1):
+        for sampler in samplers:
+            sampler.take(replace(begin, frame=frame))
+    return [sampler.spring() for sampler in samplers]

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.simulation.surroundings import Spring
 from ..mirror import clean
 from .animation_in import key_times
-from .list_animation import curves_of, follow_items
+from .list_animation import curves_at, follow_items
 from .mesh_in import unit_scale
 
 LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
@@ -120,8 +120,7 @@ def _drop_empty(empty: Any) -> None:
 def _key(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
     """Key a property of c channels at times (f,) with values (f,c): straight from key to key."""
     owner.keyframe_insert(path, frame=float(times[0]))
-    own = [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
-    for curve in own:
+    for curve in curves_at(owner, path):
         points = curve.keyframe_points
         points.add(len(times) - len(points))
         co = np.column_stack([times, values[:, curve.array_index]])

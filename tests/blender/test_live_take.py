@@ -9,9 +9,11 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+import pytest
 from sinew.blender_addon import background, baking, live, live_again, live_take, live_view
 from sinew.blender_addon import job as child
-from sinew.blender_addon.bridge import list_animation, take_out
+from sinew.blender_addon.bridge import animation_in, list_animation, take_out
+from sinew.blender_addon.bridge.springs_in import keyed_springs
 from sinew.core.simulation.live import Grab, take_springs
 
 from .live_driver import drain_until
@@ -185,9 +187,36 @@ def test_springs_of_a_take_stretch_with_the_scenes_time(soft_body):
     given = take_springs(asked, rest)
     take_out.put_take(soft_body, bpy.context.scene, given, 1, 1.0)
     (read,) = live.job_in.make_job(soft_body, bpy.context).springs
+    (kept,) = keyed_springs(soft_body, bpy.context, {"Grab 11"}, (1, soft_body.sinew.frame_end))
+    for part in ("vertices", "weights", "targets", "stiffness"):
+        assert np.array_equal(getattr(kept, part), getattr(read, part)), part
     moved = read.targets[:, 0] - read.targets[0, 0]
     assert np.allclose(moved, given[0].targets[:, 0] - given[0].targets[0, 0], atol=1e-6)
     assert np.allclose(read.stiffness, given[0].stiffness, rtol=1e-5)
+
+
+@pytest.mark.parametrize("edit", ["", "stiffness", "solver"])
+def test_a_take_reads_no_animation(soft_body, monkeypatch, edit):
+    """It would take long in a full scene, and may be refused in one that was edited; the edit is told."""
+    soft_body.sinew.frame_end = 8
+    rest = live.job_in.make_job(soft_body, bpy.context).surface.positions
+
+    def move(frame):
+        pulls(rest, frame)
+        if frame == 4:
+            monkeypatch.setattr(animation_in.Passage, "lead", None)
+            if edit == "stiffness":
+                soft_body.sinew.materials[0].log_stiffness += 0.5
+            if edit == "solver":
+                soft_body.sinew.max_iterations += 1
+
+    record_take(soft_body, move)
+    monkeypatch.undo()
+    record = soft_body.sinew.bake
+    told = {"": "", "stiffness": "materials", "solver": "solver"}[edit]
+    assert (record.status, record.frames, record.stale) == ("DONE", 8, told)
+    changes = baking.find_changes(soft_body, bpy.context)
+    assert [words.split(" ")[0] for words in changes] == ([told] if edit else [])
 
 
 def curve_paths(obj) -> list[str]:
