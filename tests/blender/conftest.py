@@ -148,6 +148,10 @@ def blender(tmp_path: Path) -> Path:
     path = tmp_path / "bin" / "blender"
     path.parent.mkdir()
     stand_in = Path(__file__).with_name("stand_in_blender.py")
+    if sys.platform == "win32":
+        path = path.with_suffix(".bat")
+        path.write_text(f'@"{sys.executable}" "{stand_in}" %*\n')
+        return path
     path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(stand_in))} "$@"\n')
     path.chmod(0o755)
     return path

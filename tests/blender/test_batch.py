@@ -38,7 +38,7 @@ def test_files_are_named_or_found_each_once(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     tasks = find_tasks([str(tmp_path), str(tmp_path / "b.blend"), str(tmp_path / "a" / ".." / "a" / "a.blend")])
-    found = {task.name: task.found for task in tasks}
+    found = {Path(task.name).as_posix(): task.found for task in tasks}
     assert found == {"a/C.BLEND": True, "a/a.blend": False, "b.blend": False} and len(tasks) == 3
     assert [task.found for task in find_tasks([str(tmp_path / "a")])] == [True, True]
 
@@ -55,7 +55,7 @@ def test_a_batch_does_what_is_left_and_tells_what_failed(folder, blender, tmp_pa
     assert any("STAND_IN_CRASH.blend: Blender ended" in line and "crash.txt" in line for line in last[-2:])
     assert sorted(path.name for path in (folder / "a" / "images").iterdir())[0] == "shot_0001.png"
     assert len(list((folder / "b" / "images").iterdir())) == 3
-    logs = {path.name.rpartition("-")[0]: path.read_text() for path in (tmp_path / "logs").iterdir()}
+    logs = {path.name.rpartition("-")[0]: path.read_text("utf-8") for path in (tmp_path / "logs").iterdir()}
     assert set(logs) == {"shot", "set", "STAND_IN_CRASH"} and "sinew: Body: frame 2 (2/2)" in logs["shot"]
 
     broken.unlink()
@@ -75,10 +75,11 @@ def test_a_named_file_without_a_body_is_a_failure(folder, blender, capfd):
     "arguments, said",
     [
         (["--blender", "/nowhere/blender"], "/nowhere/blender cannot be used"),
-        (["--jobs", "2", "--logs", "/proc/nowhere"], "cannot be used"),
+        (["--jobs", "2", "--logs", "{saved}/logs"], "cannot be used"),
     ],
 )
 def test_what_concerns_all_files_is_one_error(saved, blender, capfd, arguments, said):
+    arguments = [argument.format(saved=saved) for argument in arguments]
     assert command.run(["batch", str(saved), "--blender", str(blender), *arguments]) == 1
     lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("sinew: error: ")]
     assert len(lines) == 1 and said in lines[0]

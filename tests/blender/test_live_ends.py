@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -12,21 +13,26 @@ from sinew.blender_addon import live, live_handlers, live_view
 
 from .live_driver import drain_until, playing
 
+LINUX = sys.platform == "linux"
+
 
 def resources() -> dict[str, int]:
-    """What must not grow from session to session."""
+    """What must not grow from session to session; children and open files only where Linux's /proc tells of them."""
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     return {
         "handlers": sum(len(getattr(bpy.app.handlers, name)) for name, _ in live_handlers.HANDLERS),
         "threads": threading.active_count(),
-        "children": len(list(Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split())),
-        "files": len(os.listdir("/proc/self/fd")),
+        "children": len(children.read_text().split()) if LINUX else 0,
+        "files": len(os.listdir("/proc/self/fd")) if LINUX else 0,
         "objects": len(bpy.data.objects),
         "meshes": len(bpy.data.meshes),
     }
 
 
 def memory() -> float:
-    """Resident, MB."""
+    """Resident, MB; 0 where there is no /proc."""
+    if not LINUX:
+        return 0.0
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
