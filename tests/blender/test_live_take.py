@@ -17,6 +17,7 @@ from sinew.blender_addon.bridge.springs_in import keyed_springs
 from sinew.core.simulation.live import Grab, take_springs
 
 from .live_driver import drain_until
+from .test_child import kill
 
 
 def record_take(body, move) -> None:
@@ -142,9 +143,9 @@ def test_a_take_of_a_child_that_dies_is_kept(soft_body):
     soft_body.sinew.frame_end, soft_body.sinew.live.rate = 12, "FREE"
     session = live.start(soft_body, bpy.context, record=True)
     drain_until(lambda: session.state.recording and session.state.frame >= 5)
-    session.run.process.kill()
+    words = kill(session.run)
     drain_until(lambda: child.current() is None)
-    assert live.current() is None and "ended unexpectedly by signal 9" in soft_body.sinew.live.message
+    assert live.current() is None and f"ended unexpectedly {words}" in soft_body.sinew.live.message
     assert soft_body.sinew.bake.status == "STOPPED" and soft_body.sinew.bake.frames >= 5 and not soft_body.hide_get()
     assert live_take.NOTHING_GRABBED in soft_body.sinew.live.message and not soft_body.sinew.springs
 
