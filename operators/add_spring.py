@@ -3,6 +3,7 @@
 import bpy
 
 from ..blender_addon import starting
+from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
 
@@ -32,7 +33,7 @@ class SINEW_OT_add_spring(bpy.types.Operator):
             group = obj.vertex_groups.new(name=spring.name)
             spring.vertex_group = group.name
             bpy.ops.object.mode_set(mode="OBJECT")
-            group.add(selected, 1.0, "REPLACE")
+            picks.change(obj, group, selected, add=True)
             bpy.ops.object.mode_set(mode="EDIT")
         return {"FINISHED"}
 

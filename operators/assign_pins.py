@@ -59,6 +59,8 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
         bpy.ops.object.mode_set(mode="EDIT")
         done = "added to" if self.action == "ADD" else "taken out of"
         self.report({"INFO"}, f"{len(selected)} vertices {done} “{group.name}”")
+        if obj.sinew.pick_warning:
+            self.report({"WARNING"}, obj.sinew.pick_warning)
         return {"FINISHED"}
 
 

@@ -59,14 +59,13 @@ class SINEW_OT_pick(bpy.types.Operator):
         obj = context.object
         try:
             surface = picking_view.Surface(obj, context)
-            if self._box.is_open:
-                found, add = surface.in_box(self._start, self._end), not take_out
-            else:
-                found = surface.at(self._end)
-                group = picks.group_of(obj, self.target)
-                add = not any(picks.holds(obj, group, int(vertex)) for vertex in found[:1])
+            found = surface.in_box(self._start, self._end) if self._box.is_open else surface.at(self._end)
             if not len(found):
                 return self._missed()
+            # First, since an edit of the mesh may have left the vertex under the cursor a part of the weight.
+            said = picks.mend(obj)
+            group = picks.group_of(obj, self.target)
+            add = not take_out if self._box.is_open else not picks.holds(obj, group, int(found[0]))
             group = picks.group_of(obj, self.target, make=add)
             if group is None:
                 return {"CANCELLED"}
@@ -76,6 +75,9 @@ class SINEW_OT_pick(bpy.types.Operator):
             return {"CANCELLED"}
         count = len(np.unique(found))
         self.report({"INFO"}, f"{count} {'added to' if add else 'taken out of'} “{group.name}”")
+        if said:
+            obj.sinew.pick_warning = said
+            self.report({"WARNING"}, said)
         return {"FINISHED"}
 
     def _missed(self):

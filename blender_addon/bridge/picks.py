@@ -2,7 +2,8 @@
 
 Of each group that holds nothing but full weights the rest positions are kept. Edits that change the number of vertices
 blur such a group (a subdivide gives the new neighbours parts of the weight) or lose it (a remesh): then only full
-weights count, and a picked place that none of them is nearest to takes the nearest vertex.
+weights count, and a picked place that has lost its vertex takes the nearest one. That is done before a job is made and
+before more is picked, for a group with parts of weights is taken for a painted one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ TARGETS = (
 )
 FULL = 0.999
 """A weight that counts as 1, for all that numbers of 32 bits and eight do to it."""
+STAYED = 1e-5
+"""Part of the mesh's size within which a vertex is still at its place."""
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
@@ -49,13 +52,16 @@ def holds(obj: Any, group: Any | None, vertex: int) -> bool:
 
 
 def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
-    """Put vertices into a group with full weight, or take them out, and note the picks."""
+    """Put vertices into a group with full weight, or take them out, and note the picks; those from before an edit of
+    the mesh are put right first, which ``pick_warning`` says. Not in Edit Mode.
+    """
+    words = mend(obj)
     if add:
         group.add(vertices, 1.0, "REPLACE")
     else:
         group.remove(vertices)
     note(obj, group.name)
-    obj.sinew.pick_warning = ""
+    obj.sinew.pick_warning = words
 
 
 def note(obj: Any, name: str) -> None:
@@ -83,10 +89,12 @@ def mend(obj: Any) -> str:
     picks, said = obj.sinew.picks, []
     for index in reversed(range(len(picks))):
         record = picks[index]
-        group = obj.vertex_groups.get(record.group)
+        group = obj.vertex_groups.get(record.group) or _renamed(obj, record)
         if group is None:
             picks.remove(index)
-        elif record.vertices == len(obj.data.vertices):
+            continue
+        record.group = group.name
+        if record.vertices == len(obj.data.vertices):
             note(obj, group.name)  # Blender's own buttons, or an undo in Edit Mode, may have changed the group alone
         elif len(obj.data.vertices):
             said.append(_mended(obj, group, record))
@@ -96,16 +104,33 @@ def mend(obj: Any) -> str:
     return words
 
 
-def _mended(obj: Any, group: Any, record: Any) -> str:
-    from scipy.spatial import cKDTree
-
+def _places(record: Any) -> np.ndarray:
     flat = np.empty(3 * len(record.places), dtype=np.float32)
     record.places.foreach_get("rest", flat)
-    places, positions = flat.reshape(-1, 3).astype(np.float64), vertex_positions(obj.data)
+    return flat.reshape(-1, 3).astype(np.float64)
+
+
+def _renamed(obj: Any, record: Any) -> Any | None:
+    """The group that a record means, where none has its name any more: Blender tells nobody of a new name, so it is the
+    one whose full weights lie just where the picks were.
+    """
+    known = {other.group for other in obj.sinew.picks}
+    names = [group.name for group in obj.vertex_groups if group.name not in known]
+    weights, positions = group_weights(obj, obj.data, names), vertex_positions(obj.data)
+    noted = {tuple(place) for place in _places(record)}
+    for name, column in zip(names, weights.T, strict=True):
+        if {tuple(place) for place in positions[column >= FULL]} == noted:
+            return obj.vertex_groups[name]
+    return None
+
+
+def _mended(obj: Any, group: Any, record: Any) -> str:
+    from scipy.spatial import cKDTree  # which Blender's start does not wait for
+
+    places, positions = _places(record), vertex_positions(obj.data)
     weights = group_weights(obj, obj.data, [group.name])[:, 0]
     full, parts = np.flatnonzero(weights >= FULL), np.flatnonzero((weights > 0.0) & (weights < FULL))
-    claimed = cKDTree(places).query(positions[full])[1] if len(full) else np.empty(0, dtype=np.int64)
-    lost = np.setdiff1d(np.arange(len(places)), claimed)
+    lost = _lost(places, positions[full], STAYED * float(np.ptp(positions, axis=0).max()))
     if len(parts):
         group.remove(parts.tolist())
     if len(lost):
@@ -119,3 +144,20 @@ def _mended(obj: Any, group: Any, record: Any) -> str:
     if len(parts):
         words.append(f"{len(parts)} new vertices that had a part of the weight are left out")
     return f"“{name}” after the edit of the mesh: {', '.join(words)}." if words else ""
+
+
+def _lost(places: np.ndarray, full: np.ndarray, near: float) -> np.ndarray:
+    """Which of the places (p,3) have lost their vertex, where those at ``full`` (f,3) have kept their weight.
+
+    Each of these that is not ``near`` a place was moved, and stands for one of the places without a vertex. So nothing
+    is lost where they suffice; else it is what none of them is nearest to.
+    """
+    from scipy.spatial import cKDTree
+
+    if not len(full):
+        return np.arange(len(places))
+    left = np.flatnonzero(cKDTree(full).query(places)[0] > near)
+    moved = full[cKDTree(places).query(full)[0] > near]
+    if len(moved) >= len(left):
+        return left[:0]
+    return np.delete(left, np.unique(cKDTree(places[left]).query(moved)[1])) if len(moved) else left

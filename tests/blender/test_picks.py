@@ -10,7 +10,7 @@ from sinew.blender_addon.bridge import picks
 from sinew.blender_addon.bridge.fields_in import group_weights
 from sinew.blender_addon.bridge.job_in import make_job
 from sinew.blender_addon.bridge.mesh_in import vertex_positions
-from sinew.core.errors import SpringError
+from sinew.core.errors import PinError, SpringError
 
 
 @pytest.fixture
@@ -118,3 +118,83 @@ def test_a_group_that_is_gone_is_forgotten(picked):
     picked.vertex_groups.remove(picked.vertex_groups["Pins.001"])
     edit(picked, lambda shape: bmesh.ops.delete(shape, geom=[shape.verts[0]], context="VERTS"))
     assert picks.mend(picked) == "" and len(picked.sinew.picks) == 0
+
+
+def subdivided(obj):
+    edit(obj, lambda shape: bmesh.ops.subdivide_edges(shape, edges=shape.edges[:], cuts=1, use_grid_fill=True))
+    return vertex_positions(obj.data)
+
+
+def at(positions, place):
+    """The vertex at a place."""
+    (found,) = np.flatnonzero(np.abs(positions - place).max(axis=1) < 1e-6)
+    return int(found)
+
+
+def select_in_edit_mode(obj, vertex):
+    """Enter it with one vertex selected; Blender itself deselects edges and faces."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    obj.data.vertices[vertex].select = True
+    bpy.ops.object.mode_set(mode="EDIT")
+
+
+def test_more_is_picked_after_an_edit_of_the_mesh(picked):
+    """A group with parts of weights looks like a painted one: what was picked before has to be put right first."""
+    corner = at(subdivided(picked), (1.0, 0.3, 0.0))
+    picks.change(picked, picked.vertex_groups["Pins.001"], [corner], add=True)
+    assert members(picked) == sorted([8, 11, corner])
+    assert "left out" in picked.sinew.pick_warning and len(picked.sinew.picks[0].places) == 3
+
+
+def test_so_it_is_in_edit_mode_and_is_said(picked):
+    corner = at(subdivided(picked), (1.0, 0.3, 0.0))
+    select_in_edit_mode(picked, corner)
+    assert bpy.ops.sinew.assign_pins(action="ADD") == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert sorted(make_job(picked, bpy.context).pinned_vertices) == sorted([8, 11, corner])
+    assert "left out" in picked.sinew.pick_warning
+
+
+def test_vertices_that_were_moved_are_not_lost(picked):
+    """One now lies nearest to where the other was, so no place of its own seems to have a vertex."""
+    picked.data.vertices[8].co = (0.7, 0.0, 0.0)
+    picked.data.vertices[11].co = (1.0, 0.1, 0.1)
+    subdivided(picked)
+    said = picks.mend(picked)
+    assert members(picked) == [8, 11] and "lost" not in said
+
+
+def test_all_that_moved_are_there_whatever_is_lost_besides(picked):
+    """Ctrl+A of a location moves every vertex in the object's own coordinates; one is deleted then."""
+    group = picked.vertex_groups["Pins.001"]
+    picks.change(picked, group, [0, 3], add=True)
+    for vertex in picked.data.vertices:
+        vertex.co.y += 0.01
+    edit(picked, lambda shape: bmesh.ops.delete(shape, geom=[shape.verts[11]], context="VERTS"))
+    assert "1 of 4" in picks.mend(picked)
+    assert len(members(picked)) == 4 and {0, 3, 8} < set(members(picked))
+
+
+@pytest.mark.parametrize("baked_before", [False, True])
+def test_picks_follow_a_group_that_was_renamed(picked, baked_before):
+    """Blender tells nobody of that: the artist chooses it by its new name, at once or when a bake is refused."""
+    group = picked.vertex_groups["Pins.001"]
+    group.name = "Held"
+    if baked_before:
+        with pytest.raises(PinError, match="not there any more"):
+            make_job(picked, bpy.context)
+    picked.sinew.pin_group = "Held"
+    subdivided(picked)
+    assert "“Held”" in picks.mend(picked)
+    assert members(picked, "Held") == [8, 11] and len(members(picked, "Pins")) > 4
+
+
+def test_what_a_new_spring_takes_from_the_selection_is_picked(picked):
+    select_in_edit_mode(picked, 5)
+    bpy.ops.sinew.add_spring()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    subdivided(picked)
+    picks.mend(picked)
+    assert members(picked, picked.sinew.springs[0].vertex_group) == [5]
