@@ -11,6 +11,7 @@ import bpy
 
 def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
     """Let the animation of ``obj``'s items follow them, and what is driven by them; call it after the list has changed.
+    An action that others play, too (as after Alt+D), stays as it is for them: ``obj`` gets its own copy.
 
     Parameters
     ----------
@@ -20,6 +21,7 @@ def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
     """
     now = {old: new for new, old in enumerate(before) if old is not None}
     pattern = re.compile(re.escape(path) + r"\[(\d+)\]")
+    _unshare(obj, pattern)
     for curves in _curve_lists(obj):
         for curve in list(curves):
             match = pattern.match(curve.data_path)
@@ -54,6 +56,29 @@ def _curve_lists(obj: Any) -> Iterator[Any]:
         yield from curves_of(obj)
 
 
+def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
+    """Give an object its own copies of the actions that animate items and that others use, or that are of a library."""
+    if obj.animation_data is None or obj.animation_data.use_tweak_mode:
+        return
+    concerned = [
+        use
+        for use in _uses(obj)
+        if any(pattern.match(curve.data_path) for curves in _curves_of(*use[1:]) for curve in curves)
+    ]
+    if not concerned:
+        return
+    others = {_key(*use[1:]) for block in _data_blocks() if block != obj for use in _uses(block)}
+    copies: dict[Any, Any] = {}
+    for player, action, slot in concerned:
+        if _key(action, slot) not in others and action.library is None:
+            continue
+        if action not in copies:
+            copies[action] = action.copy()
+        player.action = copies[action]
+        if slot is not None:
+            player.action_slot = next(own for own in copies[action].slots if own.handle == slot.handle)
+
+
 def _targets(obj: Any) -> Iterator[Any]:
     """What drivers anywhere in the file read of an object."""
     for owner in _data_blocks():
@@ -78,17 +103,10 @@ def _data_blocks() -> Iterator[Any]:
 
 def curves_of(owner: Any) -> Iterator[Any]:
     """The collections of F-curves that animate a data-block, each once: of its action and of its NLA strips."""
-    animation = owner.animation_data
-    if animation is None:
-        return
-    # Before 4.4 an action has no slots.
-    uses = [(animation.action, getattr(animation, "action_slot", None))]
-    for track in animation.nla_tracks:
-        uses += [(strip.action, getattr(strip, "action_slot", None)) for strip in _inner_strips(track.strips)]
     seen = set()
-    for action, slot in uses:
-        use = (action, slot.handle if slot is not None else None)
-        if action is not None and use not in seen:
+    for _player, action, slot in _uses(owner):
+        use = _key(action, slot)
+        if use not in seen:
             seen.add(use)
             yield from _curves_of(action, slot)
 
@@ -96,6 +114,22 @@ def curves_of(owner: Any) -> Iterator[Any]:
 def curves_at(owner: Any, path: str) -> list[Any]:
     """The F-curves that animate a data-block's property, those of its action first."""
     return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
+
+
+def _uses(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """The actions of a data-block: what plays one (its animation data or a strip), the action and its slot there."""
+    animation = getattr(owner, "animation_data", None)
+    if animation is None:
+        return
+    strips = [strip for track in animation.nla_tracks for strip in _inner_strips(track.strips)]
+    for player in (animation, *strips):
+        if player.action is not None:
+            # Before 4.4 an action has no slots.
+            yield player, player.action, getattr(player, "action_slot", None)
+
+
+def _key(action: Any, slot: Any) -> tuple[Any, int | None]:
+    return action, slot.handle if slot is not None else None
 
 
 def _inner_strips(strips: Any) -> Iterator[Any]:

@@ -89,3 +89,40 @@ def test_animation_and_drivers_follow_a_material_that_is_moved_or_removed(keyed)
     bpy.ops.sinew.remove_material()
     assert paths()[1:] == ([first], ""), "what read the material that is gone reads no other"
     assert paths()[0] == [] and [m.name for m in keyed.sinew.materials] == ["Rubber"]
+
+
+def strip_of(obj, action):
+    """A strip that plays an action, instead of the object itself."""
+    obj.animation_data.action = None
+    strip = obj.animation_data.nla_tracks.new().strips.new(action.name, 1, action)
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = action.slots[0]
+    return strip
+
+
+@pytest.mark.parametrize("by_strip", [False, True])
+def test_others_keep_an_action_that_they_share(keyed, by_strip):
+    """As after Alt+D: the list of one changes, and the keys of the other are still those of its own materials."""
+    action = keyed.animation_data.action
+    if by_strip:
+        strip_of(keyed, action)
+    other = keyed.copy()
+    bpy.context.scene.collection.objects.link(other)
+    bpy.context.view_layer.objects.active = keyed
+    keyed.sinew.active_material = 0
+    assert bpy.ops.sinew.remove_material() == {"FINISHED"}
+    paths = [[curve.data_path for curves in all_curves(obj) for curve in curves] for obj in (keyed, other)]
+    assert paths == [["sinew.materials[0].log_stiffness"], ["sinew.materials[1].log_stiffness"]]
+    jobs = [make_job(obj, bpy.context) for obj in (keyed, other)]
+    assert jobs[0].moduli[-1].tolist() == pytest.approx([1e4, 5e6])
+    assert jobs[1].moduli[-1].tolist() == pytest.approx([5e4, 1e4, 5e6])
+    if by_strip:
+        (strip,) = keyed.animation_data.nla_tracks[0].strips
+        assert (strip.frame_start, strip.frame_end) == (1, 4)
+
+
+def test_an_action_of_ones_own_is_kept(keyed):
+    action = keyed.animation_data.action
+    keyed.sinew.active_material = 0
+    bpy.ops.sinew.remove_material()
+    assert keyed.animation_data.action == action and len(bpy.data.actions) == 1
