@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 
 from .fields_in import group_weights
@@ -31,14 +32,25 @@ def paints_a_map(obj: Any) -> bool:
 
 
 def normalize_maps(obj: Any) -> None:
-    """Keep the active map and bring the others to a sum of one with it: see :func:`balanced`."""
+    """Keep the active map and bring the others to a sum of one with it: see :func:`balanced`. A stroke that mirrors has
+    painted the other side's map too, where there is one: Bone.R with Bone.L.
+    """
     names = map_names(obj)
-    kept = names.index(obj.vertex_groups.active.name)
-    weights = group_weights(obj, obj.data, names)
+    active = obj.vertex_groups.active.name
     locked = [column for column, name in enumerate(names) if obj.vertex_groups[name].lock_weight]
+    kept, mirrored = [names.index(active)], _mirrored_name(obj, active)
+    if mirrored in names and names.index(mirrored) not in locked:
+        kept.append(names.index(mirrored))
+    weights = group_weights(obj, obj.data, names)
     wanted = balanced(weights, kept, _fill_column(obj, names), locked)
     for row, column in np.argwhere(np.abs(wanted - weights) > TOLERANCE):
         obj.vertex_groups[names[column]].add([int(row)], float(wanted[row, column]), "REPLACE")
+
+
+def _mirrored_name(obj: Any, name: str) -> str | None:
+    """The vertex group that Blender's brush paints on the other side, or None where that is the same one."""
+    mesh, other = obj.data, bpy.utils.flip_name(name)
+    return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
 
 
 def _fill_column(obj: Any, names: list[str]) -> int | None:
@@ -47,24 +59,26 @@ def _fill_column(obj: Any, names: list[str]) -> int | None:
     return names.index(first.vertex_group) if first.vertex_group in names else None
 
 
-def balanced(weights: np.ndarray, kept: int, fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
-    """(n,k) weights whose rows sum to one, column ``kept`` unchanged; untouched rows (no weight at all) stay so.
+def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
+    """(n,k) weights whose rows sum to one, columns ``kept`` unchanged; untouched rows (no weight at all) stay so.
 
     Too much is taken from the other columns in proportion. What is missing is the first material's: it goes to its
     column ``fill``; without that it is left out, as the reader understands. When the first itself is painted away, the
-    others grow in proportion. Columns that the artist has ``locked`` stay, and the kept one has to leave them room.
+    others grow in proportion. Columns that the artist has ``locked`` stay, and the kept ones have to leave them room,
+    the later of these to the earlier as well.
     """
     result = weights.copy()
-    fixed = [column for column in locked if column != kept]
-    others = np.delete(np.arange(weights.shape[1]), [kept, *fixed])
+    fixed = [column for column in locked if column not in kept]
+    others = np.delete(np.arange(weights.shape[1]), [*kept, *fixed])
     painted = weights.sum(axis=1) > 0.0
-    room = np.maximum(0.0, 1.0 - weights[:, fixed].sum(axis=1))
-    result[:, kept] = np.minimum(weights[:, kept], room)
-    rest = room - result[:, kept]
+    rest = np.maximum(0.0, 1.0 - weights[:, fixed].sum(axis=1))
+    for column in kept:
+        result[:, column] = np.minimum(weights[:, column], rest)
+        rest = rest - result[:, column]
     total = weights[:, others].sum(axis=1)
-    scaled = painted & (total > (0.0 if fill == kept else rest))
+    scaled = painted & (total > (0.0 if fill in kept else rest))
     result[np.ix_(scaled, others)] *= (rest[scaled] / total[scaled])[:, None]
-    if fill is not None and fill != kept and fill not in fixed:
+    if fill is not None and fill not in (*kept, *fixed):
         short = painted & ~scaled
         result[short, fill] += rest[short] - total[short]
     return result

@@ -58,24 +58,24 @@ def test_other_groups_are_not_our_maps(painted):
 
 def test_balance_touches_nothing_that_is_unpainted():
     weights = np.array([[0.0, 0.0, 0.0], [0.2, 0.6, 0.9], [0.5, 0.0, 0.0], [0.5, 0.25, 0.0]])
-    result = painting.balanced(weights, kept=0, fill=None)
+    result = painting.balanced(weights, kept=[0], fill=None)
     assert np.array_equal(result[0], weights[0]) and np.array_equal(result[2:], weights[2:])
     assert result[1] == pytest.approx([0.2, 0.32, 0.48])
 
 
 def test_what_a_stroke_takes_away_goes_to_the_first_material():
     weights = np.array([[0.1, 0.25, 0.5]])
-    assert painting.balanced(weights, kept=1, fill=0)[0] == pytest.approx([0.25, 0.25, 0.5])
-    assert painting.balanced(weights, kept=0, fill=0)[0] == pytest.approx([0.1, 0.3, 0.6])
-    assert painting.balanced(weights, kept=2, fill=1)[0] == pytest.approx([0.1, 0.4, 0.5])
+    assert painting.balanced(weights, kept=[1], fill=0)[0] == pytest.approx([0.25, 0.25, 0.5])
+    assert painting.balanced(weights, kept=[0], fill=0)[0] == pytest.approx([0.1, 0.3, 0.6])
+    assert painting.balanced(weights, kept=[2], fill=1)[0] == pytest.approx([0.1, 0.4, 0.5])
 
 
 def test_locked_maps_stay_and_the_brush_leaves_them_room():
     weights = np.array([[0.3, 0.5, 0.6], [0.9, 0.5, 0.1], [0.2, 0.5, 0.0]])
-    result = painting.balanced(weights, kept=0, fill=None, locked=[1])
+    result = painting.balanced(weights, kept=[0], fill=None, locked=[1])
     assert result == pytest.approx(np.array([[0.3, 0.5, 0.2], [0.5, 0.5, 0.0], [0.2, 0.5, 0.0]]))
-    assert painting.balanced(weights, kept=2, fill=1, locked=[1])[2] == pytest.approx([0.2, 0.5, 0.0])
-    assert painting.balanced(weights, kept=1, fill=1, locked=[1])[0] == pytest.approx([0.5 / 3, 0.5, 1.0 / 3])
+    assert painting.balanced(weights, kept=[2], fill=1, locked=[1])[2] == pytest.approx([0.2, 0.5, 0.0])
+    assert painting.balanced(weights, kept=[1], fill=1, locked=[1])[0] == pytest.approx([0.5 / 3, 0.5, 1.0 / 3])
 
 
 def test_the_stroke_knows_of_the_lock(painted):
@@ -85,6 +85,30 @@ def test_the_stroke_knows_of_the_lock(painted):
     bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
     assert bpy.ops.sinew.normalize_maps() == {"FINISHED"}
     assert fields_in.group_weights(painted, painted.data, ["Bone", "Rubber"])[2] == pytest.approx([0.75, 0.25])
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_the_stroke_knows_of_the_other_side(painted, locked):
+    """A stroke that mirrors paints Rubber.R where Rubber.L is painted on this side, and full means full on both."""
+    painted.sinew.materials[0].vertex_group = painted.vertex_groups.new(name="Flesh").name
+    for old, new, vertex in (("Bone", "Rubber.L", 9), ("Rubber", "Rubber.R", 3)):
+        group = painted.vertex_groups[old]
+        next(m for m in painted.sinew.materials if m.vertex_group == old).vertex_group = group.name = new
+        group.remove(range(12))
+        group.add([vertex], 1.0, "REPLACE")
+    painted.vertex_groups["Rubber.R"].lock_weight = locked
+    painted.vertex_groups["Flesh"].add(range(12), 1.0, "REPLACE")
+    painted.vertex_groups.active = painted.vertex_groups["Rubber.L"]
+    painted.data.use_mirror_x = True
+    painting.normalize_maps(painted)
+    weights = fields_in.group_weights(painted, painted.data, ["Flesh", "Rubber.L", "Rubber.R"])
+    assert weights[9] == pytest.approx([0, 1, 0]) and weights[3] == pytest.approx([0, 0, 1])
+    painted.vertex_groups["Rubber.R"].add([9], 1.0, "REPLACE")
+    painting.normalize_maps(painted)
+    weights = fields_in.group_weights(painted, painted.data, ["Flesh", "Rubber.L", "Rubber.R"])
+    assert weights[9] == pytest.approx([0, 0, 1] if locked else [0, 1, 0]), (
+        "what is painted on goes first, locks before"
+    )
 
 
 def test_sums_that_rounding_misses_are_scaled():

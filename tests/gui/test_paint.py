@@ -15,4 +15,7 @@ def test_a_stroke_keeps_the_sum_at_one_and_is_one_undo_step(windowed):
     correlation, values = said["gradient"]
     assert abs(correlation) > 0.8 and values > 10, "the gradient tool draws a gradient, and that is what is read"
     assert said["gradient sums"] < 1e-6 and not said["stroke with the gradient tool"]
+    left, right = said["both sides"]
+    assert left > 0.6 and right == pytest.approx(left, abs=1e-3), "a stroke that mirrors is as strong on the other side"
+    assert said["sums of both sides"] < 1e-6
     assert "Traceback" not in result.log, result.log

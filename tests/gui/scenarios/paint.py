@@ -80,8 +80,32 @@ def scenario(gui):
     yield from gui.photograph("gradient")
     with gui.context():
         bpy.ops.wm.tool_set_by_id(name="builtin.brush", space_type="VIEW_3D")
+    yield from mirrored_stroke(gui)
+
+
+def mirrored_stroke(gui):
+    """On one side, with X on: Blender paints Bone.R on the other."""
+    with gui.context():
+        every = range(len(body().data.vertices))
+        body().vertex_groups["Bone"].name = body().sinew.materials[1].vertex_group = "Bone.L"
+        body().vertex_groups["Bone.L"].remove(every)
+        body().vertex_groups[body().sinew.materials[0].vertex_group].add(every, 1.0, "REPLACE")
+        bpy.ops.sinew.add_material(preset="Bone")
+        body().sinew.materials[2].vertex_group = body().vertex_groups.new(name="Bone.R").name
+        body().vertex_groups.active = body().vertex_groups["Bone.L"]
+        body().data.use_mirror_x = True
+        bpy.ops.ed.undo_push(message="Mirror")
+    yield from gui.settle()
+    x, y = gui.centre()
+    for _ in range(6):
+        yield from gui.drag([(x + 60 + 8 * k, y + 20) for k in range(8)])
+    yield from gui.redraw()
+    fields_in = importlib.import_module(f"{PACKAGE}.blender_addon.bridge.fields_in")
+    both = fields_in.group_weights(body(), body().data, ["Bone.L", "Bone.R"])
+    gui.record("both sides", both.max(axis=0).tolist())
+    gui.record("sums of both sides", float(np.abs(read(fields_in).sum(axis=1) - 1.0).max()))
 
 
 def read(fields_in):
-    """What a bake would read of the maps, (n,2)."""
+    """What a bake would read of the maps, (n, materials)."""
     return fields_in.material_weights(body(), body().data)
