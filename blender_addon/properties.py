@@ -200,6 +200,12 @@ def _place_label(self: Any) -> str:
     return stack.place_of(self.id_data).label
 
 
+def _place_warning(self: Any) -> str:
+    from .bridge import stack
+
+    return stack.weights_left_out(self.id_data)
+
+
 def _paint_active_material(self: Any, context: Any) -> None:
     """In Weight Paint mode the brush follows the list."""
     obj = self.id_data
@@ -244,6 +250,9 @@ class SinewObject(bpy.types.PropertyGroup):
         options=set(),
     )
     place_label: StringProperty(name="Simulated", description="The shape that is simulated", get=_place_label)
+    place_warning: StringProperty(
+        name="Not Read", description="What modifiers after that do and nobody reads", get=_place_warning
+    )
 
     materials: CollectionProperty(
         name="Physical Materials",

@@ -31,6 +31,8 @@ class Resolution(Subject):
         if settings.rest_key or (keys is not None and settings.bake.status == "NONE"):
             column.prop_search(settings, "rest_key", keys or settings, "key_blocks" if keys else "materials")
         wrapped(layout, f"Simulated: {settings.place_label}", context, "MODIFIER")
+        if settings.place_warning:
+            wrapped(layout, settings.place_warning, context, "ERROR")
         run = job.run_of(obj.session_uid)
         if run is not None and run.mode == "mesh":
             draw_progress(layout, run, context)

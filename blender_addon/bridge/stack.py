@@ -21,6 +21,7 @@ DEFORMING = frozenset({
     "ARMATURE", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
     "SHRINKWRAP", "SIMPLE_DEFORM", "SURFACE_DEFORM", "WARP", "WAVE", "CLOTH", "SOFT_BODY",
 })  # fmt: skip
+WEIGHING = frozenset({"VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
 CACHE_FILE = "sinew_bake.pc2"
 """Name of the PC2 files that our results are kept in: a Mesh Cache of that name is a result, not a deformer."""
 PARENT_DEFORMS = frozenset({"ARMATURE", "LATTICE", "CURVE"})
@@ -91,6 +92,28 @@ def has_own_keys(obj: Any) -> bool:
 def later_modifiers(obj: Any, place: Place | None = None) -> list[Any]:
     """The modifiers after the place that is simulated, or another."""
     return list(obj.modifiers)[(place or place_of(obj)).below :]
+
+
+def weights_left_out(obj: Any) -> str:
+    """What is to be said of modifiers that change vertex groups after the place that is simulated, where nobody reads
+    them; "" without such.
+    """
+    used = {obj.sinew.pin_group, obj.sinew.finer_group, *(spring.vertex_group for spring in obj.sinew.springs)}
+    for material in obj.sinew.materials:
+        used |= {material.vertex_group, material.stiffness_map if material.use_range else ""}
+    used.discard("")
+    names = [f"“{m.name}”" for m in later_modifiers(obj) if m.show_viewport and used and _changes_weights(m, used)]
+    if not names:
+        return ""
+    what = f"{' and '.join(names)} {'change' if len(names) > 1 else 'changes'} vertex groups"
+    return f"{what} after that, which is not read: set Simulate to After Modifier"
+
+
+def _changes_weights(modifier: Any, groups: set[str]) -> bool:
+    if modifier.type == "DATA_TRANSFER":
+        return modifier.use_vert_data and "VGROUP_WEIGHTS" in modifier.data_types_verts
+    group = modifier.vertex_group_a if modifier.type == "VERTEX_WEIGHT_MIX" else getattr(modifier, "vertex_group", "")
+    return modifier.type in WEIGHING and group in groups
 
 
 @contextmanager
