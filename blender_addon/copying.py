@@ -14,7 +14,7 @@ LEFT_OUT = {
     "pick_warning", "collider", "message", "take", "stiffness_value", "painted_value",
 }  # fmt: skip
 """What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
-GROUPS = {"vertex_group", "stiffness_map", "pin_group"}
+GROUPS = {"vertex_group", "stiffness_map", "pin_group", "finer_group"}
 """Names of vertex groups."""
 LISTS = ("materials", "springs")
 
@@ -69,10 +69,17 @@ def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
             left.append(f"vertex group “{value}”")
         elif name == "simulate_after" and value and value not in obj.modifiers:
             left.append(f"modifier “{value}”")
+        elif name == "rest_key" and value and not _has_key(obj, value):
+            left.append(f"shape key “{value}”")
         elif value == obj and prop.type == "POINTER":
             left.append(f"“{obj.name}” as {prop.name} of its own")
         elif not (name == "place" and value == "MODIFIER" and source.simulate_after not in obj.modifiers):
             setattr(target, name, value)
+
+
+def _has_key(obj: Any, name: str) -> bool:
+    keys = obj.data.shape_keys
+    return keys is not None and name in keys.key_blocks
 
 
 def _properties(group: Any) -> Iterator[Any]:
