@@ -31,6 +31,9 @@ class SINEW_OT_paint_material(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         material = polls.active_material(obj)
+        # First: in Edit Mode no vertex can be given a weight.
+        if obj.mode != "WEIGHT_PAINT":
+            bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
         owner, name = ("stiffness_map", f"{material.name} Stiffness")
         if self.map == "PLACE":
             owner, name = "vertex_group", material.name
@@ -38,12 +41,10 @@ class SINEW_OT_paint_material(bpy.types.Operator):
         if group is None:
             group = obj.vertex_groups.new(name=name)
             setattr(material, owner, group.name)
-            if self.map == "PLACE" and material.is_layer and obj.mode != "EDIT":
+            if self.map == "PLACE" and material.is_layer:
                 # Until now it covered all of its region or depth: painting takes away from that.
                 group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
         obj.vertex_groups.active_index = group.index
-        if obj.mode != "WEIGHT_PAINT":
-            bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
         return {"FINISHED"}
 
 
