@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.props import FloatProperty, PointerProperty
 
+from . import linked
+
 STRONGEST = 200.0
 """Blender's own end of field weights."""
 
@@ -88,7 +90,7 @@ def fields_for(obj: Any, view_layer: Any) -> list[Any]:
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
     own = obj, obj.sinew.bake.result
-    fields = (o for o in among if o not in own and has_field(o) and view_layer.objects.get(o.name) == o)
+    fields = (o for o in among if o not in own and has_field(o) and linked.holds(view_layer.objects, o))
     return sorted(fields, key=lambda o: o.name)
 
 
@@ -126,7 +128,7 @@ def is_enabled(obj: Any, view_layer: Any) -> bool:
 def _reaches(layer_collection: Any, obj: Any) -> bool:
     if layer_collection.exclude or layer_collection.collection.hide_viewport:
         return False
-    if layer_collection.collection.objects.get(obj.name) == obj:
+    if linked.holds(layer_collection.collection.objects, obj):
         return True
     return any(_reaches(child, obj) for child in layer_collection.children)
 

@@ -28,3 +28,9 @@ def linked_words(obj: Any) -> str:
         return ""
     kind = "a library override" if obj.override_library is not None else "linked from another file"
     return f"“{obj.name}” is {kind}."
+
+
+def holds(objects: Any, obj: Any) -> bool:
+    """Whether a list of Blender's has an object; one that is linked may have the name of a local one beside it."""
+    found = objects.get(obj.name)
+    return found == obj or (found is not None and any(each == obj for each in objects))

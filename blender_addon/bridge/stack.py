@@ -16,6 +16,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MeshError
+from .. import linked
 
 DEFORMING = frozenset({
     "ARMATURE", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
@@ -141,7 +142,7 @@ def shown(*objects: Any) -> Iterator[None]:
     """Within it, neither the objects nor collections that hold them are disabled in viewports: of what is, Blender
     evaluates no modifier and no animation.
     """
-    holding = [c for c in bpy.data.collections if any(c.all_objects.get(o.name) == o for o in objects)]
+    holding = [c for c in bpy.data.collections if any(linked.holds(c.all_objects, o) for o in objects)]
     before = [(block, block.hide_viewport) for block in (*objects, *holding)]
     try:
         for block, _ in before:

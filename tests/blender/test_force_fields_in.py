@@ -297,3 +297,17 @@ def test_a_wind_blows_a_free_body_away(body, add_field, saved, solver):
     field.field.strength = 3.0
     bpy.ops.sinew.check_bake()
     assert body.sinew.bake.stale.startswith("fields (“Field”")
+
+
+def test_linked_fields_of_the_same_name_act_beside_local_ones(body, add_field, tmp_path):
+    field = add_field("WIND", strength=2.0)
+    bpy.data.libraries.write(str(tmp_path / "set.blend"), {field})
+    bpy.data.objects.remove(field)
+    with bpy.data.libraries.load(str(tmp_path / "set.blend"), link=True) as (_there, here):
+        here.objects = ["Field"]
+    bpy.context.scene.collection.objects.link(here.objects[0])
+    local = add_field("FORCE", strength=1.0)
+    assert local.name == here.objects[0].name
+    assert {made.form.kind for made in make_job(body, bpy.context).force_fields} == {"WIND", "FORCE"}
+    local.hide_viewport = True
+    assert [made.form.kind for made in make_job(body, bpy.context).force_fields] == ["WIND"]
