@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..core.errors import SinewError
-from .bridge.stack import place_of
+from .bridge.stack import DEFORMING, later_modifiers, place_of
 
 if TYPE_CHECKING:
     from ..core.mesh.tet_count import SurfaceMeasure
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 LASTING = 2.0
 """Seconds for which a surface counts as measured."""
+COARSE = 4.0
+"""Cells between neighbouring vertices from which on a surface hides what the tetrahedra do."""
+FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
+"""Modifiers after which a coarse mesh is fine."""
 
 _measures: dict[int, tuple[float, tuple[Any, ...], SurfaceMeasure | None, int]] = {}
 _paces: dict[str, Pace] = {}
@@ -53,6 +57,21 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     if free is not None and cost.memory > free:
         return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
     return words + (", going by the last bake" if cost.is_measured else ""), "INFO"
+
+
+def coarse_words(obj: Any, context: Any) -> str:
+    """What is lost where vertices lie far apart beside the cells, and the remedy; "" where they do not."""
+    measure, points = _measure(obj, context)
+    if measure is None:
+        return ""
+    place = place_of(obj)
+    if all(modifier.type in DEFORMING for modifier in obj.modifiers[: place.below]):
+        points = len(obj.data.vertices)  # what was measured may have been made finer after the place
+    if measure.cells_between(points, obj.sinew.cells_across) < COARSE:
+        return ""
+    finer = [m.name for m in later_modifiers(obj, place) if m.type in FINER_MAKING and m.show_viewport]
+    remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
+    return f"{points:,} vertices, far apart beside the cells: nothing bends between them. {remedy}."
 
 
 def note_pace(solver: str, record: Any, steps: int, seconds: float, modes: int) -> None:

@@ -33,6 +33,8 @@ class Resolution(Subject):
         wrapped(layout, f"Simulated: {settings.place_label}", context, "MODIFIER")
         if settings.place_warning:
             wrapped(layout, settings.place_warning, context, "ERROR")
+        if words := forecasts.coarse_words(obj, context):
+            wrapped(layout, words, context, "INFO")
         run = job.run_of(obj.session_uid)
         if run is not None and run.mode == "mesh":
             draw_progress(layout, run, context)

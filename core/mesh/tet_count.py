@@ -60,6 +60,10 @@ class SurfaceMeasure:
         """Mean thickness, m, as of a plate with this volume and area."""
         return 2.0 * self.volume / self.area
 
+    def cells_between(self, points: int, cells_across: int) -> float:
+        """How many cells lie between neighbours of so many vertices, spread evenly over the area."""
+        return float(np.sqrt(self.area / points)) * cells_across / self.size
+
 
 def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
     """Figures of a surface, or None where no triangle has an area; ``fineness`` (n,) is what is painted finer."""

@@ -58,6 +58,27 @@ def test_an_edit_of_the_mesh_is_measured_anew(body, monkeypatch):
     assert forecasts.cost_words(body, bpy.context) == ("", "NONE")
 
 
+def test_a_mesh_coarser_than_its_cells_is_told(body, monkeypatch):
+    """A cube of eight vertices can only shear, however many tetrahedra there are."""
+    monkeypatch.setattr(forecasts, "_measures", {})
+    assert forecasts.coarse_words(body, bpy.context) == ""
+    body.sinew.cells_across = 20
+    words = forecasts.coarse_words(body, bpy.context)
+    assert words.startswith("12 vertices") and words.endswith("between them. Subdivide the mesh.")
+    body.modifiers.new("Smooth", "SUBSURF").levels = 4
+    assert "After Modifier “Smooth”, or subdivide" in forecasts.coarse_words(body, bpy.context)
+    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
+    assert forecasts.coarse_words(body, bpy.context) == ""
+
+
+def test_what_a_rig_deforms_is_coarse_though_it_is_subdivided_later(body, monkeypatch):
+    monkeypatch.setattr(forecasts, "_measures", {})
+    body.modifiers.new("Bend", "SIMPLE_DEFORM")
+    body.modifiers.new("Smooth", "SUBSURF").levels = 4
+    body.sinew.cells_across = 20
+    assert forecasts.coarse_words(body, bpy.context).startswith("12 vertices")
+
+
 def test_a_bake_tells_the_pace_of_the_next(body, saved, monkeypatch):
     monkeypatch.setattr(forecasts, "_paces", {})
     bpy.ops.sinew.bake()
