@@ -94,6 +94,11 @@ class LiveState:
         return "Playing" if self.playing else "Paused"
 
     @property
+    def effort(self) -> str:
+        """How many iterations the last frame took, in words."""
+        return f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+
+    @property
     def rate(self) -> float:
         """Frames a second of late; 0 while unknown."""
         span = self._times[-1] - self._times[0] if len(self._times) > 1 else 0.0

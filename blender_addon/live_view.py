@@ -226,7 +226,7 @@ def words(session: Session) -> list[str]:
     lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
     if state.playing:
         settled = "" if state.converged else ", not settled"
-        speed = f"{state.rate:.0f} frames/s   {state.iterations} iterations{settled}   {1e3 * state.seconds:.1f} ms"
+        speed = f"{state.rate:.0f} frames/s   {state.effort}{settled}   {1e3 * state.seconds:.1f} ms"
         lines.append(speed)
     said = _shown_weights(session), session.message, session.words_of_edits, session.run.waits_for
     return [*lines, *(line for line in said if line)]

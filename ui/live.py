@@ -89,7 +89,7 @@ def _draw_state(layout, session, context):
     box = layout.box().column(align=True)
     box.label(text=f"{state.doing}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
     if state.playing:
-        box.label(text=f"{state.rate:.0f} frames/s, {state.iterations} iterations, {1e3 * state.seconds:.1f} ms")
+        box.label(text=f"{state.rate:.0f} frames/s, {state.effort}, {1e3 * state.seconds:.1f} ms")
     if session.message:
         wrapped(layout, session.message, context, "INFO")
     if session.run.waits_for:

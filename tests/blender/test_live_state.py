@@ -40,6 +40,13 @@ def test_frames_come_at_the_rate_of_the_scene(state):
     assert abs(frames_sent(state, 10.0, 14.0, 0.005, 0.004) - 100) <= 2
 
 
+@pytest.mark.parametrize(("number", "words"), [(1, "1 iteration"), (3, "3 iterations")])
+def test_the_effort_of_a_frame_is_told(state, number, words):
+    state.request(10.0)
+    state.take_event({**live(2), "iterations": number}, 10.0)
+    assert state.effort == words
+
+
 def test_slow_drawing_does_not_slow_time(state):
     """Five looks a second, at a body that can do a frame in 30 ms."""
     state.take_event(live(1, 0.03), 0.0)
