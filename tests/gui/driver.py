@@ -17,6 +17,7 @@ no step waits for a time; what takes a while (an animation of the interface, a c
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.util
 import json
 import shutil
@@ -38,6 +39,9 @@ LOOK = 0.05
 
 SAME = 2
 """Looks in a row at which a screen that stands still is the same as before."""
+
+PACKAGE = "bl_ext.user_default.sinew"
+"""The extension, as Blender has installed it."""
 
 
 class Server:
@@ -88,6 +92,50 @@ class Gui:
         """Window coordinates of the middle of a region."""
         r = self.region(region, area)
         return r.x + r.width // 2, r.y + r.height // 2
+
+    # -- what is tested -------------------------------------------------------------------------------------------
+
+    package = PACKAGE
+
+    def module(self, name: str) -> Any:
+        """A module of the extension: ``gui.module("blender_addon.job")``."""
+        return importlib.import_module(f"{PACKAGE}.{name}")
+
+    def scenario(self, name: str) -> Any:
+        """Another scenario, for what it can do."""
+        return _load(str(Path(__file__).with_name("scenarios") / f"{name}.py"))
+
+    def clear(self) -> None:
+        """Remove all objects of the file."""
+        for obj in list(bpy.data.objects):
+            bpy.data.objects.remove(obj)
+
+    def halt(self, frames: int) -> Steps:
+        """Wait for so many frames of the bake that was begun and hold its process: a fast one would end meanwhile."""
+        job = self.module("blender_addon.job")
+        yield from self.wait_until(lambda: job.current() is not None, 60, "the animation is read")
+        yield from self.wait_until(lambda: job.current().frames_done >= frames, 480, f"{frames} frames")
+        job.current().process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let the bake that :meth:`halt` holds go on."""
+        self.module("blender_addon.job").current().process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> Steps:
+        """Press Esc in the bake that :meth:`halt` holds, and wait for its end."""
+        job = self.module("blender_addon.job")
+        yield from self.move(*self.centre())
+        yield from self.press("ESC")
+        self.record("stopping", job.current().stopping)
+        self.go_on()
+        yield from self.wait_until(lambda: job.current() is None, 60, "the child stops")
+
+    def resume(self) -> Steps:
+        """Go on with the bake of the active body to its end."""
+        with self.context():
+            bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
+        job = self.module("blender_addon.job")
+        yield from self.wait_until(lambda: job.current() is None, 480, "the resumed bake is done")
 
     # -- events ---------------------------------------------------------------------------------------------------
 
@@ -144,16 +192,6 @@ class Gui:
             before = now
             if seconds < 0.0:
                 raise TimeoutError(f"still not: {what}")
-
-    def halt(self, job: Any, frames: int) -> Steps:
-        """Wait for so many frames of the bake that was begun and hold its process: a fast one would end meanwhile."""
-        yield from self.wait_until(lambda: job.current() is not None, 60, "the animation is read")
-        yield from self.wait_until(lambda: job.current().frames_done >= frames, 480, f"{frames} frames")
-        job.current().process.send_signal(signal.SIGSTOP)
-
-    def go_on(self, job: Any) -> None:
-        """Let the bake that :meth:`halt` holds go on."""
-        job.current().process.send_signal(signal.SIGCONT)
 
     def redraw(self, views: bool = True) -> Steps:
         """Redraw every editor; without the views, which a card in software takes long for, all that lies over them."""

@@ -1,18 +1,15 @@
 """A bake in the child process: bar, Esc, Resume, undo, a stale bake, Delete Bake; Blender stays free meanwhile."""
 
-import importlib
 import time
 
 import bpy
 
-PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 60
 
 
 def make_body(gui):
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
         bpy.ops.sinew.add_material(preset="Bone")
@@ -46,7 +43,7 @@ def toil(*_):
 
 def stopped_while_animation_is_read(gui, job):
     """Esc ends that too; nothing else is heard meanwhile, and the scene is back at its frame."""
-    reading = importlib.import_module(f"{PACKAGE}.blender_addon.reading")
+    reading = gui.module("blender_addon.reading")
     bpy.context.scene.frame_set(17)
     body().modifiers.new("Subdivision", "SUBSURF")
     bpy.app.handlers.frame_change_post.append(toil)
@@ -69,7 +66,7 @@ def stopped_while_animation_is_read(gui, job):
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
@@ -83,21 +80,15 @@ def scenario(gui):
     gui.record("running", job.current() is not None)
     yield from gui.wait_until(lambda: job.current().phase != "", 120, "the child says something")
     yield from gui.photograph("2-first-phase")
-    yield from gui.halt(job, 5)
+    yield from gui.halt(5)
     gui.record("modal operators", len(gui.window.modal_operators))
     yield from gui.photograph("3-baking")
 
-    yield from gui.move(*gui.centre())
-    yield from gui.press("ESC")
-    gui.record("stopping", job.current().stopping)
-    gui.go_on(job)
-    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
+    yield from gui.stop()
     gui.record("stopped", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
     yield from gui.photograph("4-stopped")
 
-    with gui.context():
-        bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 240, "the resumed bake is done")
+    yield from gui.resume()
     bpy.context.scene.frame_set(30)
     gui.record("done", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
     yield from gui.photograph("5-done")

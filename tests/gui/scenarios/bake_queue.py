@@ -1,16 +1,11 @@
 """Two bodies by *Bake All*: what their panels say while they wait, Esc that stops all, and the result."""
 
-import importlib
-
 import bpy
-
-PACKAGE = "bl_ext.user_default.sinew"
 
 
 def make_bodies(gui):
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         for k, name in enumerate(("A", "B")):
             bpy.ops.mesh.primitive_cube_add(size=0.4, location=(0.6 * k, 0.0, 0.3))
             bpy.context.object.name = name
@@ -25,20 +20,17 @@ def statuses():
 
 
 def scenario(gui):
-    job, bake_queue = (importlib.import_module(f"{PACKAGE}.blender_addon.{name}") for name in ("job", "bake_queue"))
+    job, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "bake_queue"))
     make_bodies(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "queue.blend"))
         bpy.ops.sinew.bake_all("INVOKE_DEFAULT")
-    yield from gui.halt(job, 3)
+    yield from gui.halt(3)
     gui.record("label", job.current().label)
     yield from gui.photograph("1-the-second-waits")  # B is active
-    yield from gui.move(*gui.centre())
-    yield from gui.press("ESC")
-    gui.go_on(job)
-    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
+    yield from gui.stop()
     yield 1.0
     gui.record("stopped", [*statuses(), bake_queue.is_at_work()])
     yield from gui.photograph("2-stopped")

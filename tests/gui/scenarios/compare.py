@@ -1,30 +1,16 @@
 """A bake and its ghost: both by one click in the panel, seen in the view, scrubbed, hidden and removed."""
 
-import importlib
-import importlib.util
-from pathlib import Path
-
 import bpy
 
-PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 16
 # Pixels from the header of Bake down to that of Compare, before anything is baked, and on to the button.
 COMPARE, BUTTON = 179, 149
 
 
-def load(name):
-    """Another scenario, for what it can do."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def make_body(gui):
     """A bar of jelly that is held at one end and sags, in the ghost with six substeps."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_cube_add(size=0.4)
         obj = bpy.context.object
         obj.scale = (3.0, 1.0, 1.0)
@@ -47,10 +33,8 @@ def make_body(gui):
 
 
 def scenario(gui):
-    job, comparing, bake_queue = (
-        importlib.import_module(f"{PACKAGE}.blender_addon.{name}") for name in ("job", "comparing", "bake_queue")
-    )
-    panels = load("open_panels")
+    job, comparing, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "comparing", "bake_queue"))
+    panels = gui.scenario("open_panels")
     obj = make_body(gui)
     bpy.context.preferences.view.ui_scale = panels.SCALE
     with gui.context():

@@ -1,25 +1,13 @@
 """A soft cube drops onto a slope and lies there by friction, until a spring pulls a corner up; baked by a click."""
 
-import importlib.util
-from pathlib import Path
-
 import bpy
 import numpy as np
 
-PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 30
 SLOPE = np.radians(15.0)
 NORMAL, DOWNHILL = np.array([np.sin(SLOPE), 0.0, np.cos(SLOPE)]), np.array([np.cos(SLOPE), 0.0, -np.sin(SLOPE)])
 OPEN_AT_FIRST = (757, 568, 256, 79)  # headers, as in "open_panels", but for a body without pins
 BAKE = (100, 114)  # the button, from its panel's header
-
-
-def load(name):
-    """Another scenario, for what it can do."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def add_slope():
@@ -56,8 +44,7 @@ def add_cube():
 
 def make_scene(gui):
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         obstacles, handle, cube = add_slope(), add_handle(), add_cube()
         bpy.ops.sinew.add_spring()
     corner = [v.index for v in cube.data.vertices if min(v.co) > 0.12]
@@ -91,8 +78,8 @@ def points(cube):
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
-    panels = load("open_panels")
+    job = gui.module("blender_addon.job")
+    panels = gui.scenario("open_panels")
     cube = make_scene(gui)
     look_from_the_side(gui)
     bpy.context.preferences.view.ui_scale = panels.SCALE

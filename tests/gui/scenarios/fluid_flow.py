@@ -1,11 +1,8 @@
 """A light body in smoke that Blender has simulated: the field Fluid Flow carries it along, and the bake plays."""
 
-import importlib
-
 import bpy
 import numpy as np
 
-PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 12
 BLOWN = (4.0, 0.0, 2.0)
 
@@ -37,12 +34,11 @@ def middle():
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
     scene = bpy.context.scene
     scene.use_gravity, scene.frame_end = False, FRAMES
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         smoke = domain(gui)
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "fluid.blend"))
         with bpy.context.temp_override(object=smoke, active_object=smoke):

@@ -1,10 +1,7 @@
 """Blender in another language, which gives what it makes other names: a bake, Esc, Resume, its kinds of result."""
 
-import importlib
-
 import bpy
 
-PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 40
 
 
@@ -21,8 +18,7 @@ def speak(language):
 def make_body(gui):
     """A cube that is held at one end; its name."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_cube_add(size=0.4)
         bpy.ops.object.mode_set(mode="EDIT")
         bpy.ops.mesh.subdivide(number_cuts=3)
@@ -48,26 +44,21 @@ def there(name):
     return [obj.sinew.bake.status, obj.sinew.bake.kind, len(keys.key_blocks) if keys else 0, len(obj.modifiers)]
 
 
-def stopped_and_resumed(gui, job, name):
+def stopped_and_resumed(gui, name):
     """By Esc, and to its end."""
     with gui.context():
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.halt(job, 2)
+    yield from gui.halt(2)
     yield from gui.photograph("1-baking")
-    yield from gui.move(*gui.centre())
-    yield from gui.press("ESC")
-    gui.go_on(job)
-    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
+    yield from gui.stop()
     gui.record("stopped", there(name))
-    with gui.context():
-        bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 240, "the resumed bake is done")
+    yield from gui.resume()
     gui.record("resumed", there(name))
     yield from gui.photograph("2-done")
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
     speak(gui.parameters["language"])
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
@@ -75,7 +66,7 @@ def scenario(gui):
     gui.record("name", name)
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "language.blend"))
-    yield from stopped_and_resumed(gui, job, name)
+    yield from stopped_and_resumed(gui, name)
     settings = bpy.data.objects[name].sinew
     for kind in ("NODES", "KEYS"):
         settings.result = kind

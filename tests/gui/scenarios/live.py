@@ -1,27 +1,18 @@
 """Live mode driven by the mouse: play, drag, pin, see, Esc; the scene is as it was."""
 
-import importlib
-
 import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-PACKAGE = "bl_ext.user_default.sinew"
 SCALE = 0.65
 HEADER = (52, 51)
 """Pixels from the left and upper edge of the sidebar to the header of the panel Live, at that scale; closed at first.
 """
 
 
-def module(name):
-    """A module of the installed extension."""
-    return importlib.import_module(f"{PACKAGE}.blender_addon.{name}")
-
-
 def make_body(gui):
     """Suzanne, held at the back of her head, as an active object in a saved file."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.object.shade_smooth()
         bpy.ops.sinew.enable()
@@ -75,7 +66,7 @@ def state_of(obj):
 
 def play_and_drag(gui, obj):
     """From Play to Esc, the nose dragged in between."""
-    live = module("live")
+    live = gui.module("blender_addon.live")
     with gui.context():
         bpy.ops.sinew.live_play("INVOKE_DEFAULT")
     session = live.current()
@@ -134,13 +125,13 @@ def pin_and_release(gui, session):
     x, y = yield from pull(gui, session, front_vertex(session))
     yield from gui.press("ESC")
     yield 0.2
-    gui.record("after Esc in a drag", [len(session.state.grabs), module("live").current() is session])
+    gui.record("after Esc in a drag", [len(session.state.grabs), gui.module("blender_addon.live").current() is session])
     yield from release(gui, x, y)
 
 
 def record_and_bake(gui, session):
     """A take with a drag, to the last frame."""
-    live = module("live")
+    live = gui.module("blender_addon.live")
     with gui.context():
         bpy.ops.ed.undo_push(message="Before the take")
         bpy.ops.sinew.live_record("INVOKE_DEFAULT")
@@ -174,7 +165,7 @@ def record_and_bake(gui, session):
 
 
 def scenario(gui):
-    live, job = module("live"), module("job")
+    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
     obj = make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = SCALE

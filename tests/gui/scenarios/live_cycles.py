@@ -10,13 +10,13 @@ BEFORE, COUNTED = 20, 24
 HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
 
 
-def resources(handles, scene):
+def resources(gui, handles):
     """How many there are of what must not grow."""
     process = Path("/proc/self")
     return {
         "handlers": sum(len(getattr(bpy.app.handlers, name)) for name in HANDLERS),
         "draw handlers": len(handles),
-        "timers": bpy.app.timers.is_registered(scene.module("job").drain),
+        "timers": bpy.app.timers.is_registered(gui.module("blender_addon.job").drain),
         "threads": len(list((process / "task").iterdir())),
         "files": len(list((process / "fd").iterdir())),
         "objects": len(bpy.data.objects),
@@ -32,20 +32,23 @@ def megabytes():
 def session(gui, scene, play):
     """One, until the card has drawn a frame of it."""
     yield from play(gui, scene)
-    preview, view = scene.module("bridge.preview_out").Preview, scene.module("live").current().view
+    preview = gui.module("blender_addon.bridge.preview_out").Preview
+    view = gui.module("blender_addon.live").current().view
     draw, drawn = preview.draw, []
     preview.draw = lambda self, *a, **b: drawn.append(draw(self, *a, **b))
     yield from gui.wait_until(lambda: drawn, 20, "it is drawn")
     preview.draw = draw
     if view.refused:
         raise RuntimeError(view.refused)
-    scene.module("live").stop()
-    yield from gui.wait_until(lambda: not bpy.app.timers.is_registered(scene.module("job").drain), 5, "its timer ends")
+    gui.module("blender_addon.live").stop()
+    yield from gui.wait_until(
+        lambda: not bpy.app.timers.is_registered(gui.module("blender_addon.job").drain), 5, "its timer ends"
+    )
 
 
 def cycles(gui, scene, play):
     """Count before and after."""
-    view, handles = scene.module("live_view"), []
+    view, handles = gui.module("blender_addon.live_view"), []
     add, remove = view.add_handler, view.remove_handler
 
     def added(*arguments):
@@ -59,10 +62,10 @@ def cycles(gui, scene, play):
     view.add_handler, view.remove_handler = added, removed
     for _ in range(BEFORE):
         yield from session(gui, scene, play)
-    before, size = resources(handles, scene), megabytes()
+    before, size = resources(gui, handles), megabytes()
     for _ in range(COUNTED):
         yield from session(gui, scene, play)
-    after = resources(handles, scene)
+    after = resources(gui, handles)
     view.add_handler, view.remove_handler = add, remove
     gui.record("added by cycles", {name: after[name] - before[name] for name in before})
     gui.record("megabytes", [size, megabytes()])

@@ -1,25 +1,14 @@
 """Undo, save, Tab, another scene, another file, switching off ... while a body is played with; what is drawn."""
 
-import importlib.util
 import os
 from pathlib import Path
 
 import bpy
 
-PACKAGE = "bl_ext.user_default.sinew"
-
-
-def load(name):
-    """Another scenario, for what it can do."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 def prepared(gui, scene):
     """A body that a real child has prepared; from now on a child answers that needs no time."""
-    live, job = scene.module("live"), scene.module("job")
+    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
     scene.make_body(gui)
     with gui.context():
         bpy.ops.sinew.live_choose_solver()
@@ -32,7 +21,7 @@ def prepared(gui, scene):
         yield 0.3
         yield from gui.photograph(f"show-{shown.lower()}")
         if shown == "WEIGHTS":
-            gui.record("weights", scene.module("live_view").words(session)[-1])
+            gui.record("weights", gui.module("blender_addon.live_view").words(session)[-1])
     scene.body().sinew.live.show = "OBJECT"
     os.environ["SINEW_FAKE_HANDLES"] = str(len(session.state.handles))
     live.stop()
@@ -41,15 +30,15 @@ def prepared(gui, scene):
 
 def play(gui, scene):
     """Play, and wait for frames."""
-    live = scene.module("live")
+    live = gui.module("blender_addon.live")
     with gui.context():
         bpy.ops.sinew.live_play("INVOKE_DEFAULT")
     yield from gui.wait_until(lambda: live.current() is not None and live.current().state.frame >= 3, 60, "it plays")
 
 
-def state(scene):
+def state(gui):
     """Whether it plays, whether the mesh is hidden, what is said."""
-    live, obj = scene.module("live"), bpy.data.objects.get("Suzanne")
+    live, obj = gui.module("blender_addon.live"), bpy.data.objects.get("Suzanne")
     if obj is None:
         return [live.current() is not None, None, ""]
     return [live.current() is not None, obj.hide_get(), obj.sinew.live.message]
@@ -57,7 +46,7 @@ def state(scene):
 
 def undo_and_redo(gui, scene):
     """An edit before, one while playing; undone while playing and after."""
-    live = scene.module("live")
+    live = gui.module("blender_addon.live")
     with gui.context():
         bpy.ops.ed.undo_push(message="Before")
         bpy.ops.object.empty_add(location=(3.0, 0.0, 0.0))
@@ -70,34 +59,34 @@ def undo_and_redo(gui, scene):
     yield from gui.move(*gui.centre())
     yield from gui.press("Z", ctrl=True)
     yield 0.3
-    gui.record("after undo", state(scene))
+    gui.record("after undo", state(gui))
     frame = live.current().state.frame
     yield from gui.wait_until(lambda: live.current().state.frame > frame + 2, 30, "it goes on after an undo")
     yield from gui.press("Z", ctrl=True, shift=True)
     yield 0.3
-    gui.record("after redo", state(scene))
+    gui.record("after redo", state(gui))
     yield from gui.photograph("after-redo")
     yield from gui.press("ESC")
     yield 0.3
-    gui.record("after Esc", state(scene))
+    gui.record("after Esc", state(gui))
     for _ in range(2):
         yield from gui.press("Z", ctrl=True)
         yield 0.2
     yield from gui.press("Z", ctrl=True, shift=True)
     yield from gui.press("Z", ctrl=True, shift=True)
     yield 0.3
-    gui.record("after undo and redo of what was done while live", [*state(scene), scene.body().sinew.live_layer])
+    gui.record("after undo and redo of what was done while live", [*state(gui), scene.body().sinew.live_layer])
 
 
 def ends_by(gui, scene, name, what):
     """Play, do something, and see how it is then."""
-    live, job = scene.module("live"), scene.module("job")
+    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
     yield from play(gui, scene)
     result = what()
     if result is not None:
         yield from result
     yield 0.5
-    gui.record(name, [*state(scene), job.current() is not None, len(gui.window.modal_operators)])
+    gui.record(name, [*state(gui), job.current() is not None, len(gui.window.modal_operators)])
     if live.current() is not None:
         live.stop()
     yield 0.1
@@ -145,33 +134,33 @@ def with_other_files(gui, scene):
     yield from play(gui, scene)
     opened()
     yield 0.5
-    gui.record("another file", [*state(scene), scene.module("job").current() is not None])
+    gui.record("another file", [*state(gui), gui.module("blender_addon.job").current() is not None])
     yield from ends_by(gui, scene, "deleted", lambda: bpy.data.objects.remove(scene.body()))
     opened()
     yield 0.3
     yield from play(gui, scene)
-    live = scene.module("live")
+    live = gui.module("blender_addon.live")
     with gui.context():
-        bpy.ops.preferences.addon_disable(module=PACKAGE)
+        bpy.ops.preferences.addon_disable(module=gui.package)
     yield 0.3
     gui.record("disabled", [live.current() is not None, scene.body().hide_get(), hasattr(bpy.types, "SINEW_OT_bake")])
 
 
 def scenario(gui):
-    scene = load("live")
+    scene = gui.scenario("live")
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
     yield from prepared(gui, scene)
     yield from undo_and_redo(gui, scene)
     yield from in_the_same_file(gui, scene)
-    yield from load("live_windows").closed_windows(gui, scene, play)
-    yield from load("live_keys").keys(gui, scene, play)
-    yield from load("live_reading").stopped_while_it_reads(gui, scene, play)
-    yield from load("live_refused").refusals(gui, scene, play)
-    yield from load("live_cycles").cycles(gui, scene, play)
+    yield from gui.scenario("live_windows").closed_windows(gui, scene, play)
+    yield from gui.scenario("live_keys").keys(gui, scene, play)
+    yield from gui.scenario("live_reading").stopped_while_it_reads(gui, scene, play)
+    yield from gui.scenario("live_refused").refusals(gui, scene, play)
+    yield from gui.scenario("live_cycles").cycles(gui, scene, play)
     yield from play(gui, scene)
-    yield from load("live_render").renders(gui, scene)
-    scene.module("live").stop()
+    yield from gui.scenario("live_render").renders(gui, scene)
+    gui.module("blender_addon.live").stop()
     yield from with_other_files(gui, scene)
     with gui.context():
-        bpy.ops.preferences.addon_enable(module=PACKAGE)  # the next scenario finds it as it was
+        bpy.ops.preferences.addon_enable(module=gui.package)  # the next scenario finds it as it was

@@ -3,7 +3,7 @@
 
 def keys(gui, scene, play):
     """P pauses and goes on, Right Arrow steps; without live mode both are Blender's."""
-    live = scene.module("live")
+    live = gui.module("blender_addon.live")
     yield from gui.move(*gui.centre())
     yield from gui.press("P")
     yield 0.3

@@ -1,8 +1,5 @@
 """Live mode with the mouse and the keyboard of the X server: the panel's buttons, the body in the viewport, Esc."""
 
-import importlib.util
-from pathlib import Path
-
 import bpy
 import numpy as np
 
@@ -13,14 +10,6 @@ LAST = 120
 # with: where a header is clicked, from the first below Live, which moves up as those above are closed; the buttons.
 LEFT, RESOLUTION, PITCH = 52, 160, 17
 PLAY, RECORD, BAKE = (60, 73), (142, 73), (60, 380)
-
-
-def load(name):
-    """Another scenario, for what it can do."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def press(gui, right, down):
@@ -59,7 +48,7 @@ def show_panels(gui):
 
 def play(gui, scene):
     """Click Play, and wait for frames."""
-    live = scene.module("live")
+    live = gui.module("blender_addon.live")
     yield from press(gui, *PLAY)
     yield from gui.wait_until(lambda: live.current() is not None, 5, "Play was clicked")
     yield from gui.wait_until(lambda: live.current().state.frame >= 5, 500, "five frames")
@@ -67,7 +56,7 @@ def play(gui, scene):
 
 def drag_and_pin(gui, scene):
     """A drag that lets go, one that pins."""
-    session = scene.module("live").current()
+    session = gui.module("blender_addon.live").current()
     vertex = scene.front_vertex(session)
     rest = session.view.positions()[vertex]
     yield from drag(gui, *scene.pixels(gui, vertex, session))
@@ -100,7 +89,7 @@ def shapes(obj):
 
 def record(gui, scene):
     """Click Record, drag meanwhile, until the last frame."""
-    live = scene.module("live")
+    live = gui.module("blender_addon.live")
     yield from press(gui, *RECORD)
 
     yield from gui.wait_until(lambda: live.current().state.recording, 300, "Record was clicked")
@@ -125,7 +114,7 @@ def bake(gui, scene):
     yield from gui.settle()
     yield from gui.photograph("5-before-the-bake")
     yield from press(gui, *BAKE)
-    yield from gui.wait_until(lambda: scene.module("job").current() is not None, 10, "Bake was clicked")
+    yield from gui.wait_until(lambda: gui.module("blender_addon.job").current() is not None, 10, "Bake was clicked")
     yield from gui.wait_until(lambda: scene.body().sinew.bake.status == "DONE", 300, "it is baked")
     yield from gui.photograph("6-baked")
     baked = shapes(scene.body())
@@ -135,8 +124,8 @@ def bake(gui, scene):
 
 
 def scenario(gui):
-    scene = load("live")
-    live = scene.module("live")
+    scene = gui.scenario("live")
+    live = gui.module("blender_addon.live")
     scene.make_body(gui)
     with gui.context():
         bpy.ops.sinew.live_choose_solver()

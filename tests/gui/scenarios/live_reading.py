@@ -14,7 +14,7 @@ def toil(*_):
 
 def stopped_while_it_reads(gui, scene, play):
     """An edit, Reset, Esc; then Reset to the end."""
-    live, reading = scene.module("live"), scene.module("reading")
+    live, reading = gui.module("blender_addon.live"), gui.module("blender_addon.reading")
     yield from play(gui, scene)
     session = live.current()
     session.state.pause()

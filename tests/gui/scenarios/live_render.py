@@ -21,7 +21,7 @@ def reached(session):
 
 def rendered(gui, scene, name, render):
     """Render an animation, and see how it was meanwhile and goes on."""
-    session = scene.module("live").current()
+    session = gui.module("blender_addon.live").current()
     bpy.context.scene.render.filepath = str(gui.session / f"{name}-")
     pictures = []
     with gui.context():
@@ -34,7 +34,7 @@ def rendered(gui, scene, name, render):
         pictures = sorted(gui.session.glob(f"{name}-*.png"))
         if len(pictures) == FRAMES and not bpy.app.is_job_running("RENDER") and not len(gui.window.modal_operators):
             break
-        if scene.module("live_scene").is_rendering():
+        if gui.module("blender_addon.live_scene").is_rendering():
             gui.record(f"{name}: frames asked for", reached(session) - before)
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame > frame + 3, 20, f"it goes on after the {name}")

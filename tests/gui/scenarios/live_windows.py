@@ -18,9 +18,9 @@ def close():
         bpy.ops.wm.window_close()
 
 
-def dragged(window, scene):
+def dragged(gui, window, scene):
     """Press on the body in a window, and drag it aside."""
-    session = scene.module("live").current()
+    session = gui.module("blender_addon.live").current()
     area = window.screen.areas[0]
     region = next(r for r in area.regions if r.type == "WINDOW")
     place = session.view.positions()[scene.front_vertex(session)]
@@ -47,7 +47,7 @@ def modal_operators():
 
 def closed_windows(gui, scene, play):
     """From Play to the end."""
-    live, job = scene.module("live"), scene.module("job")
+    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
     yield from opened(gui)
     yield from play(gui, scene)
     close()
@@ -57,7 +57,7 @@ def closed_windows(gui, scene, play):
     gui.record("closed window", [*said, job.current() is not None, modal_operators()])
     yield from opened(gui)
     session = live.current()
-    yield from dragged(bpy.context.window_manager.windows[-1], scene)
+    yield from dragged(gui, bpy.context.window_manager.windows[-1], scene)
     gui.record("dragged in the other window", [len(session.state.grabs), modal_operators(), hinted()])
     yield from gui.photograph("hints-of-a-drag")
     close()

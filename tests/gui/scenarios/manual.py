@@ -2,12 +2,9 @@
 example is one step of undo.
 """
 
-import importlib
-
 import bpy
 from mathutils import Euler
 
-PACKAGE = "bl_ext.user_default.sinew"
 HEADER = 79
 """Pixels from the upper edge of the sidebar's region to the first header below the body's name."""
 
@@ -44,16 +41,16 @@ def undone(gui, example):
     yield from gui.redraw()
 
 
-def panels():
+def panels(gui):
     """Every panel of the sidebar below the body's name, those within others too."""
-    ui = importlib.import_module(f"{PACKAGE}.ui")
+    ui = gui.module("ui")
     found = (cls for cls in ui.CLASSES if issubclass(cls, bpy.types.Panel))
     return [cls for cls in found if getattr(cls, "bl_parent_id", "").startswith("VIEW3D_PT_sinew")]
 
 
 def photograph_panels(gui, names):
     """Each alone in the sidebar, opened."""
-    everything = panels()
+    everything = panels(gui)
     for cls in reversed(everything):
         bpy.utils.unregister_class(cls)
     for name in names:
@@ -76,7 +73,7 @@ def photograph_panels(gui, names):
 
 def photograph_alone(gui, name):
     """A panel that stands within another, as one of its own and open."""
-    everything = panels()
+    everything = panels(gui)
     (inner,) = (cls for cls in everything if cls.bl_idname == f"VIEW3D_PT_sinew_{name}")
     kept = {
         key: value for key, value in vars(inner).items() if key in ("bl_space_type", "bl_region_type", "bl_category")
@@ -102,7 +99,7 @@ def photograph_advice(gui, obj):
 
 def photograph_ghost(gui, obj):
     """What stiffer jelly would do to the bear, over its bake."""
-    job, bake_queue = (importlib.import_module(f"{PACKAGE}.blender_addon.{name}") for name in ("job", "bake_queue"))
+    job, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "bake_queue"))
 
     def is_idle():
         return job.current() is None and not bake_queue.is_at_work()
@@ -133,7 +130,7 @@ def photograph_ghost(gui, obj):
 
 def photograph_tetrahedra(gui):
     """What the solver gets of the bear, cut open."""
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
     with gui.context():
         bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)
     yield from gui.wait_until(lambda: job.current() is None, 900.0, "the body has tetrahedra")
@@ -153,8 +150,7 @@ def scenario(gui):
     if gui.parameters["tetrahedra"]:
         preferences.system.viewport_aa = "8"
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "manual.blend"))
     yield from gui.show_sidebar("Sinew")
     yield from gui.move(*gui.centre())

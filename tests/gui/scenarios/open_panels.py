@@ -1,11 +1,8 @@
 """Every panel opened by a click on its header, photographed, and used by clicks on what it shows."""
 
-import importlib
-
 import bpy
 import numpy as np
 
-PACKAGE = "bl_ext.user_default.sinew"
 SCALE = 0.75
 PANELS = ("Live", "Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "Fields", "Solver", "Bake")
 
@@ -48,8 +45,7 @@ def opened(gui, name, clicks=()):
 def pretend_bake(gui, obj):
     """A bake whose frames are the rest shape and whose steps are invented: nothing has to be compiled for it."""
     baking, store_in, reports = (
-        importlib.import_module(f"{PACKAGE}.{name}")
-        for name in ("blender_addon.baking", "core.model.state", "core.optimization.report")
+        gui.module(name) for name in ("blender_addon.baking", "core.model.state", "core.optimization.report")
     )
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "panels.blend"))
@@ -99,8 +95,7 @@ def add_fields():
 
 def scenario(gui):
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
         obj = bpy.context.view_layer.objects.active

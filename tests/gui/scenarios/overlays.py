@@ -1,24 +1,17 @@
 """Overlays of what the solver got, with invented tetrahedra: nothing has to be compiled for them."""
 
-import importlib
 import time
 
 import bpy
 import numpy as np
 
-PACKAGE = "bl_ext.user_default.sinew"
 PATHS = ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1), (1, 0, 2), (2, 1, 0))
-
-
-def part(name):
-    return importlib.import_module(f"{PACKAGE}.{name}")
 
 
 def make_scene(gui):
     """Suzanne with pins at an ear, a spring to an empty, a hidden collider and a ground; saved, front view."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.object.empty_add(location=(2.2, 0.0, 1.2))
         hand = bpy.context.object
         bpy.ops.mesh.primitive_cube_add(size=0.8, location=(-2.0, 0.0, -0.8))
@@ -71,18 +64,20 @@ def block(cells, low, high):
     return low + steps / cells * (high - low), np.concatenate(tets).astype(np.int32)
 
 
-def keep_tets(monkey, cells):
+def keep_tets(gui, monkey, cells):
     """A store with a block of tets around the body, soft at its left and stiff at its right."""
-    baking, kept_mesh = part("blender_addon.baking"), part("core.simulation.kept_mesh")
-    kept_materials, fields = part("core.simulation.kept_materials"), part("core.materials.fields")
+    baking, kept_mesh = gui.module("blender_addon.baking"), gui.module("core.simulation.kept_mesh")
+    kept_materials, fields = gui.module("core.simulation.kept_materials"), gui.module("core.materials.fields")
     job, store = baking.prepare(monkey, bpy.context, (1, 3))
     surface = job.surface.positions
     rest, tets = block(cells, surface.min(axis=0), surface.max(axis=0))
     n = len(surface)
     barycentric = np.full((n, 4), 0.25)
     barycentric[:3] = [-1.5, 0.5, 1.0, 1.0]
-    tied = part("core.mesh.embedding").Embedding(np.zeros(n, dtype=np.int32), barycentric, np.zeros(n, dtype=bool))
-    mesh = part("core.mesh.tet_mesh").TetMesh(rest, tets)
+    tied = gui.module("core.mesh.embedding").Embedding(
+        np.zeros(n, dtype=np.int32), barycentric, np.zeros(n, dtype=bool)
+    )
+    mesh = gui.module("core.mesh.tet_mesh").TetMesh(rest, tets)
     store.keep("mesh", kept_mesh.pack(mesh, tied), {"key": kept_mesh.mesh_key(job)})
     x = rest[tets].mean(axis=1)[:, 0]
     stiff = (x - x.min()) / np.ptp(x)
@@ -98,7 +93,7 @@ class NoBatch:
 
 def timed(gui, count=30):
     """Milliseconds of the processor in our draw handler without the driver's drawing, the median and the most."""
-    overlays = part("blender_addon.overlays")
+    overlays = gui.module("blender_addon.overlays")
     drawn, made, spent = overlays.Overlays._draw_body, overlays.TetsOf.batch, []
 
     def watched(self, *arguments):
@@ -127,7 +122,7 @@ def scenario(gui):
     settings.show_tets = True
     yield from gui.photograph("1-first")
     with gui.context():
-        keep_tets(monkey, gui.parameters.get("cells", 10))
+        keep_tets(gui, monkey, gui.parameters.get("cells", 10))
     yield 0.6
     yield from gui.photograph("2-tets")
     settings.use_slice = True

@@ -1,11 +1,7 @@
 """A stroke with the mouse on a material's map: the maps sum to one after it, and one undo takes all of it back."""
 
-import importlib
-
 import bpy
 import numpy as np
-
-PACKAGE = "bl_ext.user_default.sinew"
 
 
 def weights(obj):
@@ -23,8 +19,7 @@ def body():
 
 def scenario(gui):
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
         bpy.ops.sinew.paint_material()
@@ -67,7 +62,7 @@ def scenario(gui):
         bpy.ops.wm.tool_set_by_id(name="builtin.gradient", space_type="VIEW_3D")
         bpy.ops.ed.undo_push(message="Gradient tool")
     yield from gui.settle()
-    region, fields_in = gui.region("WINDOW"), importlib.import_module(f"{PACKAGE}.blender_addon.bridge.fields_in")
+    region, fields_in = gui.region("WINDOW"), gui.module("blender_addon.bridge.fields_in")
     left, height = x - 60 - region.x, y - region.y
     with gui.context():
         gui.record("stroke with the gradient tool", bpy.ops.sinew.paint_stroke.poll())

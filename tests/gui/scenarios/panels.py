@@ -6,8 +6,7 @@ import bpy
 def make_suzanne(gui):
     """Suzanne alone in the scene, active."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
     return bpy.context.view_layer.objects.active
 

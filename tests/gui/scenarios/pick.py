@@ -8,8 +8,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 def make_scene(gui):
     """A cube of 26 vertices a side grid, seen from the front, on; the view centred on it."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_cube_add(size=0.5, location=(2.0, 0.0, 0.0))
         bpy.context.object.name = "Other"
         bpy.ops.mesh.primitive_cube_add()

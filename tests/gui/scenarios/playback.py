@@ -1,17 +1,12 @@
 """Esc while the animation plays and a bake is at work; the bake seen while another object is active, or none."""
 
-import importlib
-
 import bpy
-
-PACKAGE = "bl_ext.user_default.sinew"
 
 
 def make_bodies(gui):
     """A body that is baked, and an active cube beside it."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
         bpy.context.object.sinew.cells_across = 12
@@ -21,7 +16,7 @@ def make_bodies(gui):
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
 
     def state():
         run = job.current()
@@ -29,7 +24,7 @@ def scenario(gui):
 
     yield from gui.show_sidebar("Sinew")
     make_bodies(gui)
-    yield from gui.halt(job, 0)
+    yield from gui.halt(0)
     yield from gui.photograph("1-another-is-active")
     yield from gui.show_properties("PHYSICS")
     yield from gui.photograph("2-physics")
@@ -45,5 +40,5 @@ def scenario(gui):
     yield from gui.press("ESC")
     yield from gui.wait_until(lambda: job.current().stopping, 10, "the bake is asked to stop")
     gui.record("after another Esc", state())
-    gui.go_on(job)
+    gui.go_on()
     yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")

@@ -14,8 +14,7 @@ COLOUR = (0.8, 0.3, 0.08)
 def make_bodies(gui):
     """A smooth monkey in a colour of its own, and a cube in front of a part of it."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_cube_add(size=0.6, location=(1.2, -1.3, 0.2))
         bpy.ops.mesh.primitive_monkey_add()
         monkey = bpy.context.object

@@ -1,17 +1,12 @@
 """The result of a bake on shape keys, converted to Geometry Nodes by the child process and back, with undo."""
 
-import importlib
-
 import bpy
 import numpy as np
-
-PACKAGE = "bl_ext.user_default.sinew"
 
 
 def make_body(gui):
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
     obj = bpy.context.view_layer.objects.active
@@ -43,7 +38,7 @@ def positions(frame):
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65

@@ -2,13 +2,10 @@
 and resumed, the timeline, undo, a file saved and opened again, a picture.
 """
 
-import importlib
-
 import bpy
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-PACKAGE = "bl_ext.user_default.sinew"
 FRAMES = 96
 EAR, CHIN = (1.2, 0.0, 0.4), (0.0, -0.6, -0.7)
 
@@ -47,8 +44,7 @@ def at(gui, place):
 def material_by_a_stroke(gui):
     """A head of flesh; bone is painted on an ear."""
     with gui.context():
-        for obj in list(bpy.data.objects):
-            bpy.data.objects.remove(obj)
+        gui.clear()
         bpy.ops.mesh.primitive_monkey_add()
         bpy.ops.sinew.enable()
         body().sinew.cells_across = 12
@@ -98,21 +94,16 @@ def pins_by_picks(gui):
         bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
 
 
-def bake_stopped_and_resumed(gui, job):
+def bake_stopped_and_resumed(gui):
     """By Esc, and to its end."""
     bpy.context.scene.frame_end = FRAMES
     with gui.context():
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.halt(job, 3)
+    yield from gui.halt(3)
     yield from gui.photograph("5-baking")
-    yield from gui.move(*gui.centre())
-    yield from gui.press("ESC")
-    gui.go_on(job)
-    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
+    yield from gui.stop()
     gui.record("stopped", [body().sinew.bake.status, keys() == body().sinew.bake.frames])
-    with gui.context():
-        bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 240, "the resumed bake is done")
+    yield from gui.resume()
     gui.record("resumed", [body().sinew.bake.status, keys()])
 
 
@@ -172,11 +163,11 @@ def saved_opened_rendered(gui):
 
 
 def scenario(gui):
-    job = importlib.import_module(f"{PACKAGE}.blender_addon.job")
+    job = gui.module("blender_addon.job")
     yield from material_by_a_stroke(gui)
     yield from tetrahedra(gui, job)
     yield from pins_by_picks(gui)
-    yield from bake_stopped_and_resumed(gui, job)
+    yield from bake_stopped_and_resumed(gui)
     yield from scrubbed(gui)
     yield from undone_and_redone(gui)
     yield from saved_opened_rendered(gui)
