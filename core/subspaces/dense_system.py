@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -41,7 +42,11 @@ class DenseSystem:
         self._stiffness = ReducedStiffness(elastic.G[:, free], mass[np.ix_(free, free)])
         self._matrix = np.empty((3, len(free), 3, len(free)))
         self._factor = np.empty((3 * len(free), 3 * len(free))).T
-        self._change = np.empty((3, self._size, 3, self._size))
+
+    @cached_property
+    def _change(self) -> np.ndarray:
+        """What is added, by all unknowns (3,r,3,r); made when something is, since it is as large as the factor."""
+        return np.empty((3, self._size, 3, self._size))
 
     def assemble(self, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
         """The matrix from ``blocks``, the mass and the step's other potentials times ``scale``."""

@@ -1,5 +1,7 @@
 """The subspace solvers against the full space, and what the skinning subspace promises."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import bent, block, held_end
@@ -198,6 +200,20 @@ def test_the_same_body_gives_the_same_bits():
     first, second = (skinning_subspace(bar(), 6, 50) for _ in range(2))
     assert np.array_equal(first.model.basis, second.model.basis)
     assert np.array_equal(first.parts.tets, second.parts.tets)
+
+
+def test_a_matrix_of_what_is_added_is_there_when_something_is():
+    model = bar(stiff=1e7)
+    settings = SolverSettings(solver="subspace_fem", max_iterations=2)
+    space = skinning_subspace(model, 10, 60).model
+    state, stepper, whole = space.rest_state(), make_solver(space, settings), 8 * (3 * space.unknowns) ** 2
+    stepper.step(state, state.positions[space.pinned], H)
+    tracemalloc.start()
+    try:
+        stepper.system.add(lambda matrix: matrix.any())
+        assert whole <= tracemalloc.get_traced_memory()[0] < 1.1 * whole
+    finally:
+        tracemalloc.stop()
 
 
 def test_stiff_parts_turn_freely_after_two_iterations():
