@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ..core.errors import SinewError, StoreError
-from ..core.simulation import child_process, meshing
+from ..core.simulation import array_file, child_process, meshing
 from ..core.simulation.frame_store import FrameStore
 from . import PACKAGE
 
@@ -159,11 +159,11 @@ def run_of(object_uid: int) -> Run | None:
 
 
 def start(run: Run, python: str = "") -> None:
-    """Start the child; RuntimeError when one is at work already."""
+    """Start the child; RuntimeError when one is at work already, StoreError when its log cannot be written."""
     global _current
     if _current is not None:
         raise RuntimeError(f"“{_current.object_name}” is at work already.")
-    log = open(run.folder / LOG_NAME, "wb")
+    log = _open_log(run.folder / LOG_NAME)
     try:
         run.process = subprocess.Popen(
             child_process.worker_command(
@@ -185,6 +185,13 @@ def start(run: Run, python: str = "") -> None:
     run.reader.start()
     _current = run
     watch()
+
+
+def _open_log(path: Path) -> IO[bytes]:
+    try:
+        return array_file.open_own(path, "wb")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written ({error.strerror or error}).", array_file.WRITE_REMEDY) from error
 
 
 def _read(stream: Any, events: Any) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.errors import MeshError, PinError, SettingsError, SinewError, StoreError
 from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.simulation.array_file import open_own
 from ...core.simulation.job import Job
 from .. import linked
 from ..stepwise import Steps, at_once
@@ -235,7 +236,7 @@ def writable(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
-        probe.write_bytes(b"")
+        open_own(probe, "wb").close()
         probe.unlink()
     except OSError as error:
         raise StoreError(

@@ -31,6 +31,19 @@ PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
 _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
+def open_own(path: Path, mode: str) -> IO[Any]:
+    """Open a file in a folder of frames to write to it. A folder that comes from a stranger, or from a farm's store,
+    may hold links to what is another's: one in the file's place is deleted, not written through.
+    """
+    if path.is_symlink():
+        path.unlink()
+    return open(path, mode, encoding=None if "b" in mode else "utf-8", opener=_following_no_link)
+
+
+def _following_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to that is there whole or not at all: beside its place, flushed to the disk, moved at the end.
@@ -40,7 +53,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """
     temporary = path.with_name(path.name + ".part")
     try:
-        with open(temporary, "wb") as file:
+        with open_own(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

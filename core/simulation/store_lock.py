@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Concatenate, ParamSpec, TypeVar
 
 from ..errors import StoreError
-from .array_file import WRITE_REMEDY
+from .array_file import WRITE_REMEDY, open_own
 
 if os.name == "nt":
     import msvcrt
@@ -77,7 +77,7 @@ def alone(work: Callable[Concatenate[Any, Any, P], R]) -> Callable[Concatenate[A
 def _take(path: Path, until: float) -> IO[str]:
     while True:
         try:
-            file = open(path, "a+", encoding="utf-8")
+            file = open_own(path, "a+")
         except OSError as error:
             raise StoreError(f"{path} cannot be written ({error.strerror or error}).", WRITE_REMEDY) from error
         if _is_ours(file, path):

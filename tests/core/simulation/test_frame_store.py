@@ -50,6 +50,15 @@ def test_the_newest_states_are_kept(store):
     assert sorted(p.name for p in store.folder.glob("state_*")) == ["state_000003.sinew", "state_000004.sinew"]
 
 
+@pytest.mark.parametrize("name", ["lock", "about.sinew.part", "job.npz.part"])
+def test_a_link_in_a_strangers_folder_is_not_written_through(tmp_path, name):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "bake").mkdir()
+    (tmp_path / "bake" / name).symlink_to(tmp_path / "mine")
+    FrameStore.create(tmp_path / "bake", shaken_bar())
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     "damage",
     [
