@@ -11,13 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatVectorProperty, IntProper
 from ..core.model.settings import ResolutionSettings, SolverSettings
 from . import choices
 from .mirror import field_of
-
-
-def _redraw(self: Any, context: Any) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
+from .redrawing import redraw_changed
 
 
 def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
@@ -69,7 +63,7 @@ class SinewCompare(bpy.types.PropertyGroup):
         description="Draw the second bake over the body, at the scene's frame; it is in no render",
         default=True,
         options=set(),
-        update=_redraw,
+        update=redraw_changed,
     )
     color: FloatVectorProperty(
         name="Color",
@@ -80,7 +74,7 @@ class SinewCompare(bpy.types.PropertyGroup):
         max=1.0,
         default=(0.02, 0.35, 1.0, 0.5),
         options=set(),
-        update=_redraw,
+        update=redraw_changed,
     )
     message: StringProperty(name="Message", description="What the last comparison said in the end", options=set())
 

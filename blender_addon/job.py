@@ -22,7 +22,7 @@ from typing import IO, Any
 from ..core.errors import SinewError, StoreError
 from ..core.simulation import array_file, child_process, meshing
 from ..core.simulation.frame_store import FrameStore
-from . import PACKAGE
+from . import PACKAGE, redrawing
 
 LOG_NAME = "worker.log"
 PHASES = {
@@ -237,7 +237,7 @@ def drain() -> float | None:
     if not run.on_end(run):
         return 10 * INTERVAL
     _current = None
-    redraw()
+    redrawing.redraw()
     return None
 
 
@@ -245,7 +245,7 @@ def _redraw_news(run: Run) -> None:
     """Draw anew what has something new to say: at every look a full scene would take the processors from the child."""
     before, run.said = run.said, (run.label, run.factor, int(run.elapsed))
     if run.said != before:
-        redraw(views=before is None or run.said[:2] != before[:2])
+        redrawing.redraw(views=before is None or run.said[:2] != before[:2])
 
 
 def _take_line(run: Run, line: bytes) -> None:
@@ -366,20 +366,6 @@ def _kill(run: Run) -> None:
     _close_pipes(run.process)
     child_process.sweep(run.process.pid)
     run.process = None
-
-
-def redraw(views: bool = True) -> None:
-    """Have the 3D Views and the Properties editors draw anew; without ``views``, panels alone."""
-    import bpy
-
-    shown = [area for window in bpy.context.window_manager.windows for area in window.screen.areas]
-    for area in shown:
-        if area.type == "PROPERTIES" or (views and area.type == "VIEW_3D"):
-            area.tag_redraw()
-        elif area.type == "VIEW_3D":
-            for region in area.regions:
-                if region.type == "UI":
-                    region.tag_redraw()
 
 
 def python_executable() -> str:

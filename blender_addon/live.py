@@ -19,7 +19,7 @@ from ..core.errors import SinewError
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.lending import borrow
-from . import baking, live_edits, live_scene, reading
+from . import baking, live_edits, live_scene, reading, redrawing
 from . import job as child
 from .bridge import job_in
 from .bridge.mesh_in import unit_scale
@@ -199,7 +199,7 @@ def _leave(message: str) -> None:
     session.stage.restore()
     if (obj := session.object) is not None:
         obj.sinew.live.message = message
-    child.redraw()
+    redrawing.redraw()
 
 
 def restart(context: Any, job: Job, record: bool = False) -> None:
@@ -340,7 +340,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
             session.view.show(session.state.handles)
     if now - session.panel_at > PANEL_BEAT:
         session.panel_at = now
-        child.redraw()
+        redrawing.redraw()
     if session.state.recorded:
         _finish_take(session, obj)
 

@@ -23,6 +23,7 @@ from .bridge.preview_light import studio_lights
 from .bridge.preview_manner import manner_of
 from .bridge.preview_mesh import Skin, read_drawn_mesh
 from .bridge.preview_out import Preview
+from .redrawing import redraw_views
 
 if TYPE_CHECKING:
     from .live import Session
@@ -241,16 +242,6 @@ def _shown_weights(session: Session) -> str:
     if number <= modes:
         return f"Weights of mode {number} of {modes}"
     return f"Weights of pin handle {number - modes} of {view.handles - modes}"
-
-
-def redraw_views() -> None:
-    """Have the 3D Views draw anew."""
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                for region in area.regions:
-                    if region.type == "WINDOW":
-                        region.tag_redraw()
 
 
 def _draw_grabs(marks: list[tuple[int, Any, Any]], scale: float) -> None:

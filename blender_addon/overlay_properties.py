@@ -11,6 +11,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
+from .redrawing import redraw_changed
+
 COLOURS = (
     ("STIFFNESS", "Stiffness", "How stiff each tetrahedron is, on a logarithmic scale from blue to red"),
     ("MATERIALS", "Materials", "A color for each physical material, mixed where materials are"),
@@ -18,15 +20,8 @@ COLOURS = (
 AXES = tuple((axis, axis, f"Cut across the body's own {axis} axis") for axis in "XYZ")
 
 
-def _redraw(self: Any, context: Any) -> None:
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "VIEW_3D":
-                area.tag_redraw()
-
-
 def _switch(name: str, description: str) -> Any:
-    return BoolProperty(name=name, description=description, options=set(), update=_redraw)
+    return BoolProperty(name=name, description=description, options=set(), update=redraw_changed)
 
 
 class SinewOverlays(bpy.types.PropertyGroup):
@@ -37,11 +32,11 @@ class SinewOverlays(bpy.types.PropertyGroup):
         "Show what the solver got last, of the active body: its tetrahedra at rest, before all else in the view",
     )
     colour: EnumProperty(
-        name="Color", description="How the tetrahedra are colored", items=COLOURS, options=set(), update=_redraw
+        name="Color", description="How the tetrahedra are colored", items=COLOURS, options=set(), update=redraw_changed
     )
     use_slice: _switch("Slice", "Show only the tetrahedra behind a plane")
     slice_axis: EnumProperty(name="Axis", description="Axis across which the plane lies", items=AXES, options=set(),
-                             update=_redraw)  # fmt: skip
+                             update=redraw_changed)  # fmt: skip
     slice_offset: FloatProperty(
         name="Offset",
         description="Where the plane lies, from one end of the body (0) to the other (1)",
@@ -50,7 +45,7 @@ class SinewOverlays(bpy.types.PropertyGroup):
         max=1.0,
         subtype="FACTOR",
         options=set(),
-        update=_redraw,
+        update=redraw_changed,
     )
     slice_flip: _switch("Flip", "Show the tetrahedra on the other side of the plane")
     show_outside: _switch(

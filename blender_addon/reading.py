@@ -14,8 +14,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import MeshError, SinewError
-from . import baking
-from . import job as child
+from . import baking, redrawing
 from .stepwise import Steps
 
 AT_ONCE = 0.5
@@ -90,7 +89,7 @@ def go_on() -> None:
         reading.left_at = time.monotonic()
         if not is_left:
             _current = None
-    child.redraw()
+    redrawing.redraw()
 
 
 def _advance(reading: Reading, is_enough: Callable[[], bool]) -> bool:
@@ -116,7 +115,7 @@ def stop(message: str = "") -> None:
         reading.steps.close()
         if message:
             _refuse(reading, message)
-        child.redraw()
+        redrawing.redraw()
 
 
 def _refuse(reading: Reading, message: str) -> None:

@@ -77,7 +77,7 @@ def test_the_window_is_drawn_anew_when_there_is_something_new(monkeypatch, tmp_p
     """Ten times a second, at every look for events, a full scene would take the processors from the bake."""
     clock, drawn = [0.0], []
     monkeypatch.setattr(child, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    monkeypatch.setattr(child, "redraw", lambda views=True: drawn.append((clock[0], run.label, views)))
+    monkeypatch.setattr(child.redrawing, "redraw", lambda views=True: drawn.append((clock[0], run.label, views)))
     run = child.Run(1, "Body", tmp_path, "bake", 400, lambda run: True, started=0.0)
     monkeypatch.setattr(child, "_current", run)
     for clock[0] in (0.0, 0.1, 0.2, 0.9, 1.0, 1.1):
