@@ -19,21 +19,6 @@ from .stepwise import Steps, at_once
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
-def execute(operator: Any, context: Any, mode: str, until: int | None = None) -> set[str]:
-    """:func:`begin` on the active object; what is against it is reported, and kept for the panel."""
-    obj = context.object
-    try:
-        begin(obj, context, mode, until)
-    except SinewError as error:
-        baking.note_error(obj, error)
-        operator.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
-    except RuntimeError as error:
-        operator.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
-    return {"FINISHED"}
-
-
 def begin(obj: Any, context: Any, mode: str, until: int | None = None, place: str = "") -> None:
     """Start the child for ``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames),
     ``handles`` or ``mesh``, once the animation is read; under ``--background`` do it at once. SinewError when the
@@ -44,7 +29,7 @@ def begin(obj: Any, context: Any, mode: str, until: int | None = None, place: st
     steps = prepare_steps(obj, context, mode)
     if bpy.app.background:
         mode, job, store = at_once(steps)
-        run_here(obj, context, mode, job, store, until)
+        run_here(obj, mode, job, store, until)
         return
 
     def start(prepared: tuple[str, Any, Any]) -> None:
@@ -66,7 +51,7 @@ def prepare_steps(obj: Any, context: Any, mode: str) -> Steps[tuple[str, Any, An
     return mode, job, store
 
 
-def run_here(obj: Any, context: Any, mode: str, job: Any, store: Any, until: int | None = None) -> None:
+def run_here(obj: Any, mode: str, job: Any, store: Any, until: int | None = None) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
     from ..core.simulation import bake, handles_of_frames
 

@@ -69,7 +69,7 @@ def unfinished(bodies: Iterable[Any]) -> list[Any]:
     return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.lost_words(obj)]
 
 
-def start(bodies: Sequence[Any], context: Any) -> None:
+def start(bodies: Sequence[Any]) -> None:
     """Bake the bodies in a child, one after the other; RuntimeError when one is at work already."""
     start_steps([(obj, begin_bake) for obj in bodies])
 

@@ -184,7 +184,7 @@ class Overlays:
         """After an undo anything may be elsewhere; tetrahedra are read from the disk and stay."""
         self._marks = {}
 
-    def note_update(self, scene: Any, depsgraph: Any, frame_changed: bool) -> None:
+    def note_update(self, depsgraph: Any, frame_changed: bool) -> None:
         """Blender has evaluated something anew."""
         if self._marks:
             objects = [each for each in depsgraph.updates if isinstance(each.id, bpy.types.Object)]
@@ -375,14 +375,14 @@ def unregister() -> None:
 def after_update(scene: Any, depsgraph: Any) -> None:
     """A shape or a place has changed."""
     if _overlays is not None:
-        _overlays.note_update(scene, depsgraph, frame_changed=False)
+        _overlays.note_update(depsgraph, frame_changed=False)
 
 
 @bpy.app.handlers.persistent
 def after_frame_change(scene: Any, depsgraph: Any) -> None:
     """Another frame."""
     if _overlays is not None:
-        _overlays.note_update(scene, depsgraph, frame_changed=True)
+        _overlays.note_update(depsgraph, frame_changed=True)
 
 
 @bpy.app.handlers.persistent

@@ -6,6 +6,7 @@ from bpy.props import EnumProperty
 from ..blender_addon import choices, starting
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_add_material(bpy.types.Operator):
@@ -33,8 +34,7 @@ class SINEW_OT_add_material(bpy.types.Operator):
         try:
             starting.add_material(context.object, self.preset)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         return {"FINISHED"}
 
 

@@ -6,6 +6,7 @@ from ..blender_addon import starting
 from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_add_spring(bpy.types.Operator):
@@ -27,8 +28,7 @@ class SINEW_OT_add_spring(bpy.types.Operator):
         try:
             spring = starting.add_spring(obj, context.scene)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         if selected:
             group = obj.vertex_groups.new(name=spring.name)
             spring.vertex_group = group.name

@@ -3,10 +3,11 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon import choices, starting
+from ..blender_addon import choices, item_lists, starting
 from ..blender_addon.bridge.list_animation import animated
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
 """Numbers of a material that can be animated."""
@@ -39,14 +40,12 @@ class SINEW_OT_apply_preset(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        material = polls.active_material(obj)
+        material = item_lists.active_item(obj.sinew, "material")
         try:
             starting.fill_material(material, starting.preset_settings(self.preset))
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        index = list(obj.sinew.materials).index(material)
-        keyed = animated(obj, f"sinew.materials[{index}]")
+            return refused(self, error)
+        keyed = animated(obj, f"sinew.materials[{item_lists.active_index(obj.sinew, 'material')}]")
         if not material.use_range:
             keyed.discard("log_painted_stiffness")
         if words := " and ".join(label for name, label in KEYED.items() if name in keyed):

@@ -6,6 +6,7 @@ from bpy.props import EnumProperty
 from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_assign_pins(bpy.types.Operator):
@@ -49,8 +50,7 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
         try:
             group = picks.group_of(obj, self.target, make=self.action == "ADD")
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         if group is None:
             self.report({"ERROR"}, "There is no vertex group yet. Add some vertices first.")
             return {"CANCELLED"}

@@ -2,8 +2,9 @@
 
 import bpy
 
-from ..blender_addon import background, baking
+from ..blender_addon import baking
 from . import polls
+from .refusals import begin_work
 
 
 class SINEW_OT_bake(bpy.types.Operator):
@@ -26,7 +27,7 @@ class SINEW_OT_bake(bpy.types.Operator):
         )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return background.execute(self, context, "bake")
+        return begin_work(self, context, "bake")
 
 
 CLASSES = (SINEW_OT_bake,)

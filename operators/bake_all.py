@@ -5,6 +5,7 @@ from bpy.props import BoolProperty
 
 from ..blender_addon import bake_queue, baking, job, reading
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_bake_all(bpy.types.Operator):
@@ -51,18 +52,15 @@ class SINEW_OT_bake_all(bpy.types.Operator):
             self.report({"INFO"}, "All of them are baked")
             return {"CANCELLED"}
         if bpy.app.background:
-            refused = bake_queue.run_here(bodies, context)
-            if refused:
-                self.report({"ERROR"}, " ".join(refused))
+            if words := bake_queue.run_here(bodies, context):
+                self.report({"ERROR"}, " ".join(words))
                 return {"CANCELLED"}
             return {"FINISHED"}
         try:
-            bake_queue.start(bodies, context)
+            bake_queue.start(bodies)
         except RuntimeError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        refused = [obj for obj in bodies[:1] if obj.sinew.bake.message and not baking.is_running(obj)]
-        for obj in refused:
+            return refused(self, error)
+        for obj in [obj for obj in bodies[:1] if obj.sinew.bake.message and not baking.is_running(obj)]:
             self.report({"WARNING"}, f"“{obj.name}”: {obj.sinew.bake.message}")
         return {"FINISHED"}
 

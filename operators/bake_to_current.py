@@ -2,9 +2,9 @@
 
 import bpy
 
-from ..blender_addon import background
 from ..blender_addon.bridge.settings_in import frame_range
 from . import polls
+from .refusals import begin_work
 
 
 class SINEW_OT_bake_to_current(bpy.types.Operator):
@@ -33,7 +33,7 @@ class SINEW_OT_bake_to_current(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return background.execute(self, context, "", until=context.scene.frame_current)
+        return begin_work(self, context, "", until=context.scene.frame_current)
 
 
 CLASSES = (SINEW_OT_bake_to_current,)

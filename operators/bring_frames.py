@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_bring_frames(bpy.types.Operator):
@@ -31,8 +32,7 @@ class SINEW_OT_bring_frames(bpy.types.Operator):
             baking.bring_frames(obj)
         except SinewError as error:
             baking.note_error(obj, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         self.report({"INFO"}, f"The frames of “{obj.name}” are in {obj.sinew.bake.folder}")
         return {"FINISHED"}
 

@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking, reading
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_check_bake(bpy.types.Operator):
@@ -33,8 +34,7 @@ class SINEW_OT_check_bake(bpy.types.Operator):
             reading.start(reading.Reading(obj.session_uid, obj.name, steps, keep, baking.note_error))
         except SinewError as error:
             baking.note_error(obj, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         for words in found:  # else the panel will say so
             self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
         return {"FINISHED"}

@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import comparing
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_compare(bpy.types.Operator):
@@ -27,8 +28,7 @@ class SINEW_OT_compare(bpy.types.Operator):
             comparing.begin(context.object, context)
         except (SinewError, RuntimeError) as error:
             comparing.note_error(context.object, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         compare.show = True
         return {"FINISHED"}
 

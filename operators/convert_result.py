@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import background, baking
 from ..core.errors import SinewError
 from . import polls
+from .refusals import begin_work, refused
 
 
 class SINEW_OT_convert_result(bpy.types.Operator):
@@ -32,13 +33,12 @@ class SINEW_OT_convert_result(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
         if baking.wanted_modes(obj):
-            return background.execute(self, context, "handles")
+            return begin_work(self, context, "handles")
         try:
             background.apply(obj, baking.own_store(obj).folder, obj.sinew.bake.status)
         except SinewError as error:
             baking.note_error(obj, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         return {"FINISHED"}
 
 

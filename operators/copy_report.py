@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_copy_report(bpy.types.Operator):
@@ -21,8 +22,7 @@ class SINEW_OT_copy_report(bpy.types.Operator):
         try:
             report = baking.report_of(context.object)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         context.window_manager.clipboard = report.as_csv()
         self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
         return {"FINISHED"}

@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking, comparing
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_delete_bake(bpy.types.Operator):
@@ -41,8 +42,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
             baking.delete_live(source)
         except SinewError as error:
             baking.note_error(source, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         context.view_layer.objects.active = source
         return {"FINISHED"}
 

@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_disable(bpy.types.Operator):
@@ -26,8 +27,7 @@ class SINEW_OT_disable(bpy.types.Operator):
             baking.delete_live(obj)
         except SinewError as error:
             baking.note_error(obj, error)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         obj.sinew.enabled = False
         return {"FINISHED"}
 

@@ -5,6 +5,7 @@ from bpy.props import BoolProperty
 
 from ..blender_addon import live
 from . import polls
+from .refusals import begin_live
 
 
 class SINEW_OT_live_play(bpy.types.Operator):
@@ -37,7 +38,7 @@ class SINEW_OT_live_play(bpy.types.Operator):
         if session is not None:
             live.toggle()
             return {"FINISHED"}
-        return polls.begin_live(self, context, context.object, lambda: live.begin(context.object, context))
+        return begin_live(self, context, context.object, lambda: live.begin(context.object, context))
 
 
 CLASSES = (SINEW_OT_live_play,)

@@ -4,6 +4,7 @@ import bpy
 
 from ..blender_addon import live, live_again
 from . import polls
+from .refusals import begin_live
 
 
 class SINEW_OT_live_record(bpy.types.Operator):
@@ -25,7 +26,7 @@ class SINEW_OT_live_record(bpy.types.Operator):
         if session.state.recording:
             session.state.stop_recording()
             return {"FINISHED"}
-        return polls.begin_live(self, context, session.object, lambda: live_again.record(context))
+        return begin_live(self, context, session.object, lambda: live_again.record(context))
 
 
 CLASSES = (SINEW_OT_live_record,)

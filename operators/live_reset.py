@@ -4,6 +4,7 @@ import bpy
 
 from ..blender_addon import live, live_again
 from . import polls
+from .refusals import begin_live
 
 
 class SINEW_OT_live_reset(bpy.types.Operator):
@@ -23,7 +24,7 @@ class SINEW_OT_live_reset(bpy.types.Operator):
         return polls.is_live(cls)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return polls.begin_live(self, context, live.current().object, lambda: live_again.reset(context))
+        return begin_live(self, context, live.current().object, lambda: live_again.reset(context))
 
 
 CLASSES = (SINEW_OT_live_reset,)

@@ -5,7 +5,7 @@ regions and depths win.
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon.bridge.list_animation import follow_items
+from ..blender_addon import item_lists
 from . import polls
 
 
@@ -28,17 +28,8 @@ class SINEW_OT_move_material(bpy.types.Operator):
         return polls.has_material(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = context.object.sinew
-        order = list(range(len(settings.materials)))
-        index = min(settings.active_material, order[-1])
-        target = index + (-1 if self.direction == "UP" else 1)
-        if not 0 <= target < len(order):
-            return {"CANCELLED"}
-        settings.materials.move(index, target)
-        order.insert(target, order.pop(index))
-        follow_items(context.object, "sinew.materials", order)
-        settings.active_material = target
-        return {"FINISHED"}
+        moved = item_lists.move_active(context.object, "material", -1 if self.direction == "UP" else 1)
+        return {"FINISHED"} if moved else {"CANCELLED"}
 
 
 CLASSES = (SINEW_OT_move_material,)

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon.bridge.list_animation import follow_items
+from ..blender_addon import item_lists
 from . import polls
 
 
@@ -24,17 +24,8 @@ class SINEW_OT_move_spring(bpy.types.Operator):
         return polls.has_spring(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = context.object.sinew
-        order = list(range(len(settings.springs)))
-        index = min(settings.active_spring, order[-1])
-        target = index + (-1 if self.direction == "UP" else 1)
-        if not 0 <= target < len(order):
-            return {"CANCELLED"}
-        settings.springs.move(index, target)
-        order.insert(target, order.pop(index))
-        follow_items(context.object, "sinew.springs", order)
-        settings.active_spring = target
-        return {"FINISHED"}
+        moved = item_lists.move_active(context.object, "spring", -1 if self.direction == "UP" else 1)
+        return {"FINISHED"} if moved else {"CANCELLED"}
 
 
 CLASSES = (SINEW_OT_move_spring,)

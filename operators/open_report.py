@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_open_report(bpy.types.Operator):
@@ -22,8 +23,7 @@ class SINEW_OT_open_report(bpy.types.Operator):
         try:
             words = baking.report_of(obj).table()
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         name = f"Sinew Report {obj.name}"
         text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
         text.from_string(f"{obj.name}\n\n{words}")

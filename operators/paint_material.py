@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
+from ..blender_addon import item_lists
 from . import polls
 
 
@@ -30,7 +31,7 @@ class SINEW_OT_paint_material(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object
-        material = polls.active_material(obj)
+        material = item_lists.active_item(obj.sinew, "material")
         # First: in Edit Mode no vertex can be given a weight.
         if obj.mode != "WEIGHT_PAINT":
             bpy.ops.object.mode_set(mode="WEIGHT_PAINT")

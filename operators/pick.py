@@ -8,6 +8,7 @@ from ..blender_addon import picking_view
 from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_pick(bpy.types.Operator):
@@ -71,8 +72,7 @@ class SINEW_OT_pick(bpy.types.Operator):
                 return {"CANCELLED"}
             picks.change(obj, group, np.unique(found).tolist(), add)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         count = len(np.unique(found))
         self.report({"INFO"}, f"{count} {'added to' if add else 'taken out of'} “{group.name}”")
         if said:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import bpy
 
 from ..blender_addon import bake_queue, baking, choices, job, linked, live, live_scene, reading, restart
-from ..core.errors import SinewError
 
 
 def in_object_mode(operator: Any, context: Any) -> bool:
@@ -79,22 +77,18 @@ def idle_body_outside_edit(operator: Any, context: Any) -> Any | None:
 
 def has_material(operator: Any, obj: Any | None) -> bool:
     """Whether the object has a physical material to act on."""
-    if obj is None:
-        return False
-    if not obj.sinew.materials:
-        operator.poll_message_set("Add a physical material first")
-        return False
-    return True
+    return obj is not None and _has_some(operator, obj.sinew.materials, "Add a physical material first")
 
 
 def has_spring(operator: Any, obj: Any | None) -> bool:
     """Whether the object has a spring to act on."""
-    if obj is None:
-        return False
-    if not obj.sinew.springs:
-        operator.poll_message_set("Add a spring first")
-        return False
-    return True
+    return obj is not None and _has_some(operator, obj.sinew.springs, "Add a spring first")
+
+
+def _has_some(operator: Any, items: Any, words: str) -> bool:
+    if not items:
+        operator.poll_message_set(words)
+    return len(items) > 0
 
 
 def selected_vertices(obj: Any) -> list[int]:
@@ -112,11 +106,6 @@ def has_bake(operator: Any, context: Any) -> bool:
         operator.poll_message_set("There is no bake")
         return False
     return obj is not None
-
-
-def active_material(obj: Any) -> Any:
-    """The physical material that the list shows as active."""
-    return obj.sinew.materials[min(obj.sinew.active_material, len(obj.sinew.materials) - 1)]
 
 
 def can_begin(operator: Any, context: Any, kept: str, baked: str = "") -> bool:
@@ -194,18 +183,3 @@ def can_record(operator: Any) -> bool:
         )
         return False
     return True
-
-
-def begin_live(operator: Any, context: Any, obj: Any, begin: Callable[[], Any]) -> set[str]:
-    """Call what prepares a body; what is against it is reported, and kept for the panel."""
-    manager = context.window_manager
-    manager.progress_begin(0, 1)
-    try:
-        begin()
-    except (SinewError, RuntimeError) as error:
-        live.note_error(obj, error)
-        operator.report({"ERROR"}, str(error))
-        return {"CANCELLED"}
-    finally:
-        manager.progress_end()
-    return {"FINISHED"}

@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon import baking, comparing
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_remove_ghost(bpy.types.Operator):
@@ -30,8 +31,7 @@ class SINEW_OT_remove_ghost(bpy.types.Operator):
         try:
             comparing.remove(context.object)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         return {"FINISHED"}
 
 

@@ -5,6 +5,7 @@ from bpy.props import StringProperty
 
 from ..blender_addon import own_presets
 from ..core.errors import SinewError
+from .refusals import refused
 
 
 class SINEW_OT_remove_preset(bpy.types.Operator):
@@ -33,8 +34,7 @@ class SINEW_OT_remove_preset(bpy.types.Operator):
         try:
             own_presets.remove(name)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         return {"FINISHED"}
 
 

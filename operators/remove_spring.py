@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon.bridge.list_animation import follow_items
+from ..blender_addon import item_lists
 from . import polls
 
 
@@ -17,13 +17,7 @@ class SINEW_OT_remove_spring(bpy.types.Operator):
         return polls.has_spring(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = context.object.sinew
-        order = list(range(len(settings.springs)))
-        index = min(settings.active_spring, order[-1])
-        settings.springs.remove(index)
-        del order[index]
-        follow_items(context.object, "sinew.springs", order)
-        settings.active_spring = max(0, min(index, len(order) - 1))
+        item_lists.remove_active(context.object, "spring")
         return {"FINISHED"}
 
 

@@ -2,8 +2,9 @@
 
 import bpy
 
-from ..blender_addon import background, baking
+from ..blender_addon import baking
 from . import polls
+from .refusals import begin_work
 
 
 class SINEW_OT_resume_bake(bpy.types.Operator):
@@ -29,7 +30,7 @@ class SINEW_OT_resume_bake(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return background.execute(self, context, "resume")
+        return begin_work(self, context, "resume")
 
 
 CLASSES = (SINEW_OT_resume_bake,)

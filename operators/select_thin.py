@@ -4,6 +4,7 @@ import bpy
 
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_select_thin(bpy.types.Operator):
@@ -31,8 +32,7 @@ class SINEW_OT_select_thin(bpy.types.Operator):
             vertices = thin_vertices(obj, context.scene)
         except SinewError as error:
             bpy.ops.object.mode_set(mode=mode)
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         # Edges are deselected by Blender itself: 5.0 crashes where a script sets their flags.
         context.tool_settings.mesh_select_mode = (True, False, False)
         bpy.ops.object.mode_set(mode="EDIT")

@@ -5,6 +5,7 @@ import bpy
 from ..blender_addon.bridge.rest_in import store_rest
 from ..core.errors import SinewError
 from . import polls
+from .refusals import refused
 
 
 class SINEW_OT_set_rest_shape(bpy.types.Operator):
@@ -28,8 +29,7 @@ class SINEW_OT_set_rest_shape(bpy.types.Operator):
         try:
             name = store_rest(context.object, context)
         except SinewError as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
+            return refused(self, error)
         self.report({"INFO"}, f"The shape key “{name}” keeps the rest shape")
         return {"FINISHED"}
 

@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..blender_addon import background
 from . import polls
+from .refusals import begin_work
 
 
 class SINEW_OT_tetrahedralize(bpy.types.Operator):
@@ -20,7 +20,7 @@ class SINEW_OT_tetrahedralize(bpy.types.Operator):
         return polls.can_begin(cls, context, kept, baked)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return background.execute(self, context, "mesh")
+        return begin_work(self, context, "mesh")
 
 
 CLASSES = (SINEW_OT_tetrahedralize,)

@@ -65,7 +65,7 @@ def _draw_buttons(layout, obj, context):
         _draw_large(layout, "sinew.resume_bake")
     if status != "DONE":
         layout.operator("sinew.bake_to_current")
-    _draw_several(layout, obj, context)
+    _draw_several(layout, context)
     if status == "NONE":
         return
     row = layout.row(align=True)
@@ -76,7 +76,7 @@ def _draw_buttons(layout, obj, context):
     row.operator("sinew.export_bake", text="Export", icon="EXPORT")
 
 
-def _draw_several(layout, obj, context):
+def _draw_several(layout, context):
     """The buttons for several bodies, where the scene has several."""
     if len(bake_queue.own_bodies(context.scene)) < 2:
         return

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import choices
+from ..blender_addon import choices, item_lists
 from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
 
 
@@ -42,7 +42,7 @@ class SINEW_MT_apply_preset(bpy.types.Menu):
     bl_description = "Give the active physical material the numbers of a preset, or keep its own as one"
 
     def draw(self, context: Any) -> None:
-        self.layout.label(text=f"Apply to “{_active(context.object.sinew).name}”")
+        self.layout.label(text=f"Apply to “{item_lists.active_item(context.object.sinew, 'material').name}”")
         _draw_presets(self.layout, "sinew.apply_preset")
         self.layout.separator()
         self.layout.operator("sinew.save_preset", text="Save as Preset...", icon="ADD")
@@ -70,16 +70,13 @@ class Materials(Subject):
     def draw(self, context: Any) -> None:
         settings = context.object.sinew
         draw_list(self.layout, settings, "material", "SINEW_MT_presets")
-        if not settings.materials:
+        material = item_lists.active_item(settings, "material")
+        if material is None:
             self.layout.label(text="Add a physical material (+)", icon="INFO")
         else:
-            material, layout = _active(settings), properties_layout(self)
+            layout = properties_layout(self)
             _draw_numbers(layout, context.object, material)
             _draw_where(layout, context, context.object, material, is_first=material == settings.materials[0])
-
-
-def _active(settings):
-    return settings.materials[min(settings.active_material, len(settings.materials) - 1)]
 
 
 def _draw_numbers(layout, obj, material):

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import picking_view
+from ..blender_addon import item_lists, picking_view
 from .places import Subject
 
 
@@ -35,9 +35,8 @@ class PickTool(bpy.types.WorkSpaceTool):
         settings = context.object.sinew
         layout.prop(tool.operator_properties("sinew.pick"), "target", text="")
         if tool.operator_properties("sinew.pick").target == "SPRING":
-            names = [spring.name for spring in settings.springs]
-            shown = names[min(settings.active_spring, len(names) - 1)] if names else "Add a spring first"
-            layout.label(text=shown)
+            spring = item_lists.active_item(settings, "spring")
+            layout.label(text="Add a spring first" if spring is None else spring.name)
         layout.prop(context.object.data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import figures
+from ..blender_addon import figures, item_lists
 from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
 
 
@@ -24,8 +24,8 @@ class Springs(Subject):
         settings = obj.sinew
         draw_list(self.layout, settings, "spring")
         layout = properties_layout(self)
-        if settings.springs:
-            spring = settings.springs[min(settings.active_spring, len(settings.springs) - 1)]
+        spring = item_lists.active_item(settings, "spring")
+        if spring is not None:
             _draw_spring(layout, obj, spring)
             sag, weak = figures.sag_words(spring.strength, settings.bake, context.scene)
             if sag:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import SpringError
+from ..item_lists import active_item
 from .fields_in import group_weights
 from .mesh_in import vertex_positions
 
@@ -33,8 +34,7 @@ def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
     settings = obj.sinew
     if target == "PINS":
         owner, name, wanted = settings, "pin_group", "Pins"
-    elif settings.springs:
-        owner = settings.springs[min(settings.active_spring, len(settings.springs) - 1)]
+    elif (owner := active_item(settings, "spring")) is not None:
         name, wanted = "vertex_group", owner.name
     else:
         raise SpringError("There is no spring to pick vertices for.", "Add one under Springs.")

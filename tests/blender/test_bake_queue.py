@@ -72,10 +72,10 @@ def test_one_after_the_other_in_the_child(bodies, monkeypatch):
     """Each says which it is; a body that is refused does not hold up the others."""
     monkeypatch.setattr(background, "begin", begin_in_child)
     bodies[1].sinew.materials.clear()
-    bake_queue.start(bodies, bpy.context)
+    bake_queue.start(bodies)
     assert bake_queue.is_at_work() and bake_queue.place_of(bodies[2]) == 2 and not bpy.ops.sinew.bake.poll()
     with pytest.raises(RuntimeError, match="at work already"):
-        bake_queue.start(bodies, bpy.context)
+        bake_queue.start(bodies)
     labels: set[str] = set()
     run_queue(labels)
     assert statuses(bodies) == ["DONE", "NONE", "DONE"]
@@ -88,7 +88,7 @@ def test_esc_stops_all(bodies, monkeypatch):
     monkeypatch.setattr(background, "begin", begin_in_child)
     for obj in bodies:
         obj.sinew.frame_end = 400
-    bake_queue.start(bodies, bpy.context)
+    bake_queue.start(bodies)
     drain_until(lambda: child.current().frames_done >= 2)
     assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
     run_queue(set())
@@ -98,7 +98,7 @@ def test_esc_stops_all(bodies, monkeypatch):
 def test_a_body_in_edit_mode_is_waited_for(bodies, monkeypatch):
     monkeypatch.setattr(background, "begin", begin_in_child)
     bpy.context.view_layer.objects.active = bodies[0]
-    bake_queue.start(bodies[:2], bpy.context)
+    bake_queue.start(bodies[:2])
     bpy.context.view_layer.objects.active = bodies[1]
     bpy.ops.object.mode_set(mode="EDIT")
     drain_until(lambda: child.current() is None)

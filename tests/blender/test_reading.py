@@ -194,7 +194,7 @@ def test_a_queue_waits_for_what_is_read(by_hand, scene, body, monkeypatch):
     monkeypatch.setattr(bpy.app.timers, "register", lambda *a, **k: None)
     monkeypatch.setattr(child, "start", lambda run: started.append(run.place))
     monkeypatch.setattr(background, "bpy", _in_a_window())
-    bake_queue.start([body], bpy.context)
+    bake_queue.start([body])
     assert reading.current().label.startswith("1 of 1: Reading Animation") and bake_queue.advance() is not None
     while reading.current() is not None:
         reading.go_on()
