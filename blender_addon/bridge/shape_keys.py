@@ -13,8 +13,7 @@ import bpy
 import numpy as np
 
 from .animation_in import key_times
-
-LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
+from .linear_keys import key_linearly
 
 
 def write_keys(
@@ -45,21 +44,7 @@ def _key_eval_time(keys: Any, times: np.ndarray, values: Sequence[float]) -> Non
     animation = keys.animation_data_create()
     animation.action = bpy.data.actions.new(f"{keys.user.name} Bake")
     keys.eval_time = values[0]
-    keys.keyframe_insert("eval_time", frame=float(times[0]))
-    curve = _eval_time_curve(animation)
-    points = curve.keyframe_points
-    points.add(len(times) - len(points))
-    points.foreach_set("co", np.column_stack([times, values]).astype(np.float32).ravel())
-    points.foreach_set("interpolation", np.full(len(times), LINEAR, dtype=np.int32))
-    curve.extrapolation = "CONSTANT"
-    curve.update()
-
-
-def _eval_time_curve(animation: Any) -> Any:
-    action = animation.action
-    if not hasattr(action, "layers"):  # before 4.4
-        return action.fcurves.find("eval_time")
-    return action.layers[0].strips[0].channelbag(animation.action_slot).fcurves.find("eval_time")
+    key_linearly(keys, "eval_time", times, np.array(values)[:, None])
 
 
 def drop_action(keys: Any) -> None:

@@ -13,10 +13,10 @@ import numpy as np
 from ...core.simulation.surroundings import Spring
 from ..mirror import clean
 from .animation_in import key_times
-from .list_animation import curves_at, follow_items
+from .linear_keys import key_linearly
+from .list_animation import follow_items
 from .mesh_in import unit_scale
 
-LINEAR = 1  # number of the interpolation "LINEAR" in Blender's Keyframe.interpolation
 MARK = 0.04
 """Size of an empty, as a part of the body's."""
 
@@ -66,9 +66,9 @@ def put_take(obj: Any, scene: Any, springs: Sequence[Spring], first: int, size: 
         item.target = _empty(f"{obj.name} {name}", obj, scene, size)
         times = key_times(scene, np.arange(first, first + len(spring.stiffness)))
         places = spring.targets[:, 0] / unit_scale(scene)
-        _key(item.target, "location", times, places)
+        key_linearly(item.target, "location", times, places)
         index = len(obj.sinew.springs) - 1
-        _key(obj, f"sinew.springs[{index}].strength", times, spring.stiffness[:, None])
+        key_linearly(obj, f"sinew.springs[{index}].strength", times, spring.stiffness[:, None])
         item.strength = spring.stiffness[0]
     obj.sinew.active_spring = max(0, len(obj.sinew.springs) - 1)
 
@@ -115,16 +115,3 @@ def _drop_empty(empty: Any) -> None:
     bpy.data.objects.remove(empty)
     if action is not None and action.users == 0:
         bpy.data.actions.remove(action)
-
-
-def _key(owner: Any, path: str, times: np.ndarray, values: np.ndarray) -> None:
-    """Key a property of c channels at times (f,) with values (f,c): straight from key to key."""
-    owner.keyframe_insert(path, frame=float(times[0]))
-    for curve in curves_at(owner, path):
-        points = curve.keyframe_points
-        points.add(len(times) - len(points))
-        co = np.column_stack([times, values[:, curve.array_index]])
-        points.foreach_set("co", co.astype(np.float32).ravel())
-        points.foreach_set("interpolation", np.full(len(times), LINEAR, dtype=np.int32))
-        curve.extrapolation = "CONSTANT"
-        curve.update()
