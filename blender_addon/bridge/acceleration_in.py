@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core.errors import SettingsError
 from .animation_in import Moment
+from .mesh_in import vectors_of
 
 REMEDY = "Simulate after the modifier that makes it (Resolution > Simulate), or clear Acceleration under Fields."
 
@@ -35,9 +36,7 @@ class AccelerationSampler:
                 f"The attribute “{self._name}” of “{self._object}” is a {kind}, not a vector of each point.",
                 "Store it as a vector on the points.",
             )
-        flat = np.empty(3 * len(attribute.data), dtype=np.float32)
-        attribute.data.foreach_get("vector", flat)
-        self._accelerations.append(flat.reshape(-1, 3).astype(np.float64))
+        self._accelerations.append(vectors_of(attribute.data, "vector"))
 
     def accelerations(self) -> np.ndarray | None:
         """(frames,n,3), or None without an attribute."""

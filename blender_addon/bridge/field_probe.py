@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import FieldError
-from .mesh_in import unit_scale
+from .mesh_in import unit_scale, vectors_of
 
 KNOTS = 24
 """Knots along the longest side of a grid."""
@@ -119,9 +119,8 @@ class FieldProbe:
         """A vector of the particles, by knot, (p,3)."""
         depsgraph, read = self._scene.view_layers[0].depsgraph, []
         for emitter in self._emitters:
-            flat = np.empty(3 * SHARE, dtype=np.float32)
-            emitter.evaluated_get(depsgraph).particle_systems[0].particles.foreach_get(name, flat)
-            read.append(flat.reshape(-1, 3).astype(np.float64))
+            particles = emitter.evaluated_get(depsgraph).particle_systems[0].particles
+            read.append(vectors_of(particles, name))
         return np.concatenate(read)[: len(self._points)]
 
 

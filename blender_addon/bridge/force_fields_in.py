@@ -22,7 +22,7 @@ from .absorbers_in import AbsorberSampler, absorber_samplers
 from .animation_in import Moment
 from .field_probe import FieldProbe, FieldState
 from .fluid_in import FluidSampler
-from .mesh_in import scaled, transform, triangles_of, unit_scale, vertex_positions
+from .mesh_in import scaled, transform, triangles_of, unit_scale, vectors_of, vertex_positions
 
 AROUND = 1.0
 """How far beyond where its animation takes the body textures and turbulence are known, in its sizes."""
@@ -146,9 +146,7 @@ class ForceFieldSampler:
             if self._form.shape == "SURFACE":
                 self._triangles = triangles_of(mesh, mirrored=False)
                 return
-            flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-            mesh.vertex_normals.foreach_get("vector", flat)
-            normals = flat.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T
+            normals = vectors_of(mesh.vertex_normals, "vector") @ matrix[:3, :3].T
             length = np.linalg.norm(normals, axis=1, keepdims=True)
             self._normals.append(normals / np.where(length > 0.0, length, 1.0))
         finally:

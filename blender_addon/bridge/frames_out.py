@@ -20,7 +20,7 @@ from .animation_in import at_frame
 from .cache_out import add_cache, cache_path, lost_cache, remove_caches
 from .followers import left_behind_words
 from .handles_out import drop_group, drop_weights, lost_handles, remove_modifiers, write_handles
-from .mesh_in import mesh_at_place, transform
+from .mesh_in import columns_of, mesh_at_place, transform
 from .shape_keys import drop_action, write_keys
 from .stack import Place, cut_after, place_of
 
@@ -130,9 +130,7 @@ def local_frames(job: Job, frames: Sequence[int], read: Callable[[int], np.ndarr
 
 
 def _own_positions(mesh: Any) -> np.ndarray:
-    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    mesh.vertices.foreach_get("co", flat)
-    return flat.reshape(-1, 3)
+    return columns_of(mesh.vertices, "co", 3, np.float32)
 
 
 def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:

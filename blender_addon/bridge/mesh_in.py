@@ -64,19 +64,27 @@ def mesh_at_place(obj: Any, place: Place, context: Any) -> Iterator[tuple[Any, A
         evaluated.to_mesh_clear()
 
 
+def columns_of(items: Any, name: str, width: int, kind: type) -> np.ndarray:
+    """A property of all items of a list of Blender's, (n,width) of the kind in which Blender keeps it."""
+    flat = np.empty(width * len(items), dtype=kind)
+    items.foreach_get(name, flat)
+    return flat.reshape(-1, width)
+
+
+def vectors_of(items: Any, name: str) -> np.ndarray:
+    """A vector property of all items of a list of Blender's, (n,3) float64."""
+    return columns_of(items, name, 3, np.float32).astype(np.float64)
+
+
 def vertex_positions(mesh: Any) -> np.ndarray:
     """(n,3) float64, the object's own coordinates."""
-    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    mesh.vertices.foreach_get("co", flat)
-    return flat.reshape(-1, 3).astype(np.float64)
+    return vectors_of(mesh.vertices, "co")
 
 
 def triangles_of(mesh: Any, mirrored: bool) -> np.ndarray:
     """(t,3) int32; turned around when the object's scale mirrors it."""
     mesh.calc_loop_triangles()
-    flat = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("vertices", flat)
-    triangles = flat.reshape(-1, 3)
+    triangles = columns_of(mesh.loop_triangles, "vertices", 3, np.int32)
     return triangles[:, ::-1].copy() if mirrored else triangles
 
 

@@ -11,7 +11,7 @@ from mathutils import Matrix
 from ...core.contact.skin import kept_off
 from ..solid import SOLID, shows_collection
 from .colliders_in import has_own_mesh, instances_of
-from .mesh_in import transform, vertex_positions
+from .mesh_in import columns_of, transform, vertex_positions
 
 MOST_EDGES = 300_000
 """Beyond which instances are shown by the boxes around them."""
@@ -105,21 +105,15 @@ def _wires(owner: Any) -> _Wires:
         none = np.empty((0, 2), dtype=np.int32)
         return _Wires(np.empty((0, 3)), none, np.empty((0, 3)), none)
     try:
-        edges = _column(mesh.edges, "vertices", 2, np.int32)
-        normals = _column(mesh.polygons, "normal", 3, np.float32)
-        around, vertices = (_column(mesh.loops, name, 1, np.int32)[:, 0] for name in ("edge_index", "vertex_index"))
-        sides = _column(mesh.polygons, "loop_total", 1, np.int32)[:, 0]
+        edges = columns_of(mesh.edges, "vertices", 2, np.int32)
+        normals = columns_of(mesh.polygons, "normal", 3, np.float32)
+        around, vertices = (columns_of(mesh.loops, name, 1, np.int32)[:, 0] for name in ("edge_index", "vertex_index"))
+        sides = columns_of(mesh.polygons, "loop_total", 1, np.int32)[:, 0]
         corners = np.column_stack([vertices, np.repeat(np.arange(len(sides)), sides)])
         is_closed = bool((np.bincount(around, minlength=len(edges)) == 2).all())
         return _Wires(vertex_positions(mesh), edges, normals, corners, is_closed)
     finally:
         owner.to_mesh_clear()
-
-
-def _column(items: Any, name: str, width: int, kind: type) -> np.ndarray:
-    values = np.empty(width * len(items), dtype=kind)
-    items.foreach_get(name, values)
-    return values.reshape(-1, width)
 
 
 def _box(wires: _Wires) -> _Wires:

@@ -15,7 +15,7 @@ import numpy as np
 from ...core.errors import SpringError
 from ..item_lists import active_item
 from .fields_in import group_weights
-from .mesh_in import vertex_positions
+from .mesh_in import vectors_of, vertex_positions
 
 TARGETS = (
     ("PINS", "Pins", "Vertices that are held", "PINNED", 0),
@@ -104,12 +104,6 @@ def mend(obj: Any) -> str:
     return words
 
 
-def _places(record: Any) -> np.ndarray:
-    flat = np.empty(3 * len(record.places), dtype=np.float32)
-    record.places.foreach_get("rest", flat)
-    return flat.reshape(-1, 3).astype(np.float64)
-
-
 def _renamed(obj: Any, record: Any) -> Any | None:
     """The group that a record means, where none has its name any more: Blender tells nobody of a new name, so it is the
     one whose full weights lie just where the picks were.
@@ -117,7 +111,7 @@ def _renamed(obj: Any, record: Any) -> Any | None:
     known = {other.group for other in obj.sinew.picks}
     names = [group.name for group in obj.vertex_groups if group.name not in known]
     weights, positions = group_weights(obj, obj.data, names), vertex_positions(obj.data)
-    noted = {tuple(place) for place in _places(record)}
+    noted = {tuple(place) for place in vectors_of(record.places, "rest")}
     for name, column in zip(names, weights.T, strict=True):
         if {tuple(place) for place in positions[column >= FULL]} == noted:
             return obj.vertex_groups[name]
@@ -127,7 +121,7 @@ def _renamed(obj: Any, record: Any) -> Any | None:
 def _mended(obj: Any, group: Any, record: Any) -> str:
     from scipy.spatial import cKDTree  # which Blender's start does not wait for
 
-    places, positions = _places(record), vertex_positions(obj.data)
+    places, positions = vectors_of(record.places, "rest"), vertex_positions(obj.data)
     weights = group_weights(obj, obj.data, [group.name])[:, 0]
     full, parts = np.flatnonzero(weights >= FULL), np.flatnonzero((weights > 0.0) & (weights < FULL))
     lost = _lost(places, positions[full], STAYED * float(np.ptp(positions, axis=0).max()))

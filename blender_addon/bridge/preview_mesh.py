@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .animation_in import at_frame
-from .mesh_in import mesh_at_place, object_to_world, triangles_of
+from .mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
 from .rest_in import own_rest
 from .stack import cut_after, place_of
 
@@ -75,16 +75,11 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
     """Triangles and corner normals of a mesh whose coordinates a (4,4) matrix brings to world space."""
     mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
     triangles = triangles_of(mesh, mirrored)
-    corners = np.empty(3 * len(triangles), dtype=np.int32)
-    mesh.loop_triangles.foreach_get("loops", corners)
-    corners = corners.reshape(-1, 3)
-    normals = np.empty(3 * len(mesh.loops), dtype=np.float32)
-    mesh.corner_normals.foreach_get("vector", normals)
+    corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
     # Normals go by the inverse transpose, up to its length.
-    turned = normals.reshape(-1, 3) @ np.linalg.inv(matrix[:3, :3])
-    edges = np.empty(2 * len(mesh.edges), dtype=np.int32)
-    mesh.edges.foreach_get("vertices", edges)
-    return DrawnMesh(triangles, _unit(turned)[corners[:, ::-1] if mirrored else corners], edges.reshape(-1, 2))
+    turned = columns_of(mesh.corner_normals, "vector", 3, np.float32) @ np.linalg.inv(matrix[:3, :3])
+    edges = columns_of(mesh.edges, "vertices", 2, np.int32)
+    return DrawnMesh(triangles, _unit(turned)[corners[:, ::-1] if mirrored else corners], edges)
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

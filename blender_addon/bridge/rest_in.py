@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.errors import MeshError, SettingsError
 from ...core.mesh.surface_mesh import SurfaceMesh
-from .mesh_in import mesh_at_place, object_to_world, surface_of, transform, vertex_positions
+from .mesh_in import mesh_at_place, object_to_world, surface_of, transform, vectors_of, vertex_positions
 from .stack import cut_after, place_of
 
 KEY_NAME = "Rest Shape"
@@ -45,9 +45,7 @@ def own_rest(obj: Any, count: int) -> np.ndarray | None:
             f"The rest shape “{name}” has {len(block.data)} vertices, what is simulated {count}.",
             "Simulate a place in the modifier stack below what changes the mesh, or clear Rest Shape.",
         )
-    flat = np.empty(3 * count, dtype=np.float32)
-    block.data.foreach_get("co", flat)
-    return flat.reshape(-1, 3).astype(np.float64)
+    return vectors_of(block.data, "co")
 
 
 def store_rest(obj: Any, context: Any) -> str:
