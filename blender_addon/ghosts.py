@@ -85,10 +85,10 @@ class Ghosts:
                 self._draw_ghost(obj, shown, view, context.scene.frame_current)
 
     def bodies(self, scene: Any) -> list[Any]:
-        """Bodies of a scene that have a ghost; looked for now and then."""
+        """Bodies of a scene that have a ghost; looked for now and then, in all scenes: windows may show several."""
         at, uids = self._bodies
         if time.monotonic() - at > comparing.LOOK:
-            candidates = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
+            candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)
             uids = [obj.session_uid for obj in candidates if comparing.seen(obj).folder is not None]
             self._bodies = time.monotonic(), uids
             self._ghosts = {uid: ghost for uid, ghost in self._ghosts.items() if uid in uids}

@@ -180,6 +180,7 @@ def test_the_ghost_follows_the_frame_and_the_object(compared, evaluated):
     assert np.abs(frames.at(4) - store.read(4)).max() < 1e-6, "the object's matrix is the identity"
     drawn = ghosts.Ghosts()
     try:
+        assert drawn.bodies(bpy.data.scenes.new("Of Another Window")) == []
         assert drawn.bodies(bpy.context.scene) == [compared]
         kept = drawn.ghost(compared)
         assert drawn.ghost(compared) is kept
