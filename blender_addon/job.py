@@ -234,11 +234,22 @@ def drain() -> float | None:
         return None if _current is None else _current.interval
     if not ended:
         return run.interval
-    if not run.on_end(run):
-        return 10 * INTERVAL
-    _current = None
-    redrawing.redraw()
-    return None
+    return None if _has_taken_result(run) else 10 * INTERVAL
+
+
+def _has_taken_result(run: Run) -> bool:
+    """Whether nothing is left to do for an ended child. After an error that was not foreseen, too: the timer is gone
+    then, nobody would ask again, and every button would say that the child is at work.
+    """
+    global _current
+    has_taken = True
+    try:
+        has_taken = run.on_end(run)
+    finally:
+        if has_taken:
+            _current = None
+            redrawing.redraw()
+    return has_taken
 
 
 def _redraw_news(run: Run) -> None:

@@ -236,6 +236,15 @@ def test_edit_mode_delays_the_result(body, saved):
     assert child.drain() is None and body.data.shape_keys is not None
 
 
+def test_an_error_that_was_not_foreseen_does_not_hold_up_the_next_bake(monkeypatch, tmp_path):
+    """The timer is gone then: nobody would ask again, and Esc finds no process to stop."""
+    run = child.Run(1, "Body", tmp_path, "bake", 4, lambda run: 1 // 0, outcome="done")
+    monkeypatch.setattr(child, "_current", run)
+    with pytest.raises(ZeroDivisionError):
+        child.drain()
+    assert child.current() is None
+
+
 def test_only_one_child_at_a_time(body, saved):
     body.sinew.frame_end = 400
     start(body)
