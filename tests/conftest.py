@@ -12,7 +12,10 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
+import shutil
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -76,3 +79,26 @@ else:
 def sinew_package() -> str:
     """The dotted name under which the package is loaded: ``sinew``, or the installed extension's."""
     return PACKAGE
+
+
+@pytest.fixture
+def mount_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Makes a small file system, by its size (``4m``). Mode bits would not stop a superuser, but who is none cannot
+    mount.
+    """
+    folder, mounted = tmp_path / "disk", []
+
+    def mount(size: str) -> Path:
+        folder.mkdir()
+        if os.name == "nt" or not shutil.which("mount"):
+            pytest.skip("there is no mount command")
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder]
+        said = subprocess.run(command, capture_output=True, text=True)
+        if said.returncode:
+            pytest.skip(f"a file system cannot be mounted: {said.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for each in mounted:
+        subprocess.run(["umount", each], check=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -33,18 +32,10 @@ pytestmark = pytest.mark.skipif(sinew.__name__ != "sinew", reason="the main envi
 
 
 @pytest.fixture
-def disk(tmp_path):
-    """A small file system of its own. Mode bits would not stop a superuser, but who is none cannot mount."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.name == "nt" or not shutil.which("mount"):
-        pytest.skip("there is no mount command")
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "none", folder], capture_output=True, text=True)
-    if mounted.returncode:
-        pytest.skip(f"a file system cannot be mounted: {mounted.stderr.strip()}")
-    yield folder
+def disk(mount_disk):
+    """A small file system, which Blender has left when it goes."""
+    yield mount_disk("4m")
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    subprocess.run(["umount", folder], check=True)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import struct
 import subprocess
 from dataclasses import replace
@@ -257,19 +256,9 @@ def test_a_file_that_cannot_be_deleted_is_named(store, monkeypatch):
 
 
 @pytest.fixture
-def disk(tmp_path):
-    """A small file system of its own. Mode bits would not stop a superuser, but who is none cannot mount."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.name == "nt" or not shutil.which("mount"):
-        pytest.skip("there is no mount command")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=512k", "none", folder], capture_output=True, text=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"a file system cannot be mounted: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", folder], check=True)
+def disk(mount_disk):
+    """A small file system of its own."""
+    return mount_disk("512k")
 
 
 def test_a_read_only_disk_is_named_and_keeps_its_bake(disk):
