@@ -95,7 +95,7 @@ def mirrored_stroke(gui):
     for _ in range(6):
         yield from gui.drag([(x + 60 + 8 * k, y + 20) for k in range(8)])
     yield from gui.redraw()
-    fields_in = importlib.import_module(f"{PACKAGE}.blender_addon.bridge.fields_in")
+    fields_in = gui.module("blender_addon.bridge.fields_in")
     both = fields_in.group_weights(body(), body().data, ["Bone.L", "Bone.R"])
     gui.record("both sides", both.max(axis=0).tolist())
     gui.record("sums of both sides", float(np.abs(read(fields_in).sum(axis=1) - 1.0).max()))
