@@ -41,6 +41,7 @@ class SinewBake(bpy.types.PropertyGroup):
     first_frame: IntProperty(name="First Frame Baked", description="First frame that the result shows", options=set())
     message: StringProperty(name="Message", description="What the last bake said in the end", options=set())
     stale: StringProperty(name="Out of Date", description="What was edited after the bake", options=set())
+    shows: StringProperty(name="Bake Shown", description="Key of the frames that the result was made of", options=set())
     on_itself: BoolProperty(
         name="On the Object Itself", description="The result lies on the object, not on a duplicate", options=set()
     )

@@ -65,8 +65,8 @@ def _met_by(obj: Any) -> list[Any]:
 
 
 def unfinished(bodies: Iterable[Any]) -> list[Any]:
-    """Bodies whose bake is not complete, or has lost its result."""
-    return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.lost_words(obj)]
+    """Bodies whose bake is not complete, or not what the result shows."""
+    return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]
 
 
 def start(bodies: Sequence[Any]) -> None:

@@ -201,7 +201,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     record.first_frame = frames[0] if frames else job.first_shown
     record.size = size_words(store.size_on_disk())
     cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away
-    record.stale = ""
+    record.stale, record.shows = "", store.key() if frames else ""
     if frames:
         note_report(obj, store)
     elif status == "FAILED" and discard_bare(store):
@@ -221,6 +221,22 @@ def discard_bare(store: FrameStore) -> bool:
 def is_baked(obj: Any) -> bool:
     """Whether frames of the object are in the scene."""
     return obj.sinew.bake.status != "NONE" and obj.sinew.bake.frames > 0 and not lost_words(obj)
+
+
+def astray_words(obj: Any) -> str:
+    """What to say of a result that is not that of the frames on disk: its shapes were deleted by hand, or the frames are
+    of a later bake, which an undo took back, or after which the .blend was not saved; "" when it is (cheap: for the
+    panel).
+    """
+    return lost_words(obj) or ("The frames on disk are of another bake than is shown." if _shows_another(obj) else "")
+
+
+def _shows_another(obj: Any) -> bool:
+    record, folder = obj.sinew.bake, job_in.recorded_folder(obj)
+    if record.status == "NONE" or not record.shows or folder is None:
+        return False
+    store = FrameStore(folder)
+    return store.exists() and store.key() != record.shows
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
@@ -283,7 +299,9 @@ def find_changes_steps(obj: Any, context: Any) -> Steps[list[str]]:
     """:func:`find_changes`."""
     changed = open_store(obj).changes((yield from job_in.job_steps(obj, context)))
     words = ["version of Sinew" if part == "version" else part for part in changed]
-    return [*words, "baked shapes removed"] if lost_words(obj) else words
+    if lost_words(obj):
+        return [*words, "baked shapes removed"]
+    return [*words, "frames baked anew"] if _shows_another(obj) else words
 
 
 def note_mesh(obj: Any, event: dict[str, Any]) -> None:

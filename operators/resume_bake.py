@@ -21,7 +21,7 @@ class SINEW_OT_resume_bake(bpy.types.Operator):
         if not bpy.data.filepath:
             cls.poll_message_set("Save the .blend first: the baked frames are kept beside it")
             return False
-        if obj.sinew.bake.status == "DONE" and not baking.lost_words(obj):
+        if obj.sinew.bake.status == "DONE" and not baking.astray_words(obj):
             cls.poll_message_set("All frames are baked")
             return False
         if not baking.has_store(obj):

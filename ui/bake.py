@@ -61,7 +61,7 @@ def _draw_buttons(layout, obj, context):
         layout.operator("sinew.bake", icon="FILE_REFRESH")
     elif status == "NONE":
         _draw_large(layout, "sinew.bake")
-    elif status != "DONE" or baking.lost_words(obj):
+    elif status != "DONE" or baking.astray_words(obj):
         _draw_large(layout, "sinew.resume_bake")
     if status != "DONE":
         layout.operator("sinew.bake_to_current")
@@ -92,12 +92,12 @@ def _draw_large(layout, operator):
 
 
 def _draw_record(layout, obj, context):
-    record, lost = obj.sinew.bake, baking.lost_words(obj)
+    record, astray = obj.sinew.bake, baking.astray_words(obj)
     if record.status != "NONE":
         words = {"STOPPED": "stopped, ", "FAILED": "failed, "}.get(record.status, "")
         layout.label(text=f"Bake: {words}{record.frames} frames", icon="CHECKMARK" if not words else "PAUSE")
-        if lost:
-            wrapped(layout, f"{lost} Resume puts it back from disk.", context, "ERROR")
+        if astray:
+            wrapped(layout, f"{astray} Resume takes what is on disk.", context, "ERROR")
         elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
             if record.left_behind:

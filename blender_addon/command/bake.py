@@ -22,7 +22,6 @@ from ...core.simulation.job import Job
 from ...core.simulation.lengths import length_words
 from ...core.simulation.store_lock import locked
 from .. import baking
-from ..bridge.frames_out import lost_words
 from . import last_line
 from .bodies import bodies_of_scene
 from .render import render_frames
@@ -115,7 +114,7 @@ def _complete_before(obj: Any) -> dict[str, Any]:
     """What the record of a bake that is done and in place says, as far as preparing the next one overwrites it; else
     nothing."""
     record = obj.sinew.bake
-    if record.status != "DONE" or lost_words(obj) or baking.kept_otherwise(obj):
+    if record.status != "DONE" or baking.astray_words(obj) or baking.kept_otherwise(obj):
         return {}
     kept = "status", "folder", "message", "stale", "material_warning", "pin_warning"
     return {name: getattr(record, name) for name in kept}

@@ -181,7 +181,7 @@ class FrameStore:
         it.
         """
         remove(self._path("handles"))  # they are made of all frames
-        whose = {"frame": frame, "job": self._key()}
+        whose = {"frame": frame, "job": self.key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
         told = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}
         write_arrays(self._path("frame", frame), {"positions": surface}, {**whose, **told})
@@ -208,7 +208,7 @@ class FrameStore:
 
     def _read_own(self, kind: str, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, about = read_arrays(self._path(kind, frame))
-        if about.get("frame") != frame or about.get("job") != self._key():
+        if about.get("frame") != frame or about.get("job") != self.key():
             raise self._misfit(kind, frame, "it belongs to another bake")
         return arrays, about
 
@@ -223,7 +223,7 @@ class FrameStore:
             self.job()
         return self._known_vertices
 
-    def _key(self) -> str:
+    def key(self) -> str:
         """One word for the job, in every frame, so that a file from elsewhere is known."""
         if self._known_key is None:
             self._known_key = hashlib.sha256(json.dumps(self.fingerprints(), sort_keys=True).encode()).hexdigest()
@@ -290,7 +290,7 @@ class FrameStore:
         for kind in ("state", "frame"):
             for frame in other._numbers(kind):
                 arrays, told = other._read_own(kind, frame)
-                write_arrays(self._path(kind, frame), arrays, told | {"job": self._key()})
+                write_arrays(self._path(kind, frame), arrays, told | {"job": self.key()})
         if kept := other.read_kept("handles"):
             self.keep("handles", *kept)
 

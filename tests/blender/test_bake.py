@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking, starting
+from sinew.blender_addon import background, bake_queue, baking, starting
 from sinew.blender_addon.bridge.job_in import default_folder, make_job, recorded_folder
 from sinew.core.simulation import bake as library
 from sinew.core.simulation.frame_store import FrameStore
@@ -186,6 +186,33 @@ def test_shapes_removed_by_hand_are_told_and_put_back(baked, evaluated):
     assert baked.sinew.bake.stale == "baked shapes removed"
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and baking.lost_words(baked) == ""
     assert np.array_equal(evaluated(baked, 3), expected) and not bpy.ops.sinew.resume_bake.poll()
+
+
+@pytest.mark.parametrize("kind", ["KEYS", "NODES"])
+@pytest.mark.parametrize("back", ["undo", "load"])
+def test_a_result_that_is_not_of_the_frames_on_disk_is_told(body, saved, evaluated, kind, back):
+    """Bake Again was undone, or Blender ended before the .blend was saved: Check for Edits must not say that all is
+    well.
+    """
+    body.sinew.result = kind
+    bpy.ops.sinew.bake()
+    before = evaluated(body, 4)
+    bpy.context.scene.gravity = (0.0, 0.0, 9.81)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.ed.undo_push(message="Before")
+    background.begin(body, bpy.context, "bake")
+    expected = evaluated(body, 4)
+    if back == "undo":
+        bpy.ops.ed.undo()
+    else:
+        bpy.ops.wm.open_mainfile(filepath=str(saved))
+    body = bpy.data.objects["Body"]
+    assert np.array_equal(evaluated(body, 4), before) and not np.array_equal(before, expected)
+    assert baking.astray_words(body) == "The frames on disk are of another bake than is shown."
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and body.sinew.bake.stale == "frames baked anew"
+    assert bake_queue.unfinished([body]) == [body]
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and baking.astray_words(body) == ""
+    assert np.array_equal(evaluated(body, 4), expected) and not bake_queue.unfinished([body])
 
 
 @pytest.mark.parametrize("purge", [False, True])

@@ -171,6 +171,23 @@ def test_update_goes_on_where_a_bake_was_cut_off(scene, capfd):
     assert all(np.array_equal(store.read(frame), whole[frame]) for frame in whole)
 
 
+def test_update_brings_in_frames_of_a_later_bake_than_was_saved(scene, capfd, evaluated):
+    """As of a farm's Blender that was killed when all frames were done and the .blend was not saved."""
+    assert command.run(["bake"]) == 0
+    bpy.context.scene.gravity = (0.0, 0.0, 9.81)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.sinew.bake()
+    expected = evaluated(bpy.data.objects["Body"], 4)
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    assert not np.array_equal(evaluated(bpy.data.objects["Body"], 4), expected)
+    capfd.readouterr()
+    assert command.run(["bake", "--update"]) == 0
+    said = capfd.readouterr().err
+    assert "saved" in said and "frame 4 (4/4)" not in said, "nothing is simulated again"
+    assert np.array_equal(evaluated(bpy.data.objects["Body"], 4), expected)
+    assert command.run(["bake", "--update"]) == 0 and "complete" in capfd.readouterr().err
+
+
 def test_update_bakes_anew_what_was_edited(scene, capfd):
     assert command.run(["bake"]) == 0
     bpy.data.objects["Body"].sinew.materials[0].log_stiffness += 1.0
