@@ -263,8 +263,8 @@ def _take_line(run: Run, line: bytes) -> None:
     try:
         event = json.loads(line)
     except ValueError:
-        # A library of the child printed something of its own: it belongs into the log.
-        with open(run.folder / LOG_NAME, "ab") as log:
+        # A library of the child printed something of its own: it belongs into the log, if that has room.
+        with contextlib.suppress(OSError), open(run.folder / LOG_NAME, "ab") as log:
             log.write(line)
         return
     run.take(event)

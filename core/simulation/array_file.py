@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -33,10 +34,12 @@ _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 def open_own(path: Path, mode: str) -> IO[Any]:
     """Open a file in a folder of frames to write to it. A folder that comes from a stranger, or from a farm's store,
-    may hold links to what is another's: one in the file's place is deleted, not written through.
+    may hold links to what is another's, or pipes: what is no file and stands in its place is deleted, not written to.
     """
-    if path.is_symlink():
-        path.unlink()
+    with contextlib.suppress(FileNotFoundError):
+        kind = os.lstat(path).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            path.unlink()
     return open(path, mode, encoding=None if "b" in mode else "utf-8", opener=_following_no_link)
 
 
@@ -99,7 +102,7 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
 def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What :func:`write_arrays` wrote; CorruptFrameError when the file is truncated, altered or foreign."""
     path = Path(path)
-    described, payload = _read(path, -1)
+    described, payload = _read(path, with_arrays=True)
     with _damage(path):
         if hashlib.sha256(payload).hexdigest() != described["sha256"]:
             raise ValueError("its content is truncated or altered")
@@ -108,28 +111,51 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def read_about(path: Path) -> dict[str, Any]:
     """What is noted of the arrays, which are not read and may be damaged; errors as of :func:`read_arrays`."""
-    return _read(Path(path), 0)[0]["about"]
+    return _read(Path(path), with_arrays=False)[0]["about"]
 
 
-def _read(path: Path, size: int) -> tuple[dict[str, Any], bytes]:
-    """A file's header and so many bytes of what follows, -1 for all."""
+def _read(path: Path, with_arrays: bool) -> tuple[dict[str, Any], bytes]:
+    """A file's header and the bytes of its arrays, or none."""
     try:
-        with open(path, "rb") as file:
-            start = file.read(48)
-            length = struct.unpack_from("<Q", start, 8)[0] if len(start) == 48 else 0
-            header = file.read(length if length <= HEADER_LIMIT else 0)
-            payload = file.read(size)
+        # What is no file (a pipe, a device, as a stranger's archive may hold) would never come to its end.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError("it is no file")
+        with open(path, "rb") as file, _damage(path):
+            described = _header(file)
+            if not with_arrays:
+                return described, b""
+            claimed = sum(_size(kind, shape) for _, kind, shape in described["arrays"])
+            there = os.fstat(file.fileno()).st_size - file.tell()
+            if claimed != there:
+                raise ValueError(
+                    f"it {'claims more than it holds' if claimed > there else 'holds more than it claims'}"
+                )
+            return described, file.read(claimed)
     except OSError as error:
         raise StoreError(f"{path.name} cannot be read ({error.strerror or error}).", "Bake again.") from error
-    with _damage(path):
-        if start[:8] != MAGIC:
-            raise ValueError("it is no file of Sinew")
-        if hashlib.sha256(header).digest() != start[16:]:
-            raise ValueError("its header is damaged")
-        described = json.loads(header)
-        if not isinstance(described["about"], dict):
-            raise ValueError("its header is of another kind")
-        return described, payload
+
+
+def _header(file: IO[bytes]) -> dict[str, Any]:
+    start = file.read(48)
+    if start[:8] != MAGIC or len(start) < 48:
+        raise ValueError("it is no file of Sinew")
+    length = struct.unpack_from("<Q", start, 8)[0]
+    header = file.read(length if length <= HEADER_LIMIT else 0)
+    if hashlib.sha256(header).digest() != start[16:]:
+        raise ValueError("its header is damaged")
+    described = json.loads(header)
+    if not isinstance(described["about"], dict):
+        raise ValueError("its header is of another kind")
+    return described
+
+
+def _size(kind: Any, shape: Any) -> int:
+    """Bytes of an array that a header describes."""
+    if kind not in _TYPES:
+        raise ValueError(f"it holds values of type {kind}")
+    if not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError(f"it holds an array of shape {shape}")
+    return math.prod(shape) * np.dtype(kind).itemsize  # Python's integers: a product of NumPy's wraps round
 
 
 @contextlib.contextmanager
@@ -145,18 +171,11 @@ def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays that a header describes; ValueError where it claims more, or less, than is there."""
     payload, at = memoryview(payload), 0
     for name, kind, shape in described:
-        if not isinstance(name, str) or kind not in _TYPES:
-            raise ValueError(f"it holds values of type {kind}")
-        if not all(type(side) is int and side >= 0 for side in shape):
-            raise ValueError(f"it holds an array of shape {shape}")
-        # Python's integers: a product of NumPy's wraps round.
-        size = math.prod(shape) * np.dtype(kind).itemsize
-        if size > len(payload) - at:
-            raise ValueError("it claims more than it holds")
+        if not isinstance(name, str):
+            raise ValueError("it holds an array whose name is of another type")
+        size = _size(kind, shape)
         yield name, np.frombuffer(payload[at : at + size], dtype=kind).reshape(shape).copy()
         at += size
-    if at != len(payload):
-        raise ValueError("it holds more than it claims")
 
 
 def _patiently(action: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from sinew.core.model.state import State
 from sinew.core.simulation import array_file
 from sinew.core.simulation.array_file import HEADER_LIMIT, MAGIC, read_arrays, write_arrays
 from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.store_lock import LOCK_NAME, locked
 
 from .jobs import box_surface, shaken_bar, surrounded_bar
 
@@ -128,6 +129,38 @@ def test_a_header_with_right_checksum_is_not_believed(tmp_path, described, why):
         read_arrays(path)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has neither such devices nor pipes among files")
+def test_what_is_no_file_is_not_read(tmp_path):
+    """A device or a pipe, to which a link in a stranger's archive leads, would never come to its end."""
+    path = tmp_path / "frame_000001.sinew"
+    path.symlink_to("/dev/null")
+    with pytest.raises(StoreError, match=r"cannot be read \(it is no file\)"):
+        read_arrays(path)
+
+
+def test_what_comes_after_the_arrays_is_not_read(tmp_path):
+    """A sparse file of terabytes takes no room on a disk."""
+    path = tmp_path / "frame_000001.sinew"
+    write_raw(path, {"arrays": [["a", "<f8", [1]]]})
+    os.truncate(path, 2**42)
+    with pytest.raises(CorruptFrameError, match="holds more than it claims"):
+        read_arrays(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links want a privilege on Windows")
+def test_nothing_is_written_through_a_link(store, tmp_path):
+    """Of a stranger's folder, whose links may lead to any file of the user's."""
+    treasure = tmp_path / "treasure"
+    treasure.write_text("mine")
+    names = ("frame_000009.sinew.part", "state_000009.sinew.part", "about.sinew.part", LOCK_NAME)
+    for name in names:
+        (store.folder / name).symlink_to(treasure)
+    with locked(store.folder):
+        store.write(9, np.zeros((N, 3)), state(), [])
+        store.add_preparation({"part": 1.0})
+    assert treasure.read_text() == "mine" and not store.read(9).any()
+
+
 def test_a_header_longer_than_any_is_not_read(tmp_path):
     path = tmp_path / "frame_000001.sinew"
     with open(path, "wb") as file:
@@ -147,7 +180,7 @@ def test_empty_arrays_come_back(tmp_path):
     [np.zeros((2, 2)), np.zeros((N, 3), dtype=np.float32), np.zeros((N - 1, 3)), np.full((N, 3), np.nan), np.zeros(3)],
 )
 def test_a_frame_that_does_not_fit_the_surface_is_damaged(store, positions):
-    write_arrays(store.folder / "frame_000003.sinew", {"positions": positions}, {"frame": 3, "job": store._key()})
+    write_arrays(store.folder / "frame_000003.sinew", {"positions": positions}, {"frame": 3, "job": store.key()})
     for same in (store, FrameStore.open(store.folder)):
         with pytest.raises(CorruptFrameError, match="frame_000003.*positions"):
             same.read(3)
@@ -155,7 +188,7 @@ def test_a_frame_that_does_not_fit_the_surface_is_damaged(store, positions):
 
 
 def test_reports_of_another_kind_are_damage(store):
-    about = {"frame": 3, "job": store._key(), "reports": 5}
+    about = {"frame": 3, "job": store.key(), "reports": 5}
     write_arrays(store.folder / "frame_000003.sinew", {"positions": np.zeros((N, 3))}, about)
     with pytest.raises(CorruptFrameError, match="reports"):
         store.about(3)
@@ -173,7 +206,7 @@ def test_reports_of_another_kind_are_damage(store):
 )
 def test_a_state_of_wrong_shape_is_passed_over(store, change):
     arrays = {**state(4).arrays(), **{k: np.asarray(v) for k, v in change.items()}}
-    write_arrays(store.folder / "state_000004.sinew", arrays, {"frame": 4, "job": store._key()})
+    write_arrays(store.folder / "state_000004.sinew", arrays, {"frame": 4, "job": store.key()})
     assert store.last_state(1)[0] == 3
 
 
