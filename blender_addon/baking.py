@@ -224,9 +224,9 @@ def is_baked(obj: Any) -> bool:
 
 
 def astray_words(obj: Any) -> str:
-    """What to say of a result that is not that of the frames on disk: its shapes were deleted by hand, or the frames are
-    of a later bake, which an undo took back, or after which the .blend was not saved; "" when it is (cheap: for the
-    panel).
+    """What to say of a result that is not that of the frames on disk: its shapes were deleted by hand, or the frames
+    are of a later bake, which an undo took back, or after which the .blend was not saved; "" when it is (cheap: for
+    the panel).
     """
     return lost_words(obj) or ("The frames on disk are of another bake than is shown." if _shows_another(obj) else "")
 

@@ -5,11 +5,9 @@ the bake is complete.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from ...core.simulation.frame_store import FrameStore
 from ...core.simulation.job import Job
 from ...core.simulation.lengths import length_words
 from ...core.simulation.store_lock import locked
-from .. import baking
+from .. import background, baking
 from . import last_line
 from .bodies import bodies_of_scene
 from .render import render_frames
@@ -33,18 +31,17 @@ def main(options: argparse.Namespace) -> int:
     bodies = bodies_of_scene(options.object)
     _tell_of_blocked_python()
     with stop_signals() as caught:
-        changed = False
-        for obj in bodies:
-            with _named(obj.name):
-                changed |= _bake_one(obj, options, caught)
-            if caught:
-                return _stopped(caught)
-        if options.output:
+        changed, refused = _bake_all(bodies, options, caught)
+        if caught:
+            return _stopped(caught)
+        if options.output and not refused:
             _save_as(Path(options.output).absolute())
-        elif changed:
+        elif changed and not options.output:
             _save()
-        else:
+        elif not refused:
             _say(f"{bpy.data.filepath} is complete")
+        if refused:
+            raise _all_in_one(refused, len(bodies))
         if options.render:
             render_frames(_say, caught, keep_current=options.resume or options.update)
             if caught:
@@ -52,13 +49,30 @@ def main(options: argparse.Namespace) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _named(name: str) -> Iterator[None]:
-    """Errors say which body they are about."""
-    try:
-        yield
-    except SinewError as error:
-        raise type(error)(f"{name}: {error.message}", error.remedy) from error
+def _bake_all(
+    bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals]
+) -> tuple[bool, list[SinewError]]:
+    """Bake the bodies until a signal comes; whether anything had to be done, and what some were refused for, which
+    hinders the others as little as with Bake All.
+    """
+    changed, refused = False, []
+    for obj in bodies:
+        try:
+            changed |= _bake_one(obj, options, caught)
+        except SinewError as error:
+            refused.append(type(error)(f"{obj.name}: {error.message}", error.remedy))
+            if len(bodies) > 1:
+                _say(f"{obj.name}: failed. {error}")
+        if caught:
+            break
+    return changed, refused
+
+
+def _all_in_one(refused: list[SinewError], total: int) -> SinewError:
+    """One error for all, which says which bodies it is about."""
+    if len(refused) == 1:
+        return refused[0]
+    return SinewError(f"{len(refused)} of {total} bodies failed. " + " ".join(str(error) for error in refused), "")
 
 
 def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals]) -> bool:
@@ -85,8 +99,8 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
             if not caught:
                 baking.note_mesh(obj, progress.mesh)
                 baking.put_result(obj, bpy.context, "DONE", store)
-    except SinewError:
-        baking.discard_bare(store)
+    except SinewError as error:
+        background.apply(obj, store.folder, "FAILED", str(error))  # with others' bakes, this may be saved
         raise
     if not caught:
         record = obj.sinew.bake

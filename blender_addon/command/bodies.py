@@ -8,6 +8,7 @@ import bpy
 
 from ...core.errors import StoreError
 from .. import bake_queue
+from ..linked import is_linked
 from . import NothingToBake
 
 
@@ -26,7 +27,8 @@ def bodies_of_scene(name: str | None) -> list[Any]:
                 raise NothingToBake("All bodies of the scene are linked from other files.", "Bake them there.")
             raise NothingToBake("No object of the scene has Sinew enabled.", "Enable it in the Physics tab and save.")
         return bodies
-    obj = scene.objects.get(name)
+    named = [obj for obj in scene.objects if obj.name == name]
+    obj = min(named, key=is_linked, default=None)  # what is linked may have the name of one that is here
     if obj is None:
         names = ", ".join(o.name for o in scene.objects) or "none"
         raise StoreError(f"The scene has no object “{name}”.", f"It has {names}.")

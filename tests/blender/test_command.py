@@ -12,6 +12,9 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon import baking, command, starting
+from sinew.core.errors import MeshError
+from sinew.core.simulation import prepare as preparation
+from sinew.core.simulation.prepare import tetrahedralize
 
 LAUNCHER = Path(__file__).with_name("command_line.py")
 
@@ -82,6 +85,60 @@ def test_refusals_are_one_line_and_exit_1(scene, capfd, arguments, said):
     assert command.run(["bake", *arguments]) == 1
     lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("sinew")]
     assert len(lines) == 1 and lines[0].startswith("sinew: error: ") and said in lines[0]
+
+
+def test_a_body_that_fails_leaves_the_others_their_bakes(scene, capfd, tmp_path, monkeypatch):
+    """Two of four fail, one before and one after its bake has begun; the same command again does only those."""
+    for name in "BCD":
+        twin = bpy.data.objects["Body"].copy()
+        twin.data, twin.name = twin.data.copy(), name
+        bpy.context.scene.collection.objects.link(twin)
+    b, c = bpy.data.objects["B"], bpy.data.objects["C"]
+    b.data.vertices[0].co.x, c.sinew.cells_across = float("nan"), 5
+    bpy.ops.wm.save_mainfile()
+
+    def hollow(surface, resolution, *rest):
+        if resolution.cells_across == 5:
+            raise MeshError("The mesh encloses nothing.", "Close its holes.")
+        return tetrahedralize(surface, resolution, *rest)
+
+    monkeypatch.setattr(preparation, "tetrahedralize", hollow)
+    before = scene.read_bytes()
+    assert command.run(["bake", "--output", str(tmp_path / "out.blend")]) == 1
+    assert not (tmp_path / "out.blend").exists() and scene.read_bytes() == before
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    capfd.readouterr()
+    for arguments in ([], ["--update"]):
+        assert command.run(["bake", "--render", *arguments]) == 1
+        bpy.ops.wm.open_mainfile(filepath=str(scene))
+        said = capfd.readouterr().err.splitlines()
+        assert said[-1].startswith(
+            "sinew: error: 2 of 4 bodies failed. B: Vertex 0 has a position that is not a number"
+        )
+        assert "C: The mesh encloses nothing. Close its holes." in said[-1]
+        assert not any("rendered" in line for line in said)
+        assert ("sinew: D: complete, nothing to bake" in said) == bool(arguments)
+        assert {name: bpy.data.objects[name].sinew.bake.status for name in ("Body", "B", "C", "D")} == {
+            "Body": "DONE", "B": "NONE", "C": "FAILED", "D": "DONE"
+        }  # fmt: skip
+        assert "encloses nothing" in bpy.data.objects["C"].sinew.bake.message
+    b = bpy.data.objects["B"]
+    assert b.data.shape_keys is None and len(bpy.data.objects["D"].data.shape_keys.key_blocks) == 4
+
+
+def test_what_is_linked_may_have_the_name_of_what_is_here(scene, tmp_path, capfd):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"), copy=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Body"]
+    first, here = bpy.data.collections.new("First"), bpy.data.objects["Body", None]
+    for collection in list(here.users_collection):
+        collection.objects.unlink(here)
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    bpy.context.scene.collection.children.link(first)
+    first.objects.link(here)
+    assert bpy.context.scene.objects["Body"] == wanted.objects[0]
+    assert command.run(["bake", "--object", "Body"]) == 0, capfd.readouterr().err
+    assert here.sinew.bake.status == "DONE" and wanted.objects[0].sinew.bake.status == "NONE"
 
 
 def test_wrong_usage_exits_2(scene, capfd):
