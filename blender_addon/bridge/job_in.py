@@ -37,6 +37,8 @@ CACHE = "sinew_cache"
 """Folder beside a .blend that holds all frames of its objects."""
 LIVE, COMPARE = "-live", "-compare"
 """What the folders beside that of the frames end in: of live mode, of the bake that is compared."""
+LONGEST = 200
+"""Bytes of an object's name that its folder has."""
 
 
 def make_job(
@@ -195,6 +197,9 @@ def default_folder(obj: Any) -> Path:
 def folder_name(name: str) -> str:
     """Of the frames of an object of that name."""
     readable = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
+    readable = readable.encode()[:LONGEST].decode(
+        errors="ignore"
+    )  # a name has up to 255 bytes since 5.0, as has a file's
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 

@@ -24,6 +24,7 @@ import hashlib
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,10 @@ class FrameStore:
             return ["version"]
         before = {BETWEEN_FRAMES: "", **self.fingerprints()}
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
+        if {"materials", "springs", "collisions"}.intersection(changed) and self.exists():
+            with contextlib.suppress(StoreError):  # its job is damaged: then it is another
+                named = _named_as(self.job(), job).fingerprints()
+                changed = [part for part in changed if before.get(part) != named[part]]
         if "frame range" in changed and self.exists():
             alike = _parts_alike(self.job(), job)
             changed = [part for part in changed if part not in alike]
@@ -360,6 +365,16 @@ class FrameStore:
 
 def _is_time(value: Any) -> bool:
     return isinstance(value, (int, float)) and 0.0 <= value < float("inf")
+
+
+def _named_as(before: Job, now: Job) -> Job:
+    """A job whose materials, springs and colliders are named as another's: a name changes nothing of the frames."""
+    lists = {}
+    for which in ("materials", "springs", "colliders"):
+        then, here = getattr(before, which), getattr(now, which)
+        if len(then) == len(here):
+            lists[which] = tuple(replace(item, name=a.name) for a, item in zip(then, here))
+    return replace(now, **lists)
 
 
 def _parts_alike(before: Job, now: Job) -> set[str]:

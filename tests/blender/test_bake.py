@@ -12,7 +12,7 @@ from sinew.blender_addon.bridge.job_in import default_folder, make_job, recorded
 from sinew.core.simulation import bake as library
 from sinew.core.simulation.frame_store import FrameStore
 
-from .scenes import keyed
+from .scenes import CUBE, keyed
 
 
 @pytest.fixture
@@ -130,6 +130,34 @@ def test_edits_after_a_bake_are_named(baked, edit, named):
     edit(baked)
     bpy.ops.sinew.check_bake()
     assert baked.sinew.bake.stale == named
+
+
+def test_a_new_name_outdates_no_bake(body, saved, add_mesh, collection):
+    """Of the body, its material, a spring, what that goes to, a collider, their collection, the scene."""
+    starting.add_material(body, "Bone")
+    target = bpy.data.objects.new("Target", None)
+    bpy.context.scene.collection.objects.link(target)
+    spring = starting.add_spring(body, bpy.context.scene)
+    spring.target, spring.vertex_group = target, "Pins"
+    collection.objects.link(add_mesh(*CUBE, "Box"))
+    bpy.data.objects["Box"].location.z = -3.0
+    bpy.context.view_layer.objects.active = body
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    settings = body.sinew
+    for named in (
+        body,
+        body.data,
+        *settings.materials,
+        spring,
+        target,
+        collection,
+        *collection.objects,
+        bpy.context.scene,
+    ):
+        named.name = f"New {named.name}"
+        assert baking.find_changes(body, bpy.context) == [], named
+    settings.materials[0].density = 500.0
+    assert any("density" in words or "materials" in words for words in baking.find_changes(body, bpy.context))
 
 
 def test_resume_completes_an_interrupted_bake(body, saved):
@@ -275,6 +303,18 @@ def test_a_renamed_object_keeps_its_folder(baked, add_mesh):
     baked.name = "Renamed"
     other = add_mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], "Body")
     assert recorded_folder(baked) == folder and default_folder(other) != folder
+
+
+@pytest.mark.parametrize("name", ["ä" * 127, "/" * 255, "../../up", "con", "a\\b:c*?", "\u202e\u0000x"[:1]])
+def test_any_name_has_a_folder(body, saved, name):
+    body.name = name
+    assert (
+        bpy.ops.sinew.bake() == {"FINISHED"} and recorded_folder(body).parent == saved.parent / "sinew_cache" / "scene"
+    )
+    assert len(f"{recorded_folder(body).name}-compare.part".encode()) <= 255
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and [path.name for path in saved.parent.iterdir()] == [
+        saved.name
+    ]
 
 
 def test_tetrahedralize_says_what_it_made(body, saved):
