@@ -129,7 +129,7 @@ class FrameStore:
             return ["version"]
         before = {BETWEEN_FRAMES: "", **self.fingerprints()}
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
-        if {"materials", "springs", "collisions"}.intersection(changed) and self.exists():
+        if {"materials", "springs", "collisions", "fields"}.intersection(changed) and self.exists():
             with contextlib.suppress(StoreError):  # its job is damaged: then it is another
                 named = _named_as(self.job(), job).fingerprints()
                 changed = [part for part in changed if before.get(part) != named[part]]
@@ -368,9 +368,9 @@ def _is_time(value: Any) -> bool:
 
 
 def _named_as(before: Job, now: Job) -> Job:
-    """A job whose materials, springs and colliders are named as another's: a name changes nothing of the frames."""
+    """A job whose parts are named as another's: a name changes nothing of the frames."""
     lists = {}
-    for which in ("materials", "springs", "colliders"):
+    for which in ("materials", "springs", "colliders", "force_fields"):
         then, here = getattr(before, which), getattr(now, which)
         if len(then) == len(here):
             lists[which] = tuple(replace(item, name=a.name) for a, item in zip(then, here))

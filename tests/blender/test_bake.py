@@ -133,7 +133,7 @@ def test_edits_after_a_bake_are_named(baked, edit, named):
 
 
 def test_a_new_name_outdates_no_bake(body, saved, add_mesh, collection):
-    """Of the body, its material, a spring, what that goes to, a collider, their collection, the scene."""
+    """Of the body, its materials, a spring, what that goes to, a field, a collider, its collection, the scene."""
     starting.add_material(body, "Bone")
     target = bpy.data.objects.new("Target", None)
     bpy.context.scene.collection.objects.link(target)
@@ -141,6 +141,11 @@ def test_a_new_name_outdates_no_bake(body, saved, add_mesh, collection):
     spring.target, spring.vertex_group = target, "Pins"
     collection.objects.link(add_mesh(*CUBE, "Box"))
     bpy.data.objects["Box"].location.z = -3.0
+    wind = bpy.data.objects.new("Wind", None)
+    bpy.context.scene.collection.objects.link(wind)
+    with bpy.context.temp_override(object=wind, active_object=wind):
+        bpy.ops.object.forcefield_toggle()
+    wind.field.type = "WIND"
     bpy.context.view_layer.objects.active = body
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     settings = body.sinew
@@ -150,6 +155,7 @@ def test_a_new_name_outdates_no_bake(body, saved, add_mesh, collection):
         *settings.materials,
         spring,
         target,
+        wind,
         collection,
         *collection.objects,
         bpy.context.scene,
