@@ -12,7 +12,7 @@ import bpy
 
 from ..core.errors import SinewError, StoreError
 from ..core.simulation.array_file import remove
-from ..core.simulation.disk_space import check_disk_space, expected_bytes, size_words
+from ..core.simulation.disk_space import check_disk_space, size_words
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
 from ..core.simulation.kept_handles import kept_handles
@@ -24,7 +24,6 @@ from .bridge import cache_owner, job_in
 from .bridge.cache_out import cache_path
 from .bridge.exported import export_alembic, export_usd
 from .bridge.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
-from .bridge.settings_in import frame_range
 from .stepwise import Steps, at_once
 
 if TYPE_CHECKING:
@@ -152,13 +151,6 @@ def mode_steps(obj: Any, context: Any) -> Steps[str]:
     if obj.sinew.bake.status != "NONE":
         return "resume"
     return "bake" if (yield from find_changes_steps(obj, context)) else "resume"
-
-
-def expected_words(obj: Any, scene: Any) -> str:
-    """About how much room the frames of a bake will take on disk; cheap, for the panel."""
-    first, last = frame_range(obj.sinew, scene)
-    frames = max(0, last - first + 1 + obj.sinew.pre_roll)
-    return size_words(expected_bytes(len(obj.data.vertices), frames, obj.sinew.result == "CACHE"))
 
 
 def replaced_words(obj: Any) -> str:

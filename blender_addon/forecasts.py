@@ -16,7 +16,7 @@ from .bridge.stack import DEFORMING, later_modifiers, place_of
 
 if TYPE_CHECKING:
     from ..core.mesh.tet_count import SurfaceMeasure
-    from ..core.simulation.forecast import Pace
+    from ..core.simulation.forecast import Forecast, Pace
 
 LASTING = 2.0
 """Seconds for which a surface counts as measured."""
@@ -34,22 +34,15 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     from ..core.linear_solvers.available_memory import available_memory
     from ..core.mesh.tet_count import MAX_TETS
     from ..core.simulation.disk_space import size_words
-    from ..core.simulation.forecast import forecast, time_words
-    from .bridge.settings_in import resolution_settings, solver_settings
+    from ..core.simulation.forecast import time_words
 
-    measure, points = _measure(obj, context)
-    if measure is None:
-        return "", "NONE"
-    settings = obj.sinew
-    try:
-        resolution, solver = resolution_settings(settings), solver_settings(settings, context.scene)
-        cost = forecast(measure, resolution, solver, points, _pace(obj))
-    except SinewError:  # a setting of another version: a bake will tell
+    cost, method = _forecast(obj, context), obj.sinew.method
+    if cost is None:
         return "", "NONE"
     tets = _two_digits(cost.tets)
-    if resolution.method == "lattice" and cost.tets > MAX_TETS:
+    if method == "lattice" and cost.tets > MAX_TETS:
         return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
-    words = "About" if resolution.method == "lattice" else "Roughly"
+    words = "About" if method == "lattice" else "Roughly"
     words += (
         f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
     )
@@ -57,6 +50,34 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     if free is not None and cost.memory > free:
         return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
     return words + (", going by the last bake" if cost.is_measured else ""), "INFO"
+
+
+def disk_words(obj: Any, context: Any) -> str:
+    """About how much room a bake will take on disk."""
+    from ..core.simulation.disk_space import body_bytes, expected_bytes, size_words
+    from .bridge.settings_in import frame_range, solver_settings
+
+    first, last = frame_range(obj.sinew, context.scene)
+    frames = max(0, last - first + 1 + obj.sinew.pre_roll)
+    size = expected_bytes(_measure(obj, context)[1], frames, obj.sinew.result == "CACHE")
+    if (cost := _forecast(obj, context)) is not None:
+        size += body_bytes(cost.tets, solver_settings(obj.sinew, context.scene))
+    return size_words(_two_digits(size))
+
+
+def _forecast(obj: Any, context: Any) -> Forecast | None:
+    """What is expected of the body at its settings; None where that cannot be told."""
+    from ..core.simulation.forecast import forecast
+    from .bridge.settings_in import resolution_settings, solver_settings
+
+    measure, points = _measure(obj, context)
+    if measure is None:
+        return None
+    try:
+        resolution, solver = resolution_settings(obj.sinew), solver_settings(obj.sinew, context.scene)
+        return forecast(measure, resolution, solver, points, _pace(obj))
+    except SinewError:  # a setting of another version: a bake will tell
+        return None
 
 
 def coarse_words(obj: Any, context: Any) -> str:

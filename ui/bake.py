@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon import bake_queue, baking, choices, job, reading
+from ..blender_addon import bake_queue, baking, choices, forecasts, job, reading
 from .places import Subject, panels, properties_layout, wrapped
 
 
@@ -117,7 +117,7 @@ def _draw_record(layout, obj, context):
             wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
             layout.operator("sinew.bring_frames", icon="IMPORT")
     elif not baking.has_frames(obj):
-        words = f"Will take about {baking.expected_words(obj, context.scene)} on disk"
+        words = f"Will take about {forecasts.disk_words(obj, context)} on disk"
         layout.label(text=words, icon="DISK_DRIVE")
 
 

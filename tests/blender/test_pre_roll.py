@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import baking
+from sinew.blender_addon import baking, forecasts
 from sinew.blender_addon.bridge.job_in import make_job
 from sinew.core.simulation.job import Job
 
@@ -65,6 +65,6 @@ def test_it_is_kept_with_the_job(body, saved, tmp_path):
 
 
 def test_the_size_is_told_before_and_after(body, saved):
-    assert baking.expected_words(body, bpy.context.scene).endswith("kB")
+    assert forecasts.disk_words(body, bpy.context).endswith("kB")
     bpy.ops.sinew.bake()
     assert body.sinew.bake.size.endswith("kB")
