@@ -8,15 +8,17 @@ import numpy as np
 
 from ...core.mesh.tet_count import measured
 from ...core.mesh.thin_parts import thin_parts
+from .finer_in import fineness
 from .mesh_in import object_to_world, surface_of
 
 
 def thin_vertices(obj: Any, scene: Any) -> np.ndarray:
-    """The vertices of the object's own mesh where it is thinner than a cell of its lattice, (k,). MeshError when it
-    cannot be simulated. Not in Edit Mode.
+    """The vertices of the object's own mesh where it is thinner than a cell of its lattice and not painted finer, (k,).
+    MeshError when it cannot be simulated, SettingsError when the group of what is finer is gone. Not in Edit Mode.
     """
     surface = surface_of(obj.data, object_to_world(obj, scene))
-    return thin_parts(surface, measured(surface).size / (obj.sinew.cells_across - 0.5)).vertices
+    found = thin_parts(surface, measured(surface).size / (obj.sinew.cells_across - 0.5))
+    return found.not_finer(fineness(obj, obj.data)).vertices
 
 
 def select_vertices(mesh: Any, vertices: np.ndarray) -> None:

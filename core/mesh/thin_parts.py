@@ -33,6 +33,12 @@ class ThinParts(NamedTuple):
     vertices: np.ndarray
     thickness: float
 
+    def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
+        """Without the vertices where cells are painted finer: ``fineness`` (n,), 0 to 1."""
+        if fineness is None:
+            return self
+        return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
+
 
 class Thickness(NamedTuple):
     """Places of a surface with another side near: ``across`` (k,), m, straight through to it; ``depths`` (k,), m, to

@@ -39,12 +39,8 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
     """Parts that are thinner than a cell, where they are worth a word."""
     if thickness is None:
         return None
-    found = thickness.below(cell_of(job))
-    if job.fineness is not None:
-        found = found._replace(vertices=found.vertices[job.fineness[found.vertices] < 0.5])
-        if not len(found.vertices):  # all of it is painted finer
-            return None
-    return found if found.share >= LEAST_SHARE else None
+    found = thickness.below(cell_of(job)).not_finer(job.fineness)
+    return found if len(found.vertices) and found.share >= LEAST_SHARE else None
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:

@@ -117,6 +117,18 @@ def test_thin_parts_are_named_and_selected(finned):
     assert not any(v.select for v in finned.data.vertices)
 
 
+def test_thin_parts_that_are_painted_finer_are_not_selected(finned):
+    group = finned.vertex_groups.new(name="Finer")
+    group.add(list(range(8, 12)), 1.0, "REPLACE")
+    finned.sinew.finer_group = group.name
+    assert bpy.ops.sinew.select_thin() == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [v.index for v in finned.data.vertices if v.select] == list(range(12, 16))
+    finned.sinew.finer_group = "Gone"
+    with pytest.raises(RuntimeError, match="“Gone”.*not there any more"):
+        bpy.ops.sinew.select_thin()
+
+
 def test_other_methods_follow_thin_parts(finned):
     finned.sinew.method = "robust"
     bpy.ops.sinew.tetrahedralize()
