@@ -192,13 +192,14 @@ def test_other_methods_are_finer_where_a_group_says_so(body, saved, method, pack
     fingerprint = make_job(body, bpy.context).fingerprints()["resolution"]
     expected = forecasts.cost_words(body, bpy.context)[0]
     body.vertex_groups.new(name="Fine").add([8, 9, 10, 11], 1.0, "REPLACE")
-    body.sinew.finer_group, body.sinew.finest = "Fine", 4.0
+    body.sinew.finer_group, body.sinew.finest = "Fine", 8.0
     assert make_job(body, bpy.context).fingerprints()["resolution"] != fingerprint
     bpy.ops.sinew.tetrahedralize()
     kept, _about = baking.open_store(body).read_kept("mesh")
     along = kept["rest_positions"][kept["tets"]].mean(axis=1)[:, 0]
-    # fTetWild's numbers differ from run to run: the ends of one run are compared.
-    assert (along > 0.75).sum() > 1.2 * (along < 0.25).sum()
+    # fTetWild's numbers differ from run to run: the ends of one run are compared. Eight runs made 5 to 8 times as many;
+    # with edges shorter by 4 it was 1.3 to 2, for it makes more than asked for of so small a bar.
+    assert (along > 0.75).sum() > 2.0 * (along < 0.25).sum()
     assert forecasts.cost_words(body, bpy.context)[0] != expected
 
 
