@@ -81,7 +81,7 @@ def _forecast(obj: Any, context: Any) -> Forecast | None:
 
 
 def coarse_words(obj: Any, context: Any) -> str:
-    """What is lost where vertices lie far apart beside the cells, and the remedy; "" where they do not."""
+    """What is lost where vertices lie much farther apart than cells, and the remedy; "" where they do not."""
     measure, points = _measure(obj, context)
     if measure is None:
         return ""
@@ -92,7 +92,7 @@ def coarse_words(obj: Any, context: Any) -> str:
         return ""
     finer = [m.name for m in later_modifiers(obj, place) if m.type in FINER_MAKING and m.show_viewport]
     remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
-    return f"{points:,} vertices, far apart beside the cells: nothing bends between them. {remedy}."
+    return f"{points:,} vertices, much farther apart than cells: nothing bends between them. {remedy}."
 
 
 def note_pace(solver: str, record: Any, steps: int, seconds: float, modes: int) -> None:
