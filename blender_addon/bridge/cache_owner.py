@@ -125,17 +125,23 @@ def _move(source: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder, in place of one of that name; nothing half copied is left."""
+    """Copy a folder, in place of one of that name; nothing half copied is left. Links stay behind: in a folder from a
+    stranger they may lead to what is the user's alone, and a copy of that would travel with the project.
+    """
     part = target.with_name(f"{target.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     try:
-        shutil.copytree(source, part)
+        shutil.copytree(source, part, ignore=_links)
         if target.exists():
             shutil.rmtree(target)
         part.rename(target)
     except OSError:
         shutil.rmtree(part, ignore_errors=True)
         raise
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if os.path.islink(os.path.join(folder, name))]
 
 
 def delete_empty(folder: Path) -> None:

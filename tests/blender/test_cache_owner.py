@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import shutil
+import sys
 from pathlib import Path
 
 import bpy
@@ -215,7 +216,7 @@ def test_frames_move_to_another_disk(half_baked, saved, evaluated, monkeypatch, 
             raise OSError(errno.EXDEV, "Invalid cross-device link")
         return rename(self, target)
 
-    def copy_a_part(source, target):
+    def copy_a_part(source, target, ignore):
         Path(target).mkdir()
         shutil.copy(source / "job.npz", target)
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -241,6 +242,18 @@ def test_a_record_that_names_no_frames_moves_nothing(half_baked, saved):
     half_baked.sinew.bake.folder = str(treasure)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert content(treasure) == {"frame_000001.npy": b"mine"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links want a privilege there")
+def test_a_copy_holds_nothing_that_links_lead_to(half_baked, saved):
+    first = recorded_folder(half_baked)
+    (saved.parent / "secret").write_text("mine")
+    (first / "notes").symlink_to(saved.parent / "secret")
+    save_as(saved.parent / "elsewhere" / "scene.blend")
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and half_baked.sinew.bake.status == "DONE"
+    own = recorded_folder(half_baked)
+    assert own.parent.parent.parent == saved.parent / "elsewhere"
+    assert all(b"mine" not in data for data in content(own).values())
 
 
 @pytest.mark.parametrize("linked", [False, True], ids=["Shift+D", "Alt+D"])
@@ -285,7 +298,7 @@ def test_an_appended_copy_has_frames_of_its_own(half_baked, saved, evaluated):
 def test_a_copy_that_fails_says_so_and_leaves_nothing(half_baked, saved, monkeypatch):
     from sinew.blender_addon.bridge import cache_owner
 
-    def full(source, target):
+    def full(source, target, ignore):
         Path(target).mkdir(parents=True)
         raise OSError(28, "No space left on device")
 
