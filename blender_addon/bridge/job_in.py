@@ -38,7 +38,7 @@ CACHE = "sinew_cache"
 LIVE, COMPARE = "-live", "-compare"
 """What the folders beside that of the frames end in: of live mode, of the bake that is compared."""
 LONGEST = 200
-"""Bytes of an object's name that its folder has."""
+"""Bytes of an object's name that its folder has: since 5.0 names have up to 255, which is all that a folder's has."""
 
 
 def make_job(
@@ -197,9 +197,7 @@ def default_folder(obj: Any) -> Path:
 def folder_name(name: str) -> str:
     """Of the frames of an object of that name."""
     readable = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
-    readable = readable.encode()[:LONGEST].decode(
-        errors="ignore"
-    )  # a name has up to 255 bytes since 5.0, as has a file's
+    readable = readable.encode()[:LONGEST].decode(errors="ignore")
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 

@@ -128,12 +128,17 @@ class KeyedSpringSampler(SpringSampler):
     frame for them.
     """
 
+    def __init__(self, obj: Any, place: Place, mesh: Any, context: Any, index: int) -> None:
+        super().__init__(obj, place, mesh, context, index)
+        self._strengths = curves_at(obj, f"sinew.springs[{index}].strength")[0]
+        self._location = curves_at(self._target, "location")
+
     def _strength(self, moment: Moment) -> float:
-        return curves_at(self._object, f"sinew.springs[{self._index}].strength")[0].evaluate(_time(moment))
+        return self._strengths.evaluate(_time(moment))
 
     def _matrix(self, moment: Moment) -> np.ndarray:
         matrix = np.eye(4)
-        for curve in curves_at(self._target, "location"):
+        for curve in self._location:
             matrix[curve.array_index, 3] = curve.evaluate(_time(moment))
         return scaled(matrix, moment.context.scene)
 
@@ -148,6 +153,8 @@ def keyed_springs(obj: Any, context: Any, names: Collection[str], frames: tuple[
     """
     (first, last), place = frames, place_of(obj)
     own = [k for k, spring in enumerate(obj.sinew.springs) if spring.name in names]
+    if not own:
+        return []
     with cut_after(obj, place), at_frame(context.scene, first), mesh_at_place(obj, place, context) as (mesh, evaluated):
         begin = Moment(first, context, mesh, object_to_world(evaluated, context.scene))
         samplers = [KeyedSpringSampler(obj, place, mesh, context, k) for k in own]
