@@ -22,6 +22,7 @@ from pathlib import Path
 from ...core.errors import StoreError
 from ...core.simulation.child_process import NO_CONSOLE
 from .. import PACKAGE
+from ..bridge.job_in import CACHE
 from . import FAILED, NOTHING_TO_BAKE
 from .signals import stop_signals
 
@@ -81,7 +82,7 @@ def find_tasks(names: list[str]) -> list[Task]:
 def _blends_under(folder: Path) -> list[Path]:
     blends = []
     for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".") and name != "sinew_cache"]
+        folders[:] = [name for name in folders if not name.startswith(".") and name != CACHE]
         blends += [Path(place, name) for name in names if name.lower().endswith(".blend") and not name.startswith(".")]
     return blends
 
