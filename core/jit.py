@@ -1,9 +1,9 @@
 """Compilation of kernels: one decorator for serial ones, one for parallel ones, and a disk cache that cannot go stale.
 
 Numba stores the import name of a kernel in its cache and does not see edits in kernels that it calls from other files.
-So the cache folder is named after this package's import name and a hash of all of the library's sources: another name
-or another source is another folder. ``SINEW_KERNEL_CACHE`` names its parent; by default it lies in the user's cache
-folder. It is read once, when this module is imported.
+So the cache folder is named after this package's import name and a hash of the sources that kernels can read: the files
+that hold some, and all that these import. Another name or another source is another folder. ``SINEW_KERNEL_CACHE``
+names its parent; by default it lies in the user's cache folder. It is read once, when this module is imported.
 
 Left alone, Numba would write beside the sources when it cannot write there. Here it never does: the kernels then live
 in a temporary folder for as long as the process, and :func:`cache_warning` says so.
@@ -43,11 +43,31 @@ SHARES = 2
 
 _PACKAGE = __name__.rpartition(".")[0]
 
+_KERNEL = re.compile(r"^@\w*kernel\b|^@inlined\b|\bkernel\(", re.M)
+_IMPORT = re.compile(r"^ *from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))", re.M)
+
+
+def _imported(path: Path, text: str) -> set[Path]:
+    """Files of this package that a source imports."""
+    found = set()
+    for dots, module, several, names in _IMPORT.findall(text):
+        place = path.parents[len(dots) - 1].joinpath(*filter(None, module.split(".")))
+        modules = [place, *(place / name for name in re.findall(r"\w+", several or names))]
+        found.update(each for module in modules for each in (module.with_suffix(".py"), module / "__init__.py"))
+    return found
+
 
 def _source_hash() -> str:
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.rglob("*.py"))}
+    read: set[Path] = set()
+    waiting = {path for path, text in texts.items() if _KERNEL.search(text)}
+    while waiting:
+        path = waiting.pop()
+        read.add(path)
+        waiting |= (_imported(path, texts[path]) & texts.keys()) - read
     sha = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        sha.update(path.read_bytes())
+    for path in sorted(read):
+        sha.update(texts[path].encode())
     sha.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
     return sha.hexdigest()[:16]
 

@@ -129,3 +129,24 @@ def test_use_keeps_a_folder_young(load, tmp_path):
     os.utime(copy.cache_folder(), (0, 0))
     load(tmp_path / "cache")
     assert time.time() - copy.cache_folder().stat().st_mtime < 86400
+
+
+def test_the_folder_is_another_after_an_edit_of_what_kernels_read_alone(load, tmp_path):
+    package = tmp_path / "copied"
+    load(tmp_path / "cache")
+    (package / "holder.py").write_text("from .constants import (\n    TWO,\n)\n\n@kernel\ndef f(x): return TWO * x\n")
+    (package / "constants.py").write_text("from . import deeper\nTWO = deeper.ONE + 1\n")
+    (package / "deeper.py").write_text("ONE = 1\n")
+    (package / "words.py").write_text("WORD = 'one'\n")
+
+    def folder():
+        return load(tmp_path / "cache")[0].cache_folder()
+
+    before = folder()
+    (package / "words.py").write_text("WORD = 'two'\n")
+    assert folder() == before
+    for name in ("holder", "constants", "deeper"):
+        known = folder()
+        with (package / f"{name}.py").open("a") as source:
+            source.write("# edited\n")
+        assert folder() != known, name

@@ -1,0 +1,14 @@
+"""Physics against independent truth: damping, the draft lattice, mass, odd meshes; one file a subject."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..registry import Case, chained
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """The cases of the modules in this folder."""
+    return chained(sys.modules[__name__], data)
