@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 
@@ -41,7 +42,8 @@ class Layer:
 
     def check(self, materials: int, vertices: int) -> None:
         """SettingsError when it does not fit a body of so many materials and vertices of the surface."""
-        if not 0 <= self.material < materials:
+        is_number = isinstance(self.material, Integral) and not isinstance(self.material, bool)
+        if not is_number or not 0 <= self.material < materials:
             raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:
             raise SettingsError(

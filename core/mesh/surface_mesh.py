@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import MeshError
+from .polygons import fans
 
 STRAY = 1e9
 """Times the median distance from the middle, beyond which a vertex is an accident."""
+
+INDICES = 2**31
+"""Of 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,30 @@ class SurfaceMesh:
     triangles: np.ndarray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "positions", np.ascontiguousarray(self.positions, dtype=np.float64).reshape(-1, 3))
-        object.__setattr__(self, "triangles", np.ascontiguousarray(self.triangles, dtype=np.int32).reshape(-1, 3))
+        object.__setattr__(self, "positions", self._rows_of_three("positions", "iuf", "numbers").astype(np.float64))
+        triangles = self._rows_of_three("triangles", "iu", "whole numbers")
+        if triangles.size and not -INDICES <= triangles.min() <= triangles.max() < INDICES:
+            raise MeshError("A triangle names a vertex that does not exist.", "Check the triangle indices.")
+        object.__setattr__(self, "triangles", triangles.astype(np.int32))
+
+    def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
+        """A field as an array (k,3), contiguous; nothing is bent into shape."""
+        array = np.ascontiguousarray(getattr(self, name))
+        if array.size == 0:
+            return np.empty((0, 3), dtype=np.int32)
+        if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
+            raise MeshError(
+                f"The {name} of the surface are {array.dtype} of shape {array.shape}.",
+                f"Give three {word} a row; SurfaceMesh.of_faces takes quads and other polygons.",
+            )
+        return array
+
+    @classmethod
+    def of_faces(cls, positions: np.ndarray, faces: Sequence[Sequence[int]] | np.ndarray) -> SurfaceMesh:
+        """The surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
+        counts = np.array([len(face) for face in faces], dtype=np.int64)
+        corners = np.concatenate([*faces, np.empty(0, dtype=np.int64)])
+        return cls(positions, fans(np.asarray(positions, dtype=np.float64), counts, corners))
 
     def validate(self) -> None:
         """Raise MeshError when there is nothing to simulate: no faces, NaN, indices out of range, no area."""

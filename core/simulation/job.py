@@ -53,7 +53,8 @@ class Job:
     pinned_vertices : (p,) int32
         Surface vertices that are held.
     pin_positions : (samples, p, 3) float64
-        A track (``core/tracks.py``) of where they are from ``frame_start`` to ``frame_end``, world space, metres.
+        A track (``core/tracks.py``) of where they are from ``frame_start`` to ``frame_end``, world space, metres; or
+        (p, 3), where they hold still.
     pin_held : (frames, p) bool
         Whether each is still held at each frame; all by default. What is released stays released: later entries are
         made False.
@@ -112,6 +113,8 @@ class Job:
         store(self, "material_weights", np.ascontiguousarray(self.material_weights, dtype=np.float64))
         store(self, "pinned_vertices", np.ascontiguousarray(self.pinned_vertices, dtype=np.int32))
         store(self, "pin_positions", np.ascontiguousarray(self.pin_positions, dtype=np.float64))
+        if self.pin_positions.ndim == 2:
+            store(self, "pin_positions", np.tile(self.pin_positions, (max(self.frame_count, 0), 1, 1)))
         if self.stiffness_maps is None:
             store(self, "stiffness_maps", np.zeros((len(self.surface.positions), len(self.materials))))
         store(self, "stiffness_maps", np.ascontiguousarray(self.stiffness_maps, dtype=np.float64))
@@ -160,26 +163,14 @@ class Job:
                 f"The frame range {self.frame_start}-{self.frame_end} is empty.",
                 "Set the end frame after the start frame.",
             )
-        if type(self.pre_roll) is not int or self.pre_roll < 0:
-            raise SettingsError(f"The pre-roll is {self.pre_roll} frames.", "Set it to 0 or more.")
+        if type(self.pre_roll) is not int or not 0 <= self.pre_roll < self.frame_count:
+            raise SettingsError(
+                f"The pre-roll is {self.pre_roll} of {self.frame_count} frames.", "Leave at least one frame to show."
+            )
         rate = self.frame_rate
         if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not SLOWEST <= rate <= 1.0 / SLOWEST:
             raise SettingsError(f"The frame rate is {rate}.", "Set a positive frame rate, such as 24.")
-        if not self.materials:
-            raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
-        for what, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
-            if values.shape != (n, len(self.materials)):
-                raise SettingsError(
-                    f"The {what}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
-                    "Give one column a material and one row a vertex.",
-                )
-            bad = np.argwhere(~np.isfinite(values))
-            if len(bad):
-                name = self.materials[bad[0][1]].name
-                raise SettingsError(
-                    f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
-                    "Paint its map there again.",
-                )
+        self._validate_materials(n)
         if self.fineness is not None and not (self.fineness.shape == (n,) and np.isfinite(self.fineness).all()):
             raise SettingsError("What is painted finer is not one number a vertex.", "Paint its map again.")
         if self.start is not None and not (self.start.shape == (n, 3) and np.isfinite(self.start).all()):
@@ -196,17 +187,36 @@ class Job:
             raise SettingsError(
                 "There must be one object matrix a frame.", "Sample the object's matrix at every frame."
             )
+        if not np.isfinite(matrices).all():
+            raise SettingsError("The object's matrix is not a number.", "Check the animation of the object.")
         for layer in self.layers:
             layer.check(len(self.materials), n)
+
+    def _validate_materials(self, n: int) -> None:
+        if not self.materials:
+            raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+        for what, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
+            if values.shape != (n, len(self.materials)):
+                raise SettingsError(
+                    f"The {what}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
+                    "Give one column a material and one row a vertex.",
+                )
+            bad = np.argwhere(~np.isfinite(values))
+            if len(bad):
+                name = self.materials[bad[0][1]].name
+                raise SettingsError(
+                    f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
+                    "Paint its map there again.",
+                )
 
     def _validate_pins(self) -> None:
         p = len(self.pinned_vertices)
         if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
-            raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
+            raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
         if not fits(self.pin_positions, self.frame_count) or self.pin_positions.shape[1:] != (p, 3):
             raise PinError(
                 f"The pin positions have shape {self.pin_positions.shape}, not {(self.frame_count, p, 3)}.",
-                "Give one position a frame and pin.",
+                "Give one position a frame and pin, or one a pin that holds still.",
             )
         if not np.isfinite(self.pin_positions).all():
             raise PinError(
@@ -259,7 +269,13 @@ class Job:
             )
 
     def check(self) -> None:
-        """What can be told at once of whether the job can be simulated; MeshError or PinError where it cannot."""
+        """What can be told at once of whether the job can be simulated; a SinewError where it cannot."""
+        from ..energies.registry import energy  # these load Numba, which Blender's start does not wait for
+        from ..solvers.registry import solver_class
+
+        solver_class(self.solver.solver)
+        for material in self.materials:
+            energy(material.energy)
         self.surface.validate()
         for layer in self.layers:
             for surface in layer.surfaces:
@@ -393,4 +409,4 @@ _UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, OverflowEr
 
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:
-    return len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < count)
+    return indices.ndim == 1 and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < count))

@@ -1,6 +1,6 @@
 """A scene in TOML: a body, its materials, its pins and a solver, without Blender.
 
-    mesh = "bear.obj"                 # a surface in any format that meshio reads, or .npz with positions and triangles
+    mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or what meshio reads
     frames = [1, 60]
     frame_rate = 24
 

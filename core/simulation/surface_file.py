@@ -1,4 +1,4 @@
-"""Surfaces from files: ``.npz``, or any format that meshio reads."""
+"""Surfaces from files: OBJ, STL, PLY and ``.npz``, or any other format that meshio reads, where it is installed."""
 
 from __future__ import annotations
 
@@ -9,45 +9,54 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import MeshError
+from ..mesh.polygons import fans
 from ..mesh.surface_mesh import SurfaceMesh
+from .surface_formats import READERS
 
 
-def read_surface(path: Path) -> SurfaceMesh:
-    """A surface from ``.npz`` (positions, triangles) or any format that meshio reads; other polygons are split into
-    triangles. MeshError when there is none, or it is torn or of another kind.
+def read_surface(path: Path | str) -> SurfaceMesh:
+    """A surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format that meshio reads; faces of more
+    corners are split into triangles. MeshError when there is none, or it is torn or of another kind.
     """
+    path = Path(path)
+    if not path.is_file():
+        raise MeshError(f"There is no file {path.name}.", "Check the path; a scene file's are relative to it.")
+    ending = path.suffix.lower()
     try:
-        if not path.is_file():
-            raise MeshError(f"There is no file {path.name}.", "Check the path; it is relative to the scene file.")
-        read = _read_npz if path.suffix.lower() == ".npz" else _read_any
-        return _checked(path.name, *read(path))
-    except MeshError:
-        raise
+        if ending == ".npz":
+            surface = SurfaceMesh(*_read_npz(path))
+        else:
+            read = READERS.get(ending)
+            positions, counts, corners = read(path.read_bytes()) if read else _read_any(path)
+            surface = SurfaceMesh(positions, fans(positions, counts, corners))
+        surface.validate()
+    except MeshError as error:
+        raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
     # Readers raise whatever a broken file leads them to; meshio's even exits.
     except (Exception, SystemExit) as error:
         raise MeshError(
             f"{path.name} cannot be read ({error or type(error).__name__}).", "Check that it is whole, and its format."
         ) from error
+    return surface
 
 
 def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
     data = np.load(path, allow_pickle=False)
     if not isinstance(data, np.lib.npyio.NpzFile):
-        raise MeshError(f"{path.name} is no .npz file.", "Save positions and triangles with numpy.savez.")
+        raise MeshError("It is no .npz file.", "Save positions and triangles with numpy.savez.")
     with data:
         if not {"positions", "triangles"} <= set(data.files):
-            raise MeshError(f"{path.name} lacks the arrays positions and triangles.", "Save both.")
+            raise MeshError("It lacks the arrays positions and triangles.", "Save both.")
         return data["positions"], data["triangles"]
 
 
-def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     try:
         import meshio
     except ImportError as error:
-        raise MeshError(f"Reading {path.suffix} needs meshio.", "Install meshio, or give an .npz file.") from error
-    # meshio searches for the end of a torn PLY header for ever.
-    if path.suffix.lower() == ".ply" and b"end_header" not in path.read_bytes():
-        raise MeshError(f"{path.name} is torn: its header has no end.", "Save it again.")
+        raise MeshError(
+            f"Reading {path.suffix} needs meshio.", "Install meshio, or give an .obj, .stl, .ply or .npz file."
+        ) from error
     said = io.StringIO()
     try:
         # What meshio prints when it gives up is the reason; it must not stand beside our own line.
@@ -55,25 +64,10 @@ def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray]:
             mesh = meshio.read(path)
     except SystemExit as error:
         raise MeshError(
-            f"{path.name} cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
+            f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
         ) from error
     faces = [b.data for b in mesh.cells if b.type in ("triangle", "quad") or b.type.startswith("polygon")]
-    triangles = [face[:, [0, k, k + 1]] for face in faces for k in range(1, face.shape[1] - 1)]
     points = np.asarray(mesh.points)[:, :3]
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
-    return points, np.concatenate(triangles) if triangles else np.empty((0, 3), dtype=np.int64)
-
-
-def _checked(name: str, positions: np.ndarray, triangles: np.ndarray) -> SurfaceMesh:
-    """Refuse what the conversion to (n,3) float64 and (t,3) int32 would bend into shape, and what has no area."""
-    for word, array, kinds in (("positions", positions, "iuf"), ("triangles", triangles, "iu")):
-        if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
-            raise MeshError(
-                f"The {word} in {name} are {array.dtype} of shape {array.shape}.",
-                "Save positions (n,3) as floats and triangles (t,3) as integers.",
-            )
-    if len(triangles) and (triangles.min() < 0 or triangles.max() >= len(positions)):
-        raise MeshError(f"A triangle in {name} names a vertex that does not exist.", "Check the triangle indices.")
-    surface = SurfaceMesh(positions, triangles)
-    surface.validate()
-    return surface
+    counts = np.concatenate([np.full(len(face), face.shape[1]) for face in faces] or [np.empty(0, int)])
+    return points, counts, np.concatenate([face.ravel() for face in faces] or [np.empty(0, int)]).astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -64,6 +65,17 @@ def test_pip_installs_a_working_library(environment, tmp_path):
     for folder in ("core", "blender_addon", "operators", "ui"):
         ours = {p.relative_to(ROOT) for p in (ROOT / folder).rglob("*.py") if "packag" not in p.as_posix()}
         assert ours == {p.relative_to(installed) for p in (installed / folder).rglob("*.py")}
+
+
+def test_pip_installs_a_checkout_that_is_edited(environment, tmp_path):
+    """The example of the README runs with it, from another folder."""
+    run(sys.executable, "-m", "pip", "--python", environment, "install", "-q", "--no-deps", "-e", ROOT)
+    file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
+    assert name == "sinew.core.errors" and Path(file) == ROOT / "blender_addon/package/__init__.py"
+    assert "usage" in run(environment, "-m", "sinew", "--help", cwd=tmp_path).lower()
+    example = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)[1]
+    code = example + "print(len(frames), frames[0].shape == X.shape, frames[-1][:, 2].min() < -0.1)"
+    assert run(environment, "-c", code, cwd=tmp_path).split() == ["24", "True", "True"]
 
 
 def test_version_is_told_once():

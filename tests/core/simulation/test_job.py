@@ -194,6 +194,13 @@ def test_a_failing_save_leaves_the_old_job(tmp_path, monkeypatch):
         (SettingsError, lambda: replace(shaken_bar(), material_weights=np.full((90, 2), np.nan))),
         (PinError, lambda: replace(shaken_bar(), pinned_vertices=np.full(9, 10**6))),
         (PinError, lambda: replace(shaken_bar(), pin_positions=np.full((12, 9, 3), np.inf))),
+        (PinError, lambda: replace(shaken_bar(), pinned_vertices=np.zeros((9, 1)))),
+        (PinError, lambda: replace(shaken_bar(), pin_positions=np.zeros((8, 3)))),
+        (SettingsError, lambda: replace(shaken_bar(), object_to_world=np.full((12, 4, 4), np.nan))),
+        (SettingsError, lambda: replace(shaken_bar(), pre_roll=12)),
+        (SettingsError, lambda: replace(shaken_bar(), layers=(Layer(True),))),
+        (MaterialError, lambda: replace(shaken_bar(), materials=2 * (MaterialSettings(energy="magic"),)).check()),
+        (SettingsError, lambda: shaken_bar(solver="magic").check()),
         (MaterialError, lambda: MaterialSettings(poissons_ratio=0.5)),
         (MaterialError, lambda: MaterialSettings(youngs_modulus=0.0)),
         (MaterialError, lambda: MaterialSettings(youngs_modulus=float("nan"))),
@@ -208,6 +215,32 @@ def test_nonsense_is_refused_with_a_remedy(error, make):
     with pytest.raises(error) as raised:
         make()
     assert isinstance(raised.value, SinewError)
+    assert raised.value.remedy
+
+
+def test_still_pins_are_given_once():
+    job = shaken_bar()
+    rest = job.surface.positions[job.pinned_vertices]
+    still = replace(job, pin_positions=rest)
+    assert still.fingerprints() == replace(job, pin_positions=np.tile(rest, (12, 1, 1))).fingerprints()
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("object_to_world", np.full((12, 4, 4), np.nan)),
+        ("pinned_vertices", np.zeros((9, 1), dtype=np.int32)),
+        ("triangles", np.zeros((9, 4), dtype=np.int32)),
+        ("positions", np.zeros((90, 3, 1))),
+        ("pin_held", np.ones((12, 9, 1), dtype=bool)),
+    ],
+)
+def test_a_job_file_whose_arrays_are_odd_is_refused_by_name(tmp_path, name, array):
+    file = io.BytesIO()
+    np.save(file, array)
+    write_npz(tmp_path / "job.npz", {name: file.getvalue()})
+    with pytest.raises(SinewError) as raised:
+        Job.load(tmp_path / "job.npz")
     assert raised.value.remedy
 
 
