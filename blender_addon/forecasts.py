@@ -80,6 +80,16 @@ def _forecast(obj: Any, context: Any) -> Forecast | None:
         return None
 
 
+def missing_words(method: str) -> str:
+    """What a method of making tetrahedra needs and is not installed, and how to get it; "" where it is."""
+    from ..core.mesh import clean
+    from ..core.mesh.foreign_module import is_installed
+
+    if method != "clean" or is_installed(clean.PACKAGE):
+        return ""
+    return f"Clean needs TetGen, which is not installed. {clean.TO_GET}"
+
+
 def coarse_words(obj: Any, context: Any) -> str:
     """What is lost where vertices lie much farther apart than cells, and the remedy; "" where they do not."""
     measure, points = _measure(obj, context)

@@ -45,7 +45,7 @@ METHOD_LABELS = {
     "clean": (
         "Clean",
         "Tetrahedra that keep every vertex of the surface: seconds, for closed meshes that do not pass through "
-        "themselves. Never coarser than the mesh itself",
+        "themselves. Never coarser than the mesh itself. Needs TetGen, which a zip of its own brings",
     ),
 }
 STOP_LABELS = {

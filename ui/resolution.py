@@ -17,6 +17,8 @@ class Resolution(Subject):
         column = layout.column()
         column.prop(settings, "method")
         column.prop(settings, "cells_across")
+        if words := forecasts.missing_words(settings.method):
+            wrapped(layout, words, context, "ERROR")
         words, icon = forecasts.cost_words(obj, context)
         if words:
             wrapped(layout, words, context, icon)

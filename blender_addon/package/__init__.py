@@ -6,6 +6,8 @@ This file is the root of the package: the extension zip and the wheel carry it a
 
 from __future__ import annotations
 
+__version__ = "0.1.0"
+
 
 def register() -> None:
     """Called by Blender when the extension is enabled."""

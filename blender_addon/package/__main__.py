@@ -9,8 +9,10 @@ import sys
 WITH_BLENDER = ("bake", "report", "batch", "farm")
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command line; the exit code."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line, of this process where no arguments are given; the exit code."""
+    if arguments is None:
+        arguments = sys.argv[1:]
     if arguments and arguments[0] in WITH_BLENDER:
         from .blender_addon import command
 
@@ -24,4 +26,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

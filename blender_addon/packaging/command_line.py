@@ -40,6 +40,9 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="the extension zip into dist")
     build.add_argument("--python", help="wheels for one Python only: 3.11, 3.13, 3.14")
+    build.add_argument(
+        "--with-tetgen", action="store_true", help="with TetGen (AGPL-3.0), which the method Clean needs"
+    )
     build.add_argument("--platform", default="linux-x64", help=f"{', '.join(PLATFORMS)}, or all")
     build.set_defaults(run=_build)
 
@@ -59,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--json", help="write the rows to this file")
     bench.set_defaults(run=_bench)
 
-    lock = commands.add_parser("lock", help="write wheels.lock anew from pyproject.toml")
+    lock = commands.add_parser("lock", help="write wheels.lock anew")
+    lock.add_argument("versions", nargs="*", metavar="NAME==VERSION", help="to move to; all others stay as they are")
     lock.set_defaults(run=_lock)
     return parser
 
@@ -87,7 +91,7 @@ def _build(options: argparse.Namespace, rest: list[str]) -> int:
     from . import extension_zip
 
     for platform in PLATFORMS if options.platform == "all" else [options.platform]:
-        path = extension_zip.build(options.python, platform)
+        path = extension_zip.build(options.python, platform, options.with_tetgen)
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1e6:.0f} MB", flush=True)
     return 0
 
@@ -114,5 +118,5 @@ def _bench(options: argparse.Namespace, rest: list[str]) -> int:
 def _lock(options: argparse.Namespace, rest: list[str]) -> int:
     from . import wheels
 
-    wheels.write_lock()
+    wheels.write_lock(options.versions)
     return 0

@@ -1,4 +1,4 @@
-"""Virtual environments in the repository: made from the pins of ``pyproject.toml``.
+"""Virtual environments in the repository: made from the pins of ``pyproject.toml`` and ``wheels.lock``.
 
 One whose pins have changed is made anew; a pin that is new is installed beside the others.
 """
@@ -6,6 +6,7 @@ One whose pins have changed is made anew; a pin that is new is installed beside 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import hashlib
 import os
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import project
+from . import lock, project
 from .project import ROOT, BuildError, EnvironmentPlan
 
 STAMP = "sinew-requirements.txt"
@@ -63,6 +64,8 @@ def python_of(name: str) -> Path:
 def ensure(name: str) -> Path:
     """Make the environment if it is absent or its pins have changed; its interpreter."""
     plan = project.environment(name)
+    if name == "main":
+        plan = dataclasses.replace(plan, requirements=(*plan.requirements, *lock.pins(plan.python, sys.platform)))
     place = folder(name)
     wanted = [f"# python {plan.python}", *plan.requirements]
     stamp = place / STAMP

@@ -13,7 +13,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from .extension_zip import FOLDERS
+from .extension_zip import FOLDERS, PACKAGE
 from .project import ROOT, BuildError
 
 MARK = "mounted-by-build_addon"
@@ -39,8 +39,9 @@ def make() -> int:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     (place / MARK).write_text(f"{ROOT}\n")
-    for name in ("__init__.py", "__main__.py"):
-        (place / name).symlink_to(ROOT / "blender_addon" / "package" / name)
+    for path in PACKAGE.iterdir():
+        if path.is_file():
+            (place / path.name).symlink_to(path)
     for name in FOLDERS:
         (place / name).symlink_to(ROOT / name)
     print(f"sinew -> {ROOT}, in {place}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 import re
-import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +33,11 @@ def read() -> dict[str, Any]:
 
 
 def version() -> str:
-    """The version of the project."""
-    return read()["project"]["version"]
+    """The version of the project, which the package itself tells."""
+    text = (ROOT / "blender_addon" / "package" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
+    assert found
+    return found[1]
 
 
 def extension() -> dict[str, Any]:
@@ -42,29 +45,47 @@ def extension() -> dict[str, Any]:
     return read()["tool"]["sinew"]["extension"]
 
 
-def bundled(python: str, system: str = "linux") -> list[str]:
-    """Requirements whose wheels the extension carries for a Python version and a ``sys.platform``: the dependencies
-    less NumPy, which is Blender's own. Without their markers."""
+def bundled(python: str, system: str = "linux", tetgen: bool = True) -> dict[str, str]:
+    """What the extension carries for a Python version and a ``sys.platform``: project -> the range of its versions. The
+    dependencies less NumPy, which is Blender's own, with what those need; ``tetgen`` as well, or not.
+    """
     project = read()["project"]
     optional = project["optional-dependencies"]
-    every = project["dependencies"] + optional["robust"] + optional["clean"]
-    chosen = (requirement.partition(";")[0].strip() for requirement in every if _applies(requirement, python, system))
-    return [requirement for requirement in chosen if not requirement.startswith("numpy")]
+    every = (
+        project["dependencies"] + extension()["bundled"] + optional["robust"] + (optional["clean"] if tetgen else [])
+    )
+    found: dict[str, str] = {}
+    for requirement in every:
+        wanted, _, marker = requirement.partition(";")
+        name, bounds = re.fullmatch(r"([\w-]+)(.*)", wanted.strip()).groups()
+        if name != "numpy" and _applies(marker.strip(), python, system):
+            found[name] = ",".join(filter(None, (found.get(name), bounds)))
+    return found
 
 
-def _applies(requirement: str, python: str, system: str) -> bool:
-    """Whether the marker of a requirement holds; those used here compare ``python_version`` or ``sys_platform``."""
-    marker = requirement.partition(";")[2].strip()
+def is_within(version: str, bounds: str) -> bool:
+    """Whether a version of numbers and points lies in a range such as ``>=1.2,<2``."""
+    orders = {">=": operator.ge, "<": operator.lt}
+    pairs = [re.fullmatch(r"(>=|<)([\d.]+)", bound) for bound in bounds.split(",") if bound]
+    if None in pairs:
+        raise BuildError(f"pyproject.toml: the range “{bounds}” is of a kind that build_addon.py does not read.")
+    return all(orders[pair[1]](_numbers(version), _numbers(pair[2])) for pair in pairs)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _applies(marker: str, python: str, system: str) -> bool:
+    """Whether a marker holds; those used here compare ``python_version`` or ``sys_platform``."""
     if not marker:
         return True
     if match := re.fullmatch(r"sys_platform != '(\w+)'", marker):
         return system != match[1]
-    match = re.fullmatch(r"python_version (<|>=) '(\d+)\.(\d+)'", marker)
+    match = re.fullmatch(r"python_version (<|>=) '([\d.]+)'", marker)
     if match is None:
         raise BuildError(f"pyproject.toml: the marker “{marker}” is of a kind that build_addon.py does not read.")
-    bound = (int(match[2]), int(match[3]))
-    ours = tuple(int(part) for part in python.split("."))
-    return ours < bound if match[1] == "<" else ours >= bound
+    return is_within(python, match[1] + match[2])
 
 
 def environment_names() -> list[str]:
@@ -73,12 +94,10 @@ def environment_names() -> list[str]:
 
 
 def environment(name: str) -> EnvironmentPlan:
-    """The environment of that name."""
+    """The environment of that name, without the wheels that the main one shares with the extension."""
     settings = read()["tool"]["sinew"]
     entry = settings["environments"][name]
     requirements = [f"bpy=={entry['bpy']}", f"numpy=={entry['numpy']}"]
     for group in entry["groups"]:
         requirements += settings["requirements"][group]
-    if name == "main":
-        requirements += bundled(entry["python"], sys.platform)
     return EnvironmentPlan(name, entry["python"], tuple(requirements))

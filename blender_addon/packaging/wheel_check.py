@@ -143,8 +143,7 @@ def _missing_packages(wheels: list[Path], sources: dict[str, Path], python: str,
         with zipfile.ZipFile(path) as wheel:
             brought |= {PurePosixPath(name).parts[0].partition(".")[0] for name in wheel.namelist()}
     # What has no wheel on this platform is not asked for there: pyproject.toml says so by a marker.
-    here = {requirement.partition("==")[0] for requirement in project.bundled(python, platforms.named(platform).system)}
-    elsewhere = {requirement.partition("==")[0] for requirement in project.bundled(python)} - here
+    elsewhere = set(project.bundled(python)) - set(project.bundled(python, platforms.named(platform).system))
     known = brought | elsewhere | BLENDERS | BLENDERS_TOO | OPTIONAL | sys.stdlib_module_names
     return [
         f"{file} imports {name}, which no wheel brings" for name, file in imported(sources).items() if name not in known

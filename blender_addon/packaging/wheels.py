@@ -1,4 +1,4 @@
-"""The bundled wheels: ``wheels.lock`` names each by file and SHA-256; ``.wheels`` keeps what was downloaded.
+"""The bundled wheels, downloaded into ``.wheels`` as ``wheels.lock`` names them.
 
 A wheel is taken unmodified from the package index. Nothing that does not match the lock ever enters a zip.
 """
@@ -7,50 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 import sys
 import tempfile
-import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
-from . import environments, platforms, project
+from . import environments, lock, platforms, project
+from .lock import Wheel
 from .project import ROOT, BuildError
 
-LOCK = ROOT / "wheels.lock"
 CACHE = ROOT / ".wheels"
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """One row of the lock: ``pythons`` are the versions whose zips carry it."""
-
-    project: str
-    version: str
-    file: str
-    tag: str
-    platform: str
-    pythons: tuple[str, ...]
-    sha256: str
-
-
-def read_lock() -> list[Wheel]:
-    """All rows of ``wheels.lock``."""
-    rows = tomllib.loads(LOCK.read_text(encoding="utf-8"))["wheel"]
-    return [Wheel(**{**row, "pythons": tuple(row["pythons"])}) for row in rows]
-
-
-def select(pythons: list[str], platform: str) -> list[Wheel]:
-    """The wheels of a zip for these Pythons and this platform; BuildError when the lock lacks one."""
-    chosen = [wheel for wheel in read_lock() if wheel.platform == platform and set(pythons) & set(wheel.pythons)]
-    for python in pythons:
-        for requirement in project.bundled(python, platforms.named(platform).system):
-            name, _, version = requirement.partition("==")
-            if not any(w.project == name and w.version == version and python in w.pythons for w in chosen):
-                raise BuildError(
-                    f"wheels.lock has no {requirement} for Python {python} on {platform}.\n"
-                    "Run: python build_addon.py lock"
-                )
-    return chosen
 
 
 def fetch(wheels: list[Wheel]) -> list[Path]:
@@ -69,25 +35,33 @@ def fetch(wheels: list[Wheel]) -> list[Path]:
     return [CACHE / wheel.file for wheel in wheels]
 
 
-def write_lock() -> None:
-    """Download every bundled wheel for every Python and platform and write ``wheels.lock`` anew."""
-    rows: dict[tuple[str, str], Wheel] = {}
+def write_lock(wanted: list[str]) -> None:
+    """Download every bundled wheel for every Python and platform and write ``wheels.lock`` anew: in the versions that
+    it has, but for the ``wanted`` (``NAME==VERSION``) wherever their ranges allow them; what is new, in the newest.
+    """
+    asked = dict(each.split("==") for each in wanted if re.fullmatch(r"[\w-]+==[\d.]+", each))
+    if len(asked) < len(wanted):
+        raise BuildError("lock takes versions as NAME==VERSION, each name once.")
+    old, rows = lock.read(), {}
     for name, platform in platforms.PLATFORMS.items():
         for python in platform.pythons:
+            held = {w.project: w.version for w in old if w.platform == name and python in w.pythons}
+            lines = []
+            for project_, bounds in project.bundled(python, platform.system).items():
+                choices = (asked.get(project_), held.get(project_))
+                version = next((v for v in choices if v and project.is_within(v, bounds)), None)
+                lines.append(f"{project_}=={version}" if version else project_ + bounds)
             with tempfile.TemporaryDirectory() as place:
-                _download(project.bundled(python, platform.system), python, name, Path(place))
+                _download(lines, python, name, Path(place))
                 for path in sorted(Path(place).glob("*.whl")):
-                    old = rows.get((name, path.name))
-                    pythons = (*old.pythons, python) if old else (python,)
+                    earlier = rows.get((name, path.name))
+                    pythons = (*earlier.pythons, python) if earlier else (python,)
                     rows[name, path.name] = _describe(path, name, pythons)
-    text = "# Every bundled wheel. Written by `python build_addon.py lock`; edit pyproject.toml instead.\n"
-    for wheel in sorted(rows.values(), key=lambda wheel: (wheel.platform, wheel.file)):
-        text += "\n[[wheel]]\n" + "".join(
-            f"{key} = {list(value) if key == 'pythons' else value!r}\n".replace("'", '"')
-            for key, value in vars(wheel).items()
-        )
-    LOCK.write_text(text, encoding="utf-8")
-    print(f"{LOCK.name}: {len(rows)} wheels")
+    for project_, version in asked.items():
+        if not any((row.project, row.version) == (project_, version) for row in rows.values()):
+            raise BuildError(f"No range of pyproject.toml allows {project_} {version}.\nChange the range first.")
+    lock.write(list(rows.values()))
+    print(f"{lock.LOCK.name}: {len(rows)} wheels")
 
 
 def _describe(path: Path, platform: str, pythons: tuple[str, ...]) -> Wheel:

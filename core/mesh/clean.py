@@ -28,6 +28,9 @@ from .wanted_size import SizeField, is_finer, size_field
 from .winding_number import WindingNumber
 
 REMEDY = "use Draft or Robust, which take any mesh"
+PACKAGE = "tetgen"
+TO_GET = "Install the zip of Sinew whose name ends in -tetgen (or, as a library, the extra: pip install sinew[clean])"
+"""TetGen's licence, AGPL-3.0, keeps it out of the usual zip."""
 CELL_PART = 0.16
 """Largest tet in cubes of a cell's side: then as many tets as in the lattice fill a body."""
 CELL_EDGE = 0.85
@@ -50,7 +53,7 @@ def clean_tets(
         TetGen is missing or fails, the surface is open, crosses itself, or has faces that lie on each other, or too
         much is painted too fine.
     """
-    wrapper = compiled_module("tetgen", "_tetgen", "TetGen")
+    wrapper = compiled_module(PACKAGE, "_tetgen", "TetGen", f"{TO_GET}, or {REMEDY}.")
     proper = proper_triangles(surface.positions, surface.triangles)
     if len(proper) == 0:
         raise MeshError(

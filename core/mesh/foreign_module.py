@@ -16,19 +16,18 @@ from types import ModuleType
 from ..errors import MeshError
 
 
-def compiled_module(package: str, name: str, label: str) -> ModuleType:
+def compiled_module(package: str, name: str, label: str, remedy: str) -> ModuleType:
     """The compiled module ``name`` of an installed package, without the package; the import system's own cache keeps
-    it. MeshError, which calls it ``label``, when it is missing or cannot be loaded.
+    it. MeshError, which calls it ``label``, when it is missing, with the ``remedy`` for that, or cannot be loaded.
     """
     full_name = f"{package}.{name}"
     if full_name in sys.modules:
         return sys.modules[full_name]
-    found = PathFinder.find_spec(package)
-    folders = found.submodule_search_locations if found else None
-    spec = PathFinder.find_spec(name, list(folders)) if folders else None
+    folders = _folders(package)
+    spec = PathFinder.find_spec(name, folders) if folders else None
     if spec is None or spec.loader is None:
-        raise MeshError(f"{label} is not installed.", f"Choose the Draft method, or install the package {package}.")
-    _show_libraries(package, list(folders))
+        raise MeshError(f"{label} is not installed.", remedy)
+    _show_libraries(package, folders)
     try:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -36,6 +35,16 @@ def compiled_module(package: str, name: str, label: str) -> ModuleType:
         raise MeshError(f"{label} cannot be loaded: {error}.", "Choose the Draft method.") from error
     sys.modules[full_name] = module
     return module
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package is there to load a compiled module from."""
+    return bool(_folders(package))
+
+
+def _folders(package: str) -> list[str]:
+    found = PathFinder.find_spec(package)
+    return list(found.submodule_search_locations or ()) if found else []
 
 
 def _show_libraries(package: str, folders: list[str]) -> None:

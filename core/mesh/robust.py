@@ -38,7 +38,9 @@ def robust_tets(
     MeshError
         The module is missing, it fails, the surface encloses nothing, or too much is painted too fine.
     """
-    wrapper = compiled_module("pytetwild", _MODULE, "fTetWild")
+    wrapper = compiled_module(
+        "pytetwild", _MODULE, "fTetWild", "Choose the Draft method, or install the package pytetwild."
+    )
     proper = proper_triangles(surface.positions, surface.triangles)
     used, triangles = np.unique(surface.triangles[proper].ravel(), return_inverse=True)
     if len(used) == 0:

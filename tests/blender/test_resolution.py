@@ -34,6 +34,21 @@ def test_clean_says_why_it_refuses_a_mesh(body, saved):
     assert "Draft or Robust" in body.sinew.bake.message
 
 
+def test_clean_says_that_it_needs_tetgen_and_how_to_get_it(body, saved, monkeypatch):
+    """Before a bake, and by it: of the usual zip, which has none."""
+    installed = PathFinder.find_spec("tetgen") is not None
+    assert not forecasts.missing_words("robust") and (forecasts.missing_words("clean") == "") == installed
+    if installed:
+        monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
+    words = forecasts.missing_words("clean")
+    assert "needs TetGen" in words and "ends in -tetgen" in words
+    if not installed:
+        body.sinew.method = "clean"
+        with pytest.raises(RuntimeError, match="TetGen is not installed"):
+            bpy.ops.sinew.bake()
+        assert "ends in -tetgen" in body.sinew.bake.message and "Draft or Robust" in body.sinew.bake.message
+
+
 def test_the_cost_is_told_before_anything_is_made(body, monkeypatch):
     monkeypatch.setattr(forecasts, "_paces", {})
     words, icon = forecasts.cost_words(body, bpy.context)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib.machinery import PathFinder
 
 import numpy as np
 import pytest
 from sinew.core.errors import MeshError
+from sinew.core.mesh.clean import clean_tets
 from sinew.core.mesh.quality import quality
 from sinew.core.mesh.robust import robust_tets
 from sinew.core.mesh.tetrahedralize import tetrahedralize
@@ -39,12 +41,16 @@ def test_a_sheet_encloses_nothing(make_body):
     assert "Draft" in caught.value.remedy
 
 
-def test_without_the_module_the_draft_is_proposed(make_box, monkeypatch):
-    monkeypatch.delitem(sys.modules, "pytetwild.PyfTetWildWrapper", raising=False)
+@pytest.mark.parametrize(
+    ("make", "module", "words"),
+    [(robust_tets, "pytetwild.PyfTetWildWrapper", "Draft"), (clean_tets, "tetgen._tetgen", r"-tetgen .*Draft")],
+)
+def test_without_the_module_is_told_how_to_get_it_and_the_draft_is_proposed(make_box, monkeypatch, make, module, words):
+    monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr(PathFinder, "find_spec", lambda *_: None)
     with pytest.raises(MeshError, match="not installed") as caught:
-        robust_tets(make_box(), 4)
-    assert "Draft" in caught.value.remedy
+        make(make_box(), 4)
+    assert re.search(words, caught.value.remedy)
 
 
 def test_libraries_beside_the_package_are_shown_to_windows(make_box, tmp_path, monkeypatch):

@@ -1,0 +1,67 @@
+"""``wheels.lock``: the exact wheels that zips carry and the main environment has, each by file and SHA-256."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+
+from . import platforms, project
+from .project import ROOT, BuildError
+
+LOCK = ROOT / "wheels.lock"
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """One row of the lock: ``pythons`` are the versions whose zips carry it."""
+
+    project: str
+    version: str
+    file: str
+    tag: str
+    platform: str
+    pythons: tuple[str, ...]
+    sha256: str
+
+
+def read() -> list[Wheel]:
+    """All rows of ``wheels.lock``."""
+    rows = tomllib.loads(LOCK.read_text(encoding="utf-8"))["wheel"]
+    return [Wheel(**{**row, "pythons": tuple(row["pythons"])}) for row in rows]
+
+
+def write(wheels: list[Wheel]) -> None:
+    """Write ``wheels.lock`` anew."""
+    text = (
+        "# Every bundled wheel, by `python build_addon.py lock [NAME==VERSION ...]`. Ranges stand in pyproject.toml.\n"
+    )
+    for wheel in sorted(wheels, key=lambda wheel: (wheel.platform, wheel.file)):
+        text += "\n[[wheel]]\n" + "".join(
+            f"{key} = {list(value) if key == 'pythons' else value!r}\n".replace("'", '"')
+            for key, value in vars(wheel).items()
+        )
+    LOCK.write_text(text, encoding="utf-8")
+
+
+def select(pythons: list[str], platform: str, tetgen: bool = True) -> list[Wheel]:
+    """The wheels for these Pythons and this platform; BuildError when the lock lacks one, or has a version beyond the
+    range that ``pyproject.toml`` gives.
+    """
+    chosen = []
+    for python in pythons:
+        for name, bounds in project.bundled(python, platforms.named(platform).system, tetgen).items():
+            rows = [w for w in read() if (w.project, w.platform) == (name, platform) and python in w.pythons]
+            if len(rows) != 1 or not project.is_within(rows[0].version, bounds):
+                has, wants = f"{name} {rows[0].version}" if rows else f"no {name}", bounds or "any"
+                raise BuildError(
+                    f"wheels.lock has {has} for Python {python} on {platform}; pyproject.toml asks for {wants}."
+                    f"\nRun: python build_addon.py lock {name}==VERSION"
+                )
+            chosen += [row for row in rows if row not in chosen]
+    return chosen
+
+
+def pins(python: str, system: str) -> list[str]:
+    """The exact versions for a Python version and a ``sys.platform``, as requirements."""
+    (platform,) = [name for name, each in platforms.PLATFORMS.items() if each.system == system]
+    return [f"{wheel.project}=={wheel.version}" for wheel in select([python], platform)]

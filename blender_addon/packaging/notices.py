@@ -1,0 +1,78 @@
+"""``THIRD_PARTY.md`` of a zip: whose work it carries and under which terms, from the wheels' own metadata and texts."""
+
+from __future__ import annotations
+
+import email
+import json
+import re
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from .project import BuildError
+
+ADDED = Path(__file__).resolve().parent / "licences"
+"""Texts, ``PROJECT.txt``, of projects whose wheels bring none: copied from their sources."""
+CLEARER = {"cvxopt": "GPL-3.0-or-later", "tetgen": "AGPL-3.0-or-later (TetGen), MIT (the package around it)"}
+"""Licences of projects whose metadata say less than their texts."""
+_IS_TEXT = re.compile(r"(?i)(^|[-_.])(licen[cs]e|copying|notice)")
+_HEAD = """# Third-party notices
+
+Sinew itself is free software under the GNU General Public License, version 3 or later (`LICENSE`). This zip carries
+the libraries below (`wheels/`), each as its authors have published it and under its own terms. What a library in turn
+carries is named by its bill of materials, and its terms are among that library's texts.
+"""
+
+
+def third_party(wheels: list[Path]) -> str:
+    """The notices for these wheels; BuildError when one has no licence text. A text that several have stands once."""
+    entries: dict[str, tuple[list[str], dict[str, str]]] = {}
+    for path in sorted(wheels):
+        title, facts, texts = _read(path)
+        entries.setdefault(title, (facts, {}))[1].update(texts)
+    parts, shown = [_HEAD], {}
+    for title, (facts, texts) in entries.items():
+        parts.append(f"## {title}\n\n" + "".join(f"- {fact}\n" for fact in facts))
+        for name, text in texts.items():
+            where = shown.setdefault(text, title)
+            is_new = where == title
+            parts.append(f"### {name}\n\n" + (_fenced(text) if is_new else f"The same text as of {where}, above.\n"))
+    return "\n".join(parts)
+
+
+def _fenced(text: str) -> str:
+    return f"~~~~~~~~text\n{text}\n~~~~~~~~\n"
+
+
+def _read(path: Path) -> tuple[str, list[str], dict[str, str]]:
+    """Name and version, facts, and licence texts by file name of a wheel."""
+    with zipfile.ZipFile(path) as wheel:
+        names = [name for name in wheel.namelist() if not name.endswith("/")]
+        (info,) = [name for name in names if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
+        metadata = email.message_from_bytes(wheel.read(info))
+        texts = {
+            name.removeprefix(f"{PurePosixPath(info).parent}/"): wheel.read(name).decode("utf-8", "replace").strip()
+            for name in names
+            if _IS_TEXT.search(PurePosixPath(name).name) and PurePosixPath(name).suffix not in (".py", ".pyi", ".pyc")
+        }
+        bills = [json.loads(wheel.read(name)) for name in names if ".dist-info/sboms/" in name]
+    project = path.name.partition("-")[0]
+    if not texts and (ADDED / f"{project}.txt").is_file():
+        texts = {"LICENSE, of its sources": (ADDED / f"{project}.txt").read_text(encoding="utf-8").strip()}
+    if not texts:
+        raise BuildError(
+            f"{path.name} brings no licence text.\nPut that of its sources into {ADDED.name}/{project}.txt."
+        )
+    homes = dict(each.split(", ", 1) for each in metadata.get_all("Project-URL", []))
+    home = metadata["Home-page"] or next(
+        (homes[k] for k in homes if "home" in k.lower()), next(iter(homes.values()), "")
+    )
+    carried = sorted({each["name"] for bill in bills for each in bill["components"]} - {project})
+    said = {"Licence": CLEARER.get(project) or _licence(metadata), "Home": home, "Carries": ", ".join(carried)}
+    return f"{metadata['Name']} {metadata['Version']}", [f"{k}: {v}" for k, v in said.items() if v], texts
+
+
+def _licence(metadata: email.message.Message) -> str:
+    """As the wheel's metadata name it."""
+    classifiers = [each for each in metadata.get_all("Classifier", []) if each.startswith("License ::")]
+    named = ", ".join(each.rpartition(" :: ")[2] for each in classifiers)
+    return metadata["License-Expression"] or named or "as its text says"
