@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import MeshError
 from ..jit import kernel
+from .filled_part import filled_parts
 from .finer import refine
 from .lattice_cells import (
     add_tet,
@@ -37,7 +38,10 @@ from .winding_number import WindingNumber
 
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
-LEAST_FILL = 0.1
+SHEET_FILL = 0.1
+"""What a sheet, which encloses nothing, is taken to fill of the tets that it crosses."""
+LEAST_FILL = 1e-3
+"""So that every vertex has mass; it adds at most 3e-4 to that of ordinary bodies."""
 
 
 def lattice_tets(
@@ -127,12 +131,10 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
 
 
 def _fill(points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber) -> np.ndarray:
-    """Part of each border tet inside the surface, by ten points spread evenly in it; at least ``LEAST_FILL``."""
-    steps = np.array([(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)])
-    spread = (steps + 0.25) / 3.0
+    """Part of each tet inside the surface, as it is measured at the border."""
     fill = np.ones(len(tets))
-    inside = winding.contains(np.einsum("pc,tci->tpi", spread, points[tets[border]]).reshape(-1, 3))
-    fill[border] = np.maximum(inside.reshape(-1, len(spread)).mean(axis=1), LEAST_FILL)
+    parts = filled_parts(points[tets[border]], winding)
+    fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
     return fill
 
 

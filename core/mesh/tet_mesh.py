@@ -7,6 +7,11 @@ from typing import cast
 
 import numpy as np
 
+LEAST_STIFFNESS = 0.01
+"""Part of a tet's stiffness that is left when the body fills less of it. Mass needs no such floor. With 0.1 a bar 1.4
+cells thick sags by 0.75 of the truth, with 0.03 and all below by 0.97; with 0.001 scrambled bodies keep inverted tets.
+"""
+
 
 @dataclass(frozen=True)
 class TetMesh:
@@ -46,8 +51,13 @@ class TetMesh:
 
     @property
     def body_volumes(self) -> np.ndarray:
-        """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of mass and elastic energy."""
+        """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of its mass."""
         return self.volumes * cast(np.ndarray, self.fill)
+
+    @property
+    def elastic_volumes(self) -> np.ndarray:
+        """The same, but at least ``LEAST_STIFFNESS`` of the tet, (m,), m³: the weight of its elastic energy."""
+        return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:

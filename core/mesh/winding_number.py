@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel, parallel_kernel
-from .bounding_tree import STACK_SIZE, BoundingTree, build_tree
+from .bounding_tree import STACK_SIZE, build_tree
 
 OPENING_RATIO = 2.0
 
@@ -28,6 +28,12 @@ class WindingNumber:
     positions : (n, 3) float64
     triangles : (t, 3) int32
         Triangles without area are left out. Any unit; coordinates near the origin keep the digits.
+
+    Attributes
+    ----------
+    field : what :func:`winding_at` reads in kernels, the corners of the triangles (t,3,3) and ``order``, ``start``,
+        ``end``, ``child`` of their tree first; None without triangles.
+    boxes : low and high corners of the tree's nodes, (nodes,3) each
     """
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
@@ -35,20 +41,19 @@ class WindingNumber:
         normals = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         areas = np.linalg.norm(normals, axis=1)
         corners, normals, areas = (values[areas > 0.0] for values in (corners, normals, areas))
-        self._corners = corners
-        self._tree: BoundingTree | None = None
-        if len(self._corners):
-            self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
-            self._moments = _cluster_moments(corners, normals, areas, *self._tree[:3])
+        self.field: tuple[np.ndarray, ...] | None = None
+        if len(corners):
+            tree = build_tree(corners.min(axis=1), corners.max(axis=1))
+            self.field = (corners, *tree[:4], *_cluster_moments(corners, normals, areas, *tree[:3]))
+            self.boxes = tree.low, tree.high
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """Winding number about each of ``points`` (n,3), as (n,) float64."""
         points = np.ascontiguousarray(points, dtype=np.float64)
-        if self._tree is None:
+        if self.field is None:
             return np.zeros(len(points))
-        order, start, end, child = self._tree[:4]
         w = np.empty(len(points))
-        _winding_numbers(len(points), points, self._corners, order, start, end, child, *self._moments, w)
+        _winding_numbers(len(points), points, self.field, w)
         return w
 
     def contains(self, points: np.ndarray) -> np.ndarray:
@@ -105,37 +110,42 @@ def _solid_angle(t, q):
     return 2.0 * np.arctan2(triple, la * lb * lc + ab * lc + bc * la + ca * lb)
 
 
-@parallel_kernel
-def _winding_numbers(first, last, points, corners, order, start, end, child, centre, radius, normal, moment, w):
-    """Walk the tree for each point: a far node answers by its moments, a near leaf by its triangles."""
+@kernel
+def winding_at(q, field):
+    """Winding number about one point: a far node of the tree answers by its moments, a near leaf by its triangles."""
+    corners, order, start, end, child, centre, radius, normal, moment = field
     stack = np.empty(STACK_SIZE, dtype=np.int32)
+    stack[0] = 0
+    depth = 1
+    total = 0.0
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        d0, d1, d2 = centre[node, 0] - q[0], centre[node, 1] - q[1], centre[node, 2] - q[2]
+        distance2 = d0 * d0 + d1 * d1 + d2 * d2
+        reach = OPENING_RATIO * radius[node]
+        if distance2 > reach * reach:
+            n, m = normal[node], moment[node]
+            inverse2 = 1.0 / distance2
+            inverse3 = inverse2 * np.sqrt(inverse2)
+            twice = (
+                d0 * (m[0, 0] * d0 + m[0, 1] * d1 + m[0, 2] * d2)
+                + d1 * (m[1, 0] * d0 + m[1, 1] * d1 + m[1, 2] * d2)
+                + d2 * (m[2, 0] * d0 + m[2, 1] * d1 + m[2, 2] * d2)
+            )
+            total += inverse3 * (n[0] * d0 + n[1] * d1 + n[2] * d2)
+            total += inverse3 * (m[0, 0] + m[1, 1] + m[2, 2] - 3.0 * inverse2 * twice)
+        elif child[node] < 0:
+            for k in range(start[node], end[node]):
+                total += _solid_angle(corners[order[k]], q)
+        else:
+            stack[depth] = child[node]
+            stack[depth + 1] = child[node] + 1
+            depth += 2
+    return total / (4.0 * np.pi)
+
+
+@parallel_kernel
+def _winding_numbers(first, last, points, field, w):
     for p in range(first, last):
-        q = points[p]
-        stack[0] = 0
-        depth = 1
-        total = 0.0
-        while depth > 0:
-            depth -= 1
-            node = stack[depth]
-            d0, d1, d2 = centre[node, 0] - q[0], centre[node, 1] - q[1], centre[node, 2] - q[2]
-            distance2 = d0 * d0 + d1 * d1 + d2 * d2
-            reach = OPENING_RATIO * radius[node]
-            if distance2 > reach * reach:
-                n, m = normal[node], moment[node]
-                inverse2 = 1.0 / distance2
-                inverse3 = inverse2 * np.sqrt(inverse2)
-                twice = (
-                    d0 * (m[0, 0] * d0 + m[0, 1] * d1 + m[0, 2] * d2)
-                    + d1 * (m[1, 0] * d0 + m[1, 1] * d1 + m[1, 2] * d2)
-                    + d2 * (m[2, 0] * d0 + m[2, 1] * d1 + m[2, 2] * d2)
-                )
-                total += inverse3 * (n[0] * d0 + n[1] * d1 + n[2] * d2)
-                total += inverse3 * (m[0, 0] + m[1, 1] + m[2, 2] - 3.0 * inverse2 * twice)
-            elif child[node] < 0:
-                for k in range(start[node], end[node]):
-                    total += _solid_angle(corners[order[k]], q)
-            else:
-                stack[depth] = child[node]
-                stack[depth + 1] = child[node] + 1
-                depth += 2
-        w[p] = total / (4.0 * np.pi)
+        w[p] = winding_at(points[p], field)

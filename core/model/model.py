@@ -195,12 +195,11 @@ def build_model(
         raise PinError(
             "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
         )
-    weights = mesh.body_volumes
-    masses = weights * rho
+    masses = mesh.body_volumes * rho
     elastic = ElasticPotential(
         mesh.rest_positions,
         mesh.tets,
-        weights,
+        mesh.elastic_volumes,
         energies,
         energy_of_tet,
         np.ascontiguousarray(np.column_stack(lame_parameters(E, nu))),

@@ -40,7 +40,7 @@ from .job_changes import described
 from .process_memory import peak_memory
 from .store_lock import locked
 
-STORE_FORMAT = 3
+STORE_FORMAT = 4
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
 KEPT = ("mesh", "materials", "subspace", "touching", "display", "handles", "difference")

@@ -10,7 +10,7 @@ from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from .job import Job
 
-MESH_FORMAT = 1
+MESH_FORMAT = 2
 """Part of the key of kept tetrahedra: raise it when the same surface and resolution give other tetrahedra, or another
 embedding, than before. Frames made with the old ones then need a new ``STORE_FORMAT`` too."""
 

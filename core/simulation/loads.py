@@ -184,7 +184,7 @@ def _contacts(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray
     carriers = space.points, space.combinations
     moduli = youngs_modulus(*model.elastic.parameters.T)
     points = ContactPoints.of(job.surface, model.mesh, moduli, *carriers, space.touching, choose)
-    density = float(model.masses.sum() / model.elastic.weights.sum())
+    density = float(model.masses.sum() / model.mesh.body_volumes.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)
 
