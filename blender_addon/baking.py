@@ -41,12 +41,7 @@ def prepare_steps(
     obj: Any, context: Any, frames: tuple[int, int] | None = None, solver: str | None = None
 ) -> Steps[tuple[Job, FrameStore]]:
     """:func:`prepare`; until its last step nothing on disk is touched."""
-    from ..core.simulation.memory import check_before_tetrahedra
-
-    job_in.default_folder(obj)
-    job = yield from job_in.job_steps(obj, context, frames, solver)
-    job.check()
-    check_before_tetrahedra(job)  # here, too: the frames of the bake before are still there
+    job = yield from checked_job_steps(obj, context, frames, solver)
     folder = cache_owner.folder_to_write(obj)
     try:
         check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
@@ -59,6 +54,19 @@ def prepare_steps(
     _note_folder(obj, store)
     _note_warnings(obj, job)
     return job, store
+
+
+def checked_job_steps(
+    obj: Any, context: Any, frames: tuple[int, int] | None = None, solver: str | None = None
+) -> Steps[Job]:
+    """The job of a new bake, checked as far as it can be before anything is done; nothing on disk is touched."""
+    from ..core.simulation.memory import check_before_tetrahedra
+
+    job_in.default_folder(obj)
+    job = yield from job_in.job_steps(obj, context, frames, solver)
+    job.check()
+    check_before_tetrahedra(job)  # here, too: the frames of the bake before are still there
+    return job
 
 
 def prepare_resume(
@@ -98,7 +106,7 @@ def open_store(obj: Any) -> FrameStore:
             "its file was saved last: put them there to go on with them.",
         )
     if not folder.is_dir():
-        raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Press Bake.")
+        raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Bake it first.")
     store = FrameStore.open(folder)
     store.check_about()
     return store
@@ -344,7 +352,7 @@ def report_of(obj: Any) -> BakeReport:
 
     store = open_store(obj)
     if not store.frames():
-        raise StoreError(f"“{obj.name}” has no baked frames.", "Press Bake.")
+        raise StoreError(f"“{obj.name}” has no baked frames.", "Bake it first.")
     return read_report(store)
 
 

@@ -140,8 +140,10 @@ def stop_child_before_load(*_: Any) -> None:
 
 
 def _set_kernel_cache() -> None:
-    """Compiled kernels go under the user's folder for the extension; elsewhere the library chooses."""
-    if PACKAGE.startswith("bl_ext."):
+    """Compiled kernels go under the user's folder for the extension, unless the user names another; elsewhere the
+    library chooses.
+    """
+    if PACKAGE.startswith("bl_ext.") and not os.environ.get("SINEW_KERNEL_CACHE"):
         os.environ["SINEW_KERNEL_CACHE"] = bpy.utils.extension_path_user(PACKAGE, path="kernels", create=True)
 
 

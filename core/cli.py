@@ -73,7 +73,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
     export(store, job, out)
     report = read_report(store)
     if table is not None:
-        _write_report(table, report)
+        _write_report(table, scene.stem, report)
     store.delete()
     for line in report.summary():
         print(line, file=sys.stderr)
@@ -81,9 +81,12 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
     return 0
 
 
-def _write_report(path: Path, report: BakeReport) -> None:
+def _write_report(path: Path, name: str, report: BakeReport) -> None:
+    from .simulation.report import csv_of
+
     try:
-        path.write_text(report.as_csv() if path.suffix.lower() == ".csv" else report.table(), encoding="utf-8")
+        text = csv_of({name: report}) if path.suffix.lower() == ".csv" else report.table()
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StoreError(
             f"The report {path} cannot be written ({error.strerror or error}).", "Name a file that you may write."

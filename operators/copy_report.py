@@ -4,6 +4,7 @@ import bpy
 
 from ..blender_addon import baking
 from ..core.errors import SinewError
+from ..core.simulation.report import csv_of
 from . import polls
 from .refusals import refused
 
@@ -23,7 +24,7 @@ class SINEW_OT_copy_report(bpy.types.Operator):
             report = baking.report_of(context.object)
         except SinewError as error:
             return refused(self, error)
-        context.window_manager.clipboard = report.as_csv()
+        context.window_manager.clipboard = csv_of({context.object.name: report})
         self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
         return {"FINISHED"}
 

@@ -14,8 +14,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from ... import __version__
 from ...core.errors import SinewError, StoreError
 from .options import COMMANDS, parser
+from .telling import Teller
 
 FAILED, WRONG_USAGE, NOTHING_TO_BAKE = 1, 2, 3
 
@@ -30,16 +32,14 @@ def main(arguments: list[str], command: str = "bake") -> int:
         options = parser(command, with_scene=True).parse_args(arguments)
     except SystemExit as leaving:
         return int(leaving.code or 0)
-    try:
-        if getattr(options, "scene", None):
-            _open(options.scene, options.enable_autoexec)
-        return _do(command, options)
-    except SinewError as error:
-        return _refuse(error)
+    return _do(command, options)
 
 
 def run(arguments: list[str]) -> int:
     """``blender -b scene.blend --command sinew bake [options]``, or another command: the exit code."""
+    if arguments[:1] == ["--version"]:
+        print(f"sinew {__version__}")
+        return 0
     if not arguments or arguments[0] not in COMMANDS:
         if arguments and not arguments[0].startswith("-"):
             print(f"sinew: there is no command “{arguments[0]}”; there is: {', '.join(COMMANDS)}", file=sys.stderr)
@@ -49,10 +49,7 @@ def run(arguments: list[str]) -> int:
         options = parser(arguments[0], with_scene=False).parse_args(arguments[1:])
     except SystemExit as leaving:
         return int(leaving.code or 0)
-    try:
-        return _do(arguments[0], options)
-    except SinewError as error:
-        return _refuse(error)
+    return _do(arguments[0], options)
 
 
 def leave(code: int) -> NoReturn:
@@ -65,8 +62,18 @@ def leave(code: int) -> NoReturn:
 
 
 def _do(command: str, options: argparse.Namespace) -> int:
-    # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
-    return importlib.import_module(f".{command}", __package__).main(options)
+    """Do it and tell how it ended."""
+    tell = Teller.of(options)
+    try:
+        if getattr(options, "scene", None):
+            _open(options.scene, options.enable_autoexec)
+        # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
+        code = importlib.import_module(f".{command}", __package__).main(options, tell)
+    except SinewError as error:
+        tell.refuse(error)
+        code = NOTHING_TO_BAKE if isinstance(error, NothingToBake) else FAILED
+    tell.event("end", exit_code=code)
+    return code
 
 
 def _open(scene: str, enable_autoexec: bool) -> None:
@@ -84,11 +91,6 @@ def _open(scene: str, enable_autoexec: bool) -> None:
         raise StoreError(
             f"{scene} cannot be opened ({last_line(error)}).", "Open it in Blender to see more."
         ) from error
-
-
-def _refuse(error: SinewError) -> int:
-    print(f"sinew: error: {error}", file=sys.stderr, flush=True)
-    return NOTHING_TO_BAKE if isinstance(error, NothingToBake) else FAILED
 
 
 def last_line(error: Exception) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -21,77 +20,90 @@ from ...core.simulation.lengths import length_words
 from ...core.simulation.store_lock import locked
 from .. import background, baking
 from . import last_line
-from .bodies import bodies_of_scene
+from .bodies import all_in_one, bodies_of_scene
+from .export import check_formats, export_bodies
+from .plan import tell_plan
 from .render import render_frames
 from .signals import stop_signals
+from .telling import Teller, say
 
 
-def main(options: argparse.Namespace) -> int:
-    """Bake, save, render; the exit code."""
+def main(options: argparse.Namespace, tell: Teller) -> int:
+    """Bake, save, export, render; the exit code."""
     bodies = bodies_of_scene(options.object)
-    _tell_of_blocked_python()
+    check_formats(options.export)
+    _tell_of_blocked_python(tell)
+    keep_current = options.resume or options.update
     with stop_signals() as caught:
-        changed, refused = _bake_all(bodies, options, caught)
+        changed, refused = _bake_all(bodies, options, caught, tell)
         if caught:
-            return _stopped(caught)
-        if options.output and not refused:
-            _save_as(Path(options.output).absolute())
-        elif changed and not options.output:
-            _save()
-        elif not refused:
-            _say(f"{bpy.data.filepath} is complete")
+            return _stopped(caught, tell)
+        if not options.dry_run:
+            _keep(options, changed, refused, tell)
         if refused:
-            raise _all_in_one(refused, len(bodies))
+            raise all_in_one(refused, len(bodies))
+        if options.dry_run:
+            return 0
+        blend = Path(options.output or bpy.data.filepath).absolute()
+        export_bodies(bodies, options.export, blend, keep_current, tell)
         if options.render:
-            render_frames(_say, caught, keep_current=options.resume or options.update)
+            render_frames(say, caught, keep_current)
             if caught:
-                return _stopped(caught)
+                return _stopped(caught, tell)
     return 0
 
 
 def _bake_all(
-    bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals]
+    bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: Teller
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies until a signal comes; whether anything had to be done, and what some were refused for, which
-    hinders the others as little as with Bake All.
+    """Bake the bodies, or tell what would be done, until a signal comes; whether anything had to be done, and what some
+    were refused for, which hinders the others as little as with Bake All.
     """
     changed, refused = False, []
-    for obj in bodies:
+    for k, obj in enumerate(bodies):
         try:
-            changed |= _bake_one(obj, options, caught)
+            if options.dry_run:
+                tell_plan(obj, options, tell)
+            else:
+                changed |= _bake_one(obj, options, caught, _Progress(obj.name, tell, k, len(bodies)))
         except SinewError as error:
             refused.append(type(error)(f"{obj.name}: {error.message}", error.remedy))
+            tell.event("failed", body=obj.name, code=error.code, message=error.message, remedy=error.remedy)
             if len(bodies) > 1:
-                _say(f"{obj.name}: failed. {error}")
+                say(f"{obj.name}: failed. {error}")
         if caught:
             break
     return changed, refused
 
 
-def _all_in_one(refused: list[SinewError], total: int) -> SinewError:
-    """One error for all, which says which bodies it is about."""
-    if len(refused) == 1:
-        return refused[0]
-    return SinewError(f"{len(refused)} of {total} bodies failed. " + " ".join(str(error) for error in refused), "")
+def _keep(options: argparse.Namespace, changed: bool, refused: list[SinewError], tell: Teller) -> None:
+    """Save what was baked, as far as that is wanted."""
+    if options.output and not refused:
+        _save_as(Path(options.output).absolute(), tell)
+    elif changed and not options.output:
+        _save(tell)
+    elif not refused:
+        say(f"{bpy.data.filepath} is complete")
 
 
-def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals]) -> bool:
+def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress) -> bool:
     """Bake one body; whether anything had to be done."""
     if options.result:
         obj.sinew.result = options.result.upper()
     elif options.output and obj.sinew.result == "CACHE":
-        _say(f"{obj.name}: a cache file would stay behind: the result lies on shape keys")
+        say(f"{obj.name}: a cache file would stay behind: the result lies on shape keys")
         obj.sinew.result = "KEYS"
     complete = _complete_before(obj)
     job, store, resumes = _prepare(obj, options)
     if resumes and complete and len(store.frames()) == job.frame_count:
         for name, value in complete.items():
             setattr(obj.sinew.bake, name, value)
-        _say(f"{obj.name}: complete, nothing to bake")
+        progress.say("complete, nothing to bake")
+        progress.end("complete", job.frame_count)
         return False
-    progress = _Progress(obj.name, job.frame_count)
+    progress.total = job.frame_count
     for warning in filter(None, (obj.sinew.bake.material_warning, obj.sinew.bake.pin_warning)):
-        progress.say(f"warning: {warning}")
+        progress.warn(warning)
     modes = baking.wanted_modes(obj)
     try:
         with locked(store.folder):  # until the frames are in the scene
@@ -102,12 +114,15 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
     except SinewError as error:
         background.apply(obj, store.folder, "FAILED", str(error))  # with others' bakes, this may be saved
         raise
-    if not caught:
-        record = obj.sinew.bake
-        warning = [f"warning: {words}" for words in (record.left_behind, record.message) if words]
-        error = [record.error] if record.error else []
-        for line in (*warning, *error, *record.report.splitlines()):
-            progress.say(line)
+    if caught:
+        progress.end("stopped", len(store.frames()))
+        return True
+    record = obj.sinew.bake
+    for warning in filter(None, (record.left_behind, record.message)):
+        progress.warn(warning)
+    for line in (*([record.error] if record.error else []), *record.report.splitlines()):
+        progress.say(line)
+    progress.end("done", job.frame_count)
     return True
 
 
@@ -120,7 +135,7 @@ def _prepare(obj: Any, options: argparse.Namespace) -> tuple[Job, FrameStore, bo
             if options.resume:
                 raise
             if baking.has_frames(obj):
-                _say(f"{obj.name}: bakes anew. {error.message}")
+                say(f"{obj.name}: bakes anew. {error.message}")
     return *baking.prepare(obj, bpy.context, options.frames, options.solver), False
 
 
@@ -134,59 +149,91 @@ def _complete_before(obj: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in kept}
 
 
-def _tell_of_blocked_python() -> None:
+def _tell_of_blocked_python(tell: Teller) -> None:
     if bpy.app.autoexec_fail:
-        _say(
-            f"warning: Python in the file was not run ({bpy.app.autoexec_fail_message}), so what it moves stands "
-            "still. If you trust the file, say --enable-autoexec before its name."
+        tell.warn(
+            "",
+            f"Python in the file was not run ({bpy.app.autoexec_fail_message}), so what it moves stands "
+            "still. If you trust the file, say --enable-autoexec before its name.",
         )
 
 
 class _Progress:
-    """Prints the events of a bake to stderr."""
+    """Tells the events of one of several bakes."""
 
-    def __init__(self, name: str, total: int) -> None:
-        self._name, self._total, self._before, self._done = name, total, 0, 0
+    def __init__(self, name: str, tell: Teller, before: int, bodies: int) -> None:
+        self._name, self._tell, self._bodies_before, self._bodies = name, tell, before, bodies
+        self._before, self._done = 0, 0
         self._start = self._first = time.monotonic()
         self._phase = ""
+        self.total = 0
         self.mesh: dict[str, Any] = {}
 
     def __call__(self, event: dict[str, Any]) -> None:
-        kind = event["event"]
-        if kind == "phase" and event["phase"] == "simulate":
-            self._before, self._first = event["done"], time.monotonic()
-        if kind == "phase" and event["phase"] != self._phase:
-            self._phase = event["phase"]
-            self.say(self._phase)
-        elif kind == "mesh":
-            self.mesh = event
-            body = f"{length_words(event['size'])} across, {event['mass']:.3g} kg"
-            self.say(f"{event['vertices']} vertices, {event['tets']} tetrahedra; {body}")
-            for warning in event.get("warnings", ()):
-                self.say(f"warning: {warning}")
-        elif kind == "frame":
-            self._done += 1
-            now = time.monotonic()
-            done = self._before + self._done
-            left = (now - self._first) / self._done * max(0, self._total - done)
-            times = f"elapsed {now - self._start:.0f} s, remaining {left:.0f} s"
-            self.say(f"frame {event['frame']} ({done}/{self._total}) {times}")
+        match event["event"]:
+            case "phase":
+                self._enter(event)
+            case "mesh":
+                self._note_mesh(event)
+            case "frame":
+                self._note_frame(event["frame"], event["seconds"])
+
+    def _enter(self, event: dict[str, Any]) -> None:
+        phase, done, total = event["phase"], event["done"], event["total"]
+        if phase == "simulate":
+            self._before, self._first = done, time.monotonic()
+        if phase == "compile":  # a minute or two, in which nothing else is told
+            self.say(f"compile {done}/{total} (once after an installation)")
+        elif phase != self._phase:
+            self.say(phase)
+        if phase != self._phase:
+            self._tell.progress(self._part(), f"{self._name}: {phase}")
+        self._phase = phase
+        self._tell.event("phase", body=self._name, phase=phase, done=done, total=total)
+
+    def _note_mesh(self, event: dict[str, Any]) -> None:
+        self.mesh = event
+        body = f"{length_words(event['size'])} across, {event['mass']:.3g} kg"
+        self.say(f"{event['vertices']} vertices, {event['tets']} tetrahedra; {body}")
+        about = {name: event[name] for name in ("vertices", "tets", "mass", "volume", "size")}
+        self._tell.event("mesh", body=self._name, **about)
+        for warning in event.get("warnings", ()):
+            self.warn(warning)
+
+    def _note_frame(self, frame: int, seconds: float) -> None:
+        self._done += 1
+        now = time.monotonic()
+        done = self._before + self._done
+        left = (now - self._first) / self._done * max(0, self.total - done)
+        self.say(f"frame {frame} ({done}/{self.total}) elapsed {now - self._start:.0f} s, remaining {left:.0f} s")
+        about = {"frame": frame, "done": done, "total": self.total, "seconds": seconds, "remaining": left}
+        self._tell.event("frame", body=self._name, **about)
+        self._tell.progress(self._part(), f"{self._name}: frame {frame} ({done}/{self.total})")
+
+    def _part(self) -> float:
+        """How much of all bodies is done, 0 to 1: each counts the same."""
+        return (self._bodies_before + (self._before + self._done) / max(1, self.total)) / self._bodies
 
     def say(self, text: str) -> None:
         """Print one line that begins with the body's name."""
-        _say(f"{self._name}: {text}")
+        say(f"{self._name}: {text}")
+
+    def warn(self, text: str) -> None:
+        """Tell a warning."""
+        self._tell.warn(self._name, text)
+
+    def end(self, outcome: str, frames: int) -> None:
+        """Tell how it ended, with so many frames on disk."""
+        self._tell.event("body", body=self._name, outcome=outcome, frames=frames)
 
 
-def _stopped(caught: list[signal.Signals]) -> int:
-    _say(f"stopped by {caught[0].name}; go on with --resume")
+def _stopped(caught: list[signal.Signals], tell: Teller) -> int:
+    tell.event("stopped", signal=caught[0].name)
+    say(f"stopped by {caught[0].name}; go on with --resume")
     return 128 + caught[0]
 
 
-def _say(text: str) -> None:
-    print(f"sinew: {text}", file=sys.stderr, flush=True)
-
-
-def _save() -> None:
+def _save(tell: Teller) -> None:
     try:
         bpy.ops.wm.save_mainfile()
     except RuntimeError as error:
@@ -194,10 +241,11 @@ def _save() -> None:
             f"The bake is done, but {bpy.data.filepath} cannot be saved ({last_line(error)}).",
             "Make the file writable; --resume then saves the result without simulating again.",
         ) from error
-    _say(f"saved {bpy.data.filepath}")
+    say(f"saved {bpy.data.filepath}")
+    tell.event("saved", path=bpy.data.filepath)
 
 
-def _save_as(path: Path) -> None:
+def _save_as(path: Path, tell: Teller) -> None:
     """Save the result as another .blend, whose relative paths are made to fit, those of bakes by ``save_handlers``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -207,4 +255,5 @@ def _save_as(path: Path) -> None:
             f"The bake is done, but {path} cannot be saved ({last_line(error)}).",
             "Choose another --output; --resume then saves the result without simulating again.",
         ) from error
-    _say(f"saved {path}")
+    say(f"saved {path}")
+    tell.event("saved", path=str(path))

@@ -25,6 +25,7 @@ from .. import PACKAGE
 from ..bridge.job_in import CACHE
 from . import FAILED, NOTHING_TO_BAKE
 from .signals import stop_signals
+from .telling import Teller, say
 
 POLL = 0.1
 TAIL = 12
@@ -50,7 +51,7 @@ class Task:
     warnings: list[str] = field(default_factory=list)
 
 
-def main(options: argparse.Namespace) -> int:
+def main(options: argparse.Namespace, tell: Teller) -> int:
     """Bake all files, tell how each went; the exit code."""
     tasks = find_tasks(options.files)
     if not tasks:
@@ -99,7 +100,8 @@ class _Runner:
         self._blender = options.blender or _own_blender()
         self._logs = Path(options.logs).absolute() if options.logs else None
         share = str(max(1, (os.cpu_count() or 1) // options.jobs))
-        self._environment = {**{name: share for name in THREADS}, **os.environ} if options.jobs > 1 else {**os.environ}
+        threads = {name: share for name in THREADS} if options.jobs > 1 else {}
+        self._environment = {**threads, **os.environ, **({} if self._blender else _isolated())}
         self._share = share
 
     def work(self, tasks: list[Task], caught: list[signal.Signals]) -> None:
@@ -148,7 +150,7 @@ class _Runner:
             ) from error
         task.reader = threading.Thread(target=_read, args=(task, log), daemon=True, name=f"sinew batch {task.name}")
         task.reader.start()
-        _say(f"{task.name}: begins")
+        say(f"{task.name}: begins")
         return [task]
 
     def command(self, path: Path) -> list[str]:
@@ -159,6 +161,8 @@ class _Runner:
         given += [f"--frames={options.frames[0]}-{options.frames[1]}"] if options.frames else []
         given += [f"--solver={options.solver}"] if options.solver else []
         given += [f"--result={options.result}"] if options.result else []
+        given += [f"--export={word}" for word in options.export]
+        given += ["--dry-run"] if options.dry_run else []
         if not self._blender:
             python = ["--enable-autoexec"] if options.enable_autoexec else []
             return [sys.executable, "-m", PACKAGE, "bake", str(path), *python, *given]
@@ -181,6 +185,15 @@ class _Runner:
         return write
 
 
+def _isolated() -> dict[str, str]:
+    """What keeps Python from taking modules from the folder that it is started in, which may be that of a stranger's
+    .blend. (Blender's Python heeds neither that folder nor these variables.)
+    """
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
+    return {"PYTHONPATH": absolute, "PYTHONSAFEPATH": "1"}
+
+
 def _own_blender() -> str:
     """The Blender that runs this; "" under the ``bpy`` wheel, where Python itself is started."""
     import bpy
@@ -201,7 +214,7 @@ def _read(task: Task, log: Callable[[str], None]) -> None:
             task.told = text.removeprefix("sinew: ")
             if "warning: " in text:
                 task.warnings.append(task.told)
-            _say(f"{task.name}: {task.told}")
+            say(f"{task.name}: {task.told}")
     log("")
 
 
@@ -235,7 +248,7 @@ def _stop_codes() -> set[int]:
 def _ask_to_end(running: list[Task], at_once: bool) -> None:
     """A child ends after its step, and its frames stay; at once, and on Windows always, it loses the step."""
     if running and not at_once:
-        _say(f"stopping {len(running)} Blender; once more to end at once")
+        say(f"stopping {len(running)} Blender; once more to end at once")
     for task in running:
         if task.process.poll() is None:
             task.asked = True
@@ -250,18 +263,14 @@ def _tell(tasks: list[Task], caught: list[signal.Signals]) -> None:
     """How each went, failures last."""
     counts = [f"{sum(task.outcome == kind for task in tasks)} {kind}" for kind in ("done", "failed", "no body")]
     left = [task for task in tasks if task.outcome in ("", "stopped")]
-    _say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
+    say(f"{len(tasks)} files: {', '.join(counts)}" + (f", {len(left)} left" if left else ""))
     for task in sorted(tasks, key=_is_failure):
         outcome = task.outcome or "not begun"
-        _say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.told.removeprefix('error: ')}")
+        say(f"  {outcome:9} {max(0.0, task.seconds):5.0f} s  {task.name}: {task.told.removeprefix('error: ')}")
         for warning in dict.fromkeys(task.warnings):
-            _say(f"      {warning}")
+            say(f"      {warning}")
         if task.outcome == "failed" and len(task.said) > 1:
             for line in task.said:
                 print(f"          | {line}", file=sys.stderr)
     if caught:
-        _say(f"stopped by {caught[0].name}; the same command goes on")
-
-
-def _say(text: str) -> None:
-    print(f"sinew: {text}", file=sys.stderr, flush=True)
+        say(f"stopped by {caught[0].name}; the same command goes on")

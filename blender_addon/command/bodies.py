@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import StoreError
+from ...core.errors import SinewError, StoreError
 from .. import bake_queue
 from ..linked import is_linked
 from . import NothingToBake
@@ -35,3 +35,10 @@ def bodies_of_scene(name: str | None) -> list[Any]:
     if not obj.sinew.enabled:
         raise StoreError(f"“{name}” does not have Sinew enabled.", "Enable it in the Physics tab and save.")
     return [obj]
+
+
+def all_in_one(refused: list[SinewError], total: int) -> SinewError:
+    """One error for all that bodies were refused for."""
+    if len(refused) == 1:
+        return refused[0]
+    return SinewError(f"{len(refused)} of {total} bodies failed. " + " ".join(str(error) for error in refused), "")

@@ -9,16 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import StoreError
+from .telling import Teller, say
 
 TEMPLATES = Path(__file__).with_name("farm_files")
 
 
-def main(options: argparse.Namespace) -> int:
+def main(options: argparse.Namespace, tell: Teller) -> int:
     """Write the folder; the exit code."""
     import bpy
 
@@ -34,7 +34,7 @@ def main(options: argparse.Namespace) -> int:
             f"{folder} cannot be written ({error.strerror or error}).", "Choose another folder with --output."
         ) from error
     for line in _what_to_do(folder, scene):
-        print(f"sinew: {line}", file=sys.stderr)
+        say(line)
     return 0
 
 

@@ -36,7 +36,10 @@ def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
 
 def _report(made: argparse.ArgumentParser) -> None:
     _one_object(made)
-    made.add_argument("--csv", action="store_true", help="only comma-separated values")
+    kind = made.add_mutually_exclusive_group()
+    kind.add_argument("--csv", action="store_true", help="comma-separated values, a line for each body and frame")
+    kind.add_argument("--json", action="store_true", help="a JSON object for each body, and for each of its frames")
+    made.add_argument("--output", metavar="FILE", help="write it to a file: Blender prints lines of its own, too")
 
 
 def _bake(made: argparse.ArgumentParser) -> None:
@@ -49,6 +52,8 @@ def _bake(made: argparse.ArgumentParser) -> None:
     then = made.add_mutually_exclusive_group()
     then.add_argument("--render", action="store_true", help=RENDER_HELP)
     then.add_argument("--output", metavar="FILE", help="save the result as another .blend; the scene stays as it is")
+    made.add_argument("--json", action="store_true", help="tell what happens on standard output, a JSON object a line")
+    made.add_argument("--openjd", action="store_true", help="tell progress as Open Job Description's runners read it")
 
 
 RENDER_HELP = (
@@ -78,11 +83,19 @@ def _one_object(made: argparse.ArgumentParser) -> None:
 
 def _how(made: argparse.ArgumentParser) -> None:
     made.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
-    made.add_argument("--solver", metavar="S", help="solver (default: as set on the object)")
+    from ...core.solvers.registry import SOLVERS  # loads Numba
+
+    solvers = f"{', '.join(SOLVERS)} (default: as set on the object)"
+    made.add_argument("--solver", metavar="S", choices=tuple(SOLVERS), help=f"solver: {solvers}")
     kinds = (
         "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
     )
     made.add_argument("--result", choices=("keys", "nodes", "cache"), help=f"how the frames are kept; {kinds}")
+    export = "write the bodies to an Alembic or USD file beside the .blend, under its name, too; may be given twice"
+    made.add_argument("--export", choices=("abc", "usd"), action="append", default=[], help=export)
+    made.add_argument(
+        "--dry-run", action="store_true", help="check everything and say what would be done; write nothing"
+    )
 
 
 _ADD = {"bake": _bake, "report": _report, "batch": _batch, "farm": _farm}

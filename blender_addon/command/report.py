@@ -3,17 +3,60 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+from ...core.errors import SinewError, StoreError
+from ...core.simulation.report import BakeReport, csv_of
 from .. import baking
-from .bodies import bodies_of_scene
+from .bodies import all_in_one, bodies_of_scene
+from .telling import Teller, say
 
 
-def main(options: argparse.Namespace) -> int:
-    """Print it; the exit code."""
-    for obj in bodies_of_scene(options.object):
-        report = baking.report_of(obj)
-        if options.csv:
-            print(report.as_csv(), end="")
-        else:
-            print(f"{obj.name}\n\n{report.table()}")
+def main(options: argparse.Namespace, tell: Teller) -> int:
+    """Print it, or write it to a file; the exit code. A body without a bake does not keep others from being told of."""
+    reports: dict[str, BakeReport] = {}
+    bodies, refused = bodies_of_scene(options.object), []
+    for obj in bodies:
+        try:
+            reports[obj.name] = baking.report_of(obj)
+        except SinewError as error:
+            refused.append(error)
+    text = _text(reports, options)
+    if options.output is None:
+        print(text, end="", flush=True)
+    else:
+        _write(Path(options.output), text)
+    if refused:
+        raise all_in_one(refused, len(bodies))
     return 0
+
+
+def _text(reports: dict[str, BakeReport], options: argparse.Namespace) -> str:
+    if options.csv:
+        return csv_of(reports)
+    if options.json:
+        lines = [line for name, report in reports.items() for line in _objects(name, report)]
+        return "".join(json.dumps(line) + "\n" for line in lines)
+    return "\n".join(f"{name}\n\n{report.table()}" for name, report in reports.items())
+
+
+def _objects(name: str, report: BakeReport) -> Iterator[dict[str, Any]]:
+    """A bake, then each of its frames; their fields are those of :class:`FrameReport`."""
+    about = asdict(report)
+    frames = about.pop("frames")
+    yield {"event": "report", "body": name, **about, "unsettled": report.unsettled, "seconds": report.seconds}
+    yield from ({"event": "frame", "body": name, **frame} for frame in frames)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(
+            f"The report {path} cannot be written ({error.strerror or error}).", "Name a file that you may write."
+        ) from error
+    say(f"wrote {path}")

@@ -13,6 +13,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line, of this process where no arguments are given; the exit code."""
     if arguments is None:
         arguments = sys.argv[1:]
+    if arguments[:1] == ["--version"]:
+        from . import __version__
+
+        print(f"sinew {__version__}")
+        return 0
     if arguments and arguments[0] in WITH_BLENDER:
         from .blender_addon import command
 

@@ -112,8 +112,8 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
 
 def _main(arguments: list[str]) -> Outcome:
     command = ["tests", "--ignore=tests/gui", *arguments]
-    # Shares the kernel cache between runs, but with nobody else's.
-    return _pytest("main", command, {**os.environ, "SINEW_KERNEL_CACHE": str(OUT / "kernels")}, live=True)
+    # Shares the kernel cache between runs, but with nobody else's, unless one is named.
+    return _pytest("main", command, {"SINEW_KERNEL_CACHE": str(OUT / "kernels"), **os.environ}, live=True)
 
 
 def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -153,15 +153,9 @@ class BakeReport:
         meanings = [f"{word}: {MEANINGS[word]}" for word in heading if word in MEANINGS]
         return "\n".join([*self.summary(), "", *lines, "", *meanings]) + "\n"
 
-    def as_csv(self) -> str:
-        """Every frame as a line of comma-separated values, seconds and SI units."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(self.rows())
-        return text.getvalue()
-
-    def rows(self) -> Iterator[list[Any]]:
-        """The heading and a row a frame."""
-        parts = list(self.parts())
+    def rows(self, parts: Sequence[str] | None = None) -> Iterator[list[Any]]:
+        """The heading and a row a frame, with these parts of a step, or those that it has."""
+        parts = list(self.parts()) if parts is None else parts
         yield [
             "Frame",
             "Steps",
@@ -178,6 +172,17 @@ class BakeReport:
             counts = [f.frame, f.steps, f.iterations, f.most_iterations, "yes" if f.settled else "NO"]
             times = [f.seconds, *(f.parts.get(part, 0.0) for part in parts)]
             yield [*counts, f.movement, f.force, *times, "; ".join(f.reasons)]
+
+
+def csv_of(reports: Mapping[str, BakeReport]) -> str:
+    """Every frame of bakes, by the names of their bodies, as a line of comma-separated values: seconds and SI units."""
+    parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
+    tables = {name: list(report.rows(parts)) for name, report in reports.items()}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(["Body", *rows[0]] for rows in list(tables.values())[:1])
+    writer.writerows([name, *row] for name, rows in tables.items() for row in rows[1:])
+    return text.getvalue()
 
 
 def read_report(store: FrameStore) -> BakeReport:

@@ -117,6 +117,19 @@ def test_what_was_asked_to_end_has_not_failed(at_once):
     assert batch._has_ended(task) and task.outcome == "stopped" and not task.told
 
 
+def test_nothing_is_run_from_the_folder_of_the_files(folder, tmp_path, monkeypatch, capfd):
+    """Where each child is Python itself: with ``-m``, or an empty entry in its path, it would look there first."""
+    if batch.PACKAGE != "sinew":
+        pytest.skip("the package is an extension, which Python alone does not find")
+    for name in ("argparse", "hashlib", "signal", "glob"):
+        (folder / f"{name}.py").write_text(f"open({str(tmp_path / 'planted')!r}, 'w').close()\n")
+    editable = Path(__file__).resolve().parents[2] / "blender_addon" / "packaging" / "editable"
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", str(editable), "."]))
+    monkeypatch.chdir(folder)
+    assert command.run(["batch", "a", "--frames", "1-2"]) == 0
+    assert "Body: frame 2 (2/2)" in capfd.readouterr().err and not (tmp_path / "planted").exists()
+
+
 def children_of(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import signal
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
+import sinew
 from sinew.blender_addon import baking, command, starting
+from sinew.blender_addon.command import bake, export
+from sinew.blender_addon.command.telling import Teller
 from sinew.core.errors import MeshError
 from sinew.core.simulation import prepare as preparation
 from sinew.core.simulation.prepare import tetrahedralize
+from sinew.core.solvers.registry import SOLVERS
 
 LAUNCHER = Path(__file__).with_name("command_line.py")
 
@@ -76,7 +82,6 @@ def test_the_result_may_be_geometry_nodes_and_be_converted(scene, capfd):
     "arguments, said",
     [
         (["--object", "Nobody"], "no object “Nobody”"),
-        (["--solver", "magic"], "no solver “magic”"),
         (["--frames", "5-2"], "5-2 is empty"),
         (["--resume"], "no baked frames"),
     ],
@@ -143,10 +148,101 @@ def test_what_is_linked_may_have_the_name_of_what_is_here(scene, tmp_path, capfd
 
 def test_wrong_usage_exits_2(scene, capfd):
     assert command.run(["bake", "--frames", "soon"]) == 2 and command.run(["fly"]) == 2
+    assert command.run(["bake", "--solver", "magic"]) == 2 and command.run(["batch", "a", "--solver", "magic"]) == 2
     assert "no command “fly”; there is: bake, report, batch, farm" in capfd.readouterr().err
     assert command.run(["--help"]) == 0 and command.run(["bake", "--help"]) == 0
     said = " ".join(capfd.readouterr().out.split())
     assert "an earlier bake is replaced, and the body is at rest at frame A" in said
+    assert all(name in said for name in SOLVERS)
+
+
+def test_the_version_is_told(capsys):
+    assert command.run(["--version"]) == 0 and capsys.readouterr().out == f"sinew {sinew.__version__}\n"
+
+
+def test_compiling_counts(capfd):
+    """A minute or two, of which nothing else is told."""
+    progress = bake._Progress("Body", Teller(), 0, 1)
+    for k in range(4):
+        progress({"event": "phase", "phase": "compile", "done": k, "total": 3})
+    assert [line.split()[3] for line in capfd.readouterr().err.splitlines()] == ["0/3", "1/3", "2/3", "3/3"]
+
+
+def events(said):
+    return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+
+
+def test_programs_read_an_object_a_line(scene, capfd):
+    """The names here are those of ``docs/manual/farms.md``: they stay."""
+    page = (Path(__file__).parents[2] / "docs" / "manual" / "farms.md").read_text(encoding="utf-8")
+    assert command.run(["bake", "--json", "--openjd"]) == 0
+    out = capfd.readouterr().out
+    told = events(out)
+    for event in told:
+        assert f'"event": "{event["event"]}"' in page and all(f'"{name}": ' in page for name in event), event
+    frames = [event for event in told if event["event"] == "frame"]
+    assert [(event["frame"], event["done"], event["total"]) for event in frames] == [(k, k, 4) for k in (1, 2, 3, 4)]
+    assert {"event": "body", "body": "Body", "outcome": "done", "frames": 4} in told
+    assert told[-2]["event"] == "saved" and told[-1] == {"event": "end", "exit_code": 0}
+    parts = [float(line.split()[1]) for line in out.splitlines() if line.startswith("openjd_progress: ")]
+    assert parts == sorted(parts) and parts[-4:] == [25.0, 50.0, 75.0, 100.0]
+    assert "openjd_status: Body: frame 2 (2/4)\n" in out
+    bpy.data.objects["Body"].data.vertices[0].co.x = float("nan")
+    assert command.run(["bake", "--json", "--openjd"]) == 1
+    out = capfd.readouterr().out
+    told = events(out)
+    assert [event["event"] for event in told] == ["failed", "error", "end"] and told[-1]["exit_code"] == 1
+    assert told[0]["body"] == "Body" and told[0]["code"] == "MeshError" and told[0]["remedy"]
+    assert "openjd_fail: Body: Vertex 0" in out
+
+
+@pytest.mark.parametrize("kind", ["resume", "update", ""])
+def test_a_dry_run_checks_and_writes_nothing(scene, capfd, kind):
+    given = [f"--{kind}"] if kind else []
+    body = bpy.data.objects["Body"]
+    assert command.run(["bake", "--dry-run", *given]) == (1 if kind == "resume" else 0)
+    assert not (scene.parent / "sinew_cache").exists() and body.data.shape_keys is None
+    assert command.run(["bake"]) == 0
+    store = baking.open_store(body)
+    files = {path: path.stat().st_mtime_ns for path in scene.parent.rglob("*") if path.is_file()}
+    capfd.readouterr()
+
+    def plan(*more):
+        code = command.run(["bake", "--dry-run", "--json", *given, *more])
+        assert files == {path: path.stat().st_mtime_ns for path in scene.parent.rglob("*") if path.is_file()}
+        told = events(capfd.readouterr().out)
+        return (told[0]["first"], told[0]["last"], told[0]["why"]) if code == 0 else told[0]["message"]
+
+    complete, replaces = (None, None, ""), "The 4 baked frames (1-4) of “Body” will be lost."
+    assert plan() == (complete if kind else (1, 4, replaces))
+    changed = "Edited since the bake began: frame range"
+    assert str(plan("--frames", "1-2")).count(changed if kind else replaces) == 1
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    store.keep_until(3)
+    files = {path: path.stat().st_mtime_ns for path in scene.parent.rglob("*") if path.is_file()}
+    assert plan() == ((4, 4, "") if kind else (1, 4, replaces))
+    bpy.data.objects["Body"].data.vertices[0].co.x = float("nan")
+    assert "is not a number" in plan()
+
+
+def test_bodies_are_exported_beside_the_blend(scene, tmp_path, capfd, evaluated, monkeypatch):
+    output = ["--output", str(tmp_path / "farm" / "baked.blend")]
+    assert command.run(["bake", "--export=abc", "--export=usd", *output]) == 0
+    made = tmp_path / "farm" / "baked.abc", tmp_path / "farm" / "baked.usdc"
+    assert all(path.stat().st_size > 1000 for path in made) and "exported frames 1-4 to" in capfd.readouterr().err
+    assert sorted(path.name for path in made[0].parent.iterdir()) == ["baked.abc", "baked.blend", "baked.usdc"]
+    expected = evaluated(bpy.data.objects["Body"], 4)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.ops.wm.alembic_import(filepath=str(made[0]), as_background_job=False)
+    assert np.abs(evaluated(bpy.context.scene.objects[0], 4) - expected).max() < 1e-5
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    assert command.run(["bake", "--export=abc"]) == 0 and command.run(["bake", "--update", "--export=abc"]) == 0
+    assert f"kept {scene.with_suffix('.abc')}" in capfd.readouterr().err
+    bare = types.SimpleNamespace(alembic=types.SimpleNamespace(supported=False))
+    monkeypatch.setattr(export, "bpy", types.SimpleNamespace(app=bare))
+    assert command.run(["bake", "--export=abc"]) == 1
+    said = capfd.readouterr().err
+    assert "error: This build of Blender has no Alembic. Use one from blender.org." in said and "frame" not in said
 
 
 @pytest.mark.parametrize("arguments", [["bkae", "scene.blend"], ["scene.blend"]])

@@ -70,6 +70,8 @@ def test_open_job_description_bakes_then_renders(shot, saved, blender, tmp_path)
     parameters = [word for name, value in values.items() for word in ("-p", f"{name}={value}")]
     said = openjd("run", OPENJD, "--step", "Render", "--run-dependencies", *parameters)
     assert said.index("sinew: saved") < said.index("frame_0001.png"), "the bake comes first"
+    assert "openjd_status: Body: frame 2 (2/2)" in said and "openjd_progress: 100.0" in said
+    assert "openjd_status: rendered frame 3 (1/1)" in said or "openjd_status: rendered frame 3 (2/2)" in said
     assert images(output) == ["frame_0001.png", "frame_0003.png", "frame_0005.png"]
     assert saved.read_bytes() == before
     bpy.ops.wm.open_mainfile(filepath=str(output / "baked.blend"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 import pytest
 from sinew.blender_addon import command
@@ -78,13 +80,38 @@ def test_the_command_prints_it(baked, capsys):
     assert command.run(["report"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("Body\n\nMixed FEM") and "Factorization" in said
-    assert command.run(["report", "--object", "Body", "--csv"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 4
     assert command.main([bpy.data.filepath, "--csv"], "report") == 0
-    assert "\nFrame,Steps," in f"\n{capsys.readouterr().out}"
+    assert "\nBody,Frame,Steps," in f"\n{capsys.readouterr().out}"
+
+
+def test_the_command_reports_all_bodies_to_programs(baked, tmp_path, capsys):
+    """One that is not baked does not hide the others; Blender's own lines are not in the file."""
+    for name in ("Twin", "Unbaked"):
+        twin = baked.copy()
+        twin.data, twin.name = baked.data.copy(), name
+        bpy.context.scene.collection.objects.link(twin)
+        if name == "Twin":
+            bpy.context.view_layer.objects.active = twin
+            twin.shape_key_clear()
+            bpy.ops.sinew.bake()
+        else:
+            twin.sinew.property_unset("bake")
+    capsys.readouterr()
+    table, lines = tmp_path / "report.csv", tmp_path / "report.jsonl"
+    assert command.run(["report", "--csv", "--output", str(table)]) == 1
+    said = capsys.readouterr()
+    assert said.err.splitlines()[-1] == "sinew: error: “Unbaked” has no baked frames to go on from. Bake it first."
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    assert [row[:2] for row in rows[1:]] == [[name, f"{k}"] for name in ("Body", "Twin") for k in (2, 3, 4)]
+    assert command.run(["report", "--json", "--output", str(lines), "--object", "Body"]) == 0
+    about, *frames = map(json.loads, lines.read_text().splitlines())
+    assert about["event"] == "report" and about["body"] == "Body" and about["solver"] == "Mixed FEM"
+    assert [frame["frame"] for frame in frames] == [2, 3, 4] and all(frame["settled"] for frame in frames)
+    assert sum(frame["seconds"] for frame in frames) == pytest.approx(about["seconds"]) and about["unsettled"] == []
+    assert command.run(["report", "--csv", "--json"]) == 2
 
 
 def test_the_command_says_that_there_is_no_bake(body, saved, capsys):
     assert command.run(["report"]) == 1
-    assert "error: “Body” has no baked frames" in capsys.readouterr().err
+    assert "error: “Body” has no baked frames to go on from. Bake it first." in capsys.readouterr().err
     assert command.run(["report", "--object", "Nobody"]) == 1

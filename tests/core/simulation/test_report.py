@@ -12,7 +12,7 @@ from sinew.core.errors import CorruptFrameError
 from sinew.core.optimization.report import StepReport
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.frame_store import FrameStore
-from sinew.core.simulation.report import _number, frame_words, read_report
+from sinew.core.simulation.report import _number, csv_of, frame_words, read_report
 
 from .jobs import box_surface, shaken_bar
 from .test_frame_store import state
@@ -72,10 +72,12 @@ def test_a_summary_is_for_reading(store):
 
 def test_a_table_has_a_line_a_frame(store):
     report = read_report(store)
-    rows = list(csv.reader(io.StringIO(report.as_csv())))
-    assert rows[0][:5] == ["Frame", "Steps", "Iterations", "Most in a Step", "Settled"] and "Line search" in rows[0]
+    body, *rows = zip(*csv.reader(io.StringIO(csv_of({"Bär, 1": report}))))
+    rows = list(zip(*rows))
+    assert body == ("Body", *3 * ["Bär, 1"])
+    assert rows[0][:5] == ("Frame", "Steps", "Iterations", "Most in a Step", "Settled") and "Line search" in rows[0]
     assert [row[0] for row in rows[1:]] == ["2", "3", "4"] and [row[4] for row in rows[1:]] == ["yes", "NO", "NO"]
-    assert rows[0][5:7] == ["Still Moving (m)", "Unbalanced (N)"] and rows[3][5:7] == ["0.007", "7.0"]
+    assert rows[0][5:7] == ("Still Moving (m)", "Unbalanced (N)") and rows[3][5:7] == ("0.007", "7.0")
     assert rows[3][-1] == "the cap was reached"
     lines = report.table().splitlines()
     first = len(report.summary()) + 1
@@ -90,7 +92,19 @@ def test_a_bake_of_one_frame_has_a_report(tmp_path):
     store.write(1, np.zeros((N, 3)), state(), [])
     report = read_report(store)
     assert "no step" in report.summary()[0] and report.worst is None
-    assert len(report.as_csv().splitlines()) == 1
+    assert len(csv_of({"": report}).splitlines()) == 1
+
+
+def test_bakes_of_several_bodies_are_one_table(store, tmp_path):
+    """Even where the solvers' steps have other parts: a column means the same in every row."""
+    other = FrameStore.create(tmp_path / "other", shaken_bar())
+    for frame in (1, 2):
+        other.write(frame, np.zeros((N, 3)), state(), [StepReport("x", seconds={"local": 2.0})][: frame - 1])
+    heading, *rows = csv.reader(io.StringIO(csv_of({"A": read_report(store), "B": read_report(other)})))
+    assert [row[:2] for row in rows] == [["A", "2"], ["A", "3"], ["A", "4"], ["B", "2"]]
+    assert {len(row) for row in rows} == {len(heading)} and heading.count("Frame") == 1
+    assert [row[heading.index("Local")] for row in rows] == ["0.0", "0.0", "0.0", "2.0"]
+    assert float(rows[-1][heading.index("Assembly")]) == 0.0 < float(rows[0][heading.index("Assembly")])
 
 
 def test_values_of_another_kind_count_as_none(store):
@@ -140,7 +154,7 @@ def test_the_command_line_writes_a_report(tmp_path, capsys, name):
     said = capsys.readouterr().err
     assert "Mixed FEM, frames 2-3, 2 steps" in said and "Iterations a step" in said
     text = (tmp_path / name).read_text()
-    assert text.startswith("Frame,") == name.endswith("csv") and "Factorization" in text
+    assert text.startswith("Body,Frame,") == name.endswith("csv") and "Factorization" in text
     assert cli.main([str(tmp_path / "scene.toml"), "--report", str(tmp_path)]) == 1
     assert "cannot be written" in capsys.readouterr().err
 

@@ -1,0 +1,49 @@
+"""``sinew bake --export``: the bodies as Alembic or USD files beside the .blend."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import SettingsError, StoreError
+from .. import baking
+from . import last_line
+from .telling import Teller, say
+
+FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
+"""By the word of the option: the format, the ending of its file, and where Blender says whether it has it."""
+
+
+def check_formats(words: Sequence[str]) -> None:
+    """SettingsError where this Blender lacks one of them: told before the bake, not after it."""
+    for word in words:
+        kind, _, build_option = FORMATS[word]
+        if not getattr(bpy.app, build_option).supported:
+            raise SettingsError(f"This build of Blender has no {kind.capitalize()}.", "Use one from blender.org.")
+
+
+def export_bodies(bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: Teller) -> None:
+    """Write the bodies in each format beside the .blend, under its name; StoreError where that fails. A file takes its
+    name when it is whole; with ``keep_current`` one that is newer than the .blend stays.
+    """
+    for word in words:
+        kind, ending, _ = FORMATS[word]
+        path = blend.with_suffix(ending)
+        if keep_current and path.is_file() and path.stat().st_mtime_ns >= blend.stat().st_mtime_ns:
+            say(f"kept {path}")
+            continue
+        partial = path.with_name(f"{path.stem}.sinew-exporting{ending}")
+        try:
+            first, last = baking.export(bodies, bpy.context, partial, kind)
+            os.replace(partial, path)
+        except (RuntimeError, OSError) as error:
+            partial.unlink(missing_ok=True)
+            raise StoreError(
+                f"{path} cannot be written ({last_line(error)}).", "Check the folder, and that the bodies are visible."
+            ) from error
+        say(f"exported frames {first}-{last} to {path}")
+        tell.event("exported", path=str(path), first=first, last=last)

@@ -1,0 +1,57 @@
+"""``sinew bake --dry-run``: what a bake would do. Everything is checked that can be before it begins; nothing is
+written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import bpy
+
+from ...core.errors import StoreError
+from ...core.simulation.disk_space import check_disk_space
+from ...core.simulation.frame_store import FrameStore
+from ...core.simulation.job import Job
+from .. import baking, forecasts
+from ..bridge import job_in
+from ..stepwise import at_once
+from .telling import Teller, say
+
+
+def tell_plan(obj: Any, options: argparse.Namespace, tell: Teller) -> None:
+    """Say what would be done for a body; a SinewError where it would be refused."""
+    if options.frames:  # what is changed here is not saved
+        obj.sinew.use_scene_range = False
+        obj.sinew.frame_start, obj.sinew.frame_end = options.frames
+    obj.sinew.solver = options.solver or obj.sinew.solver
+    job = at_once(baking.checked_job_steps(obj, bpy.context))
+    begins, why = _first_frame(obj, job, options)
+    if begins == job.frame_start:
+        folder = job_in.recorded_folder(obj) or job_in.default_folder(obj)
+        check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+    for warning in filter(None, (baking.nowhere_words(job), baking.no_pin_words(obj, job))):
+        tell.warn(obj.name, warning)
+    frames = max(0, job.frame_end - begins + 1)
+    cost, disk = forecasts.cost_words(obj, bpy.context)[0], forecasts.disk_words(obj, bpy.context)
+    what = f"would bake frames {begins}-{job.frame_end}" if frames else "is complete, nothing to bake"
+    said = ". ".join([f"{obj.name}: {what}", *([why] if why else []), f"{cost}, {disk} on disk in all"])
+    say(said)
+    first, last = (begins, job.frame_end) if frames else (None, None)
+    tell.event("plan", body=obj.name, first=first, last=last, frames=frames, why=why, cost=cost, disk=disk)
+
+
+def _first_frame(obj: Any, job: Job, options: argparse.Namespace) -> tuple[int, str]:
+    """The frame from which on the bake would go, and why frames on disk are not gone on with, if there are any."""
+    if not options.resume and not options.update:
+        return job.frame_start, baking.replaced_words(obj)
+    try:
+        store = baking.open_store(obj)
+        if changed := store.changes(job):
+            raise job_in.out_of_date(changed)
+    except StoreError as error:
+        if options.resume:
+            raise
+        return job.frame_start, error.message if baking.has_frames(obj) else ""
+    last = store.last_state(job.frame_start)
+    return (job.frame_start if last is None else last[0] + 1), ""
