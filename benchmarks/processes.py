@@ -40,8 +40,9 @@ def fresh(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def python_with(module: str) -> str | None:
     """The interpreter of the peers' environment when it has that module: SINEW_PEERS, or ``.venv-peers``."""
-    python = os.environ.get("SINEW_PEERS", str(ROOT / ".venv-peers" / "bin" / "python"))
-    if not Path(python).is_file():
+    # Absolute, since children are started elsewhere; unresolved, since an environment's is a link to another's.
+    python = os.path.abspath(os.environ.get("SINEW_PEERS") or ROOT / ".venv-peers" / "bin" / "python")
+    if not os.path.isfile(python) or not os.access(python, os.X_OK):
         return None
     found = subprocess.run([python, "-c", f"import importlib.util as u; exit(u.find_spec({module!r}) is None)"])
     return python if found.returncode == 0 else None

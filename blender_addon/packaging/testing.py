@@ -23,6 +23,8 @@ LOGS = OUT / "test"
 
 LANES = 2
 
+NOTHING = "no test was selected"
+
 WINDOWED = {
     "gui": ("trixie", ["tests/gui"]),
     "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
@@ -97,7 +99,7 @@ def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outc
     if place.is_dir() and (python := windowed.python_of(place)) not in project.extension()["pythons"]:
         archive = extension_zip.build(python)
     variables = {"SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)}
-    return _pytest(part, [*tests, *arguments], {**os.environ, **variables})
+    return _pytest(part, tests, arguments, {**os.environ, **variables})
 
 
 def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
@@ -110,10 +112,41 @@ def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
     return outcome
 
 
+def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
+    """Arguments of pytest for a part whose tests are ``own``: where some name tests (files, folders, ``FILE::TEST``),
+    only what these and the part's have in common; None when that is nothing.
+    """
+    before = [None, *arguments]
+    named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
+    rest = [each for each, path in zip(arguments, named) if path is None]
+    if len(rest) == len(arguments):
+        return [*own, *rest]
+    common = []
+    for each, path in zip(arguments, named):
+        for folder in own if path is not None else ():
+            if path.is_relative_to(ROOT / folder):
+                common.append(str(path) + "".join(each.partition("::")[1:]))
+            elif (ROOT / folder).is_relative_to(path):
+                common.append(folder)
+    return [*common, *rest] if common else None
+
+
+def _test_path(argument: str) -> Path | None:
+    """The file or folder of tests that an argument names, from here or from the repository."""
+    place = argument.partition("::")[0]
+    paths = ((base / place).resolve() for base in (Path.cwd(), ROOT)) if place and place[0] != "-" else ()
+    return next((path for path in paths if path.exists() and path.is_relative_to(ROOT / "tests")), None)
+
+
 def _main(arguments: list[str]) -> Outcome:
-    command = ["tests", "--ignore=tests/gui", *arguments]
     # Shares the kernel cache between runs, but with nobody else's, unless one is named.
-    return _pytest("main", command, {"SINEW_KERNEL_CACHE": str(OUT / "kernels"), **os.environ}, live=True)
+    return _pytest(
+        "main",
+        ["tests"],
+        ["--ignore=tests/gui", *arguments],
+        {"SINEW_KERNEL_CACHE": str(OUT / "kernels"), **os.environ},
+        live=True,
+    )
 
 
 def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
@@ -123,18 +156,23 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
     environments.ensure(part)
     place = OUT / "profiles" / part
     variables = profile.install(part, archive, place)
-    outcome = _pytest(part, ["tests/blender", *arguments], {**variables, "SINEW_PACKAGE": profile.package_name()})
+    outcome = _pytest(part, ["tests/blender"], arguments, {**variables, "SINEW_PACKAGE": profile.package_name()})
     if not outcome.failed:
         shutil.rmtree(place, ignore_errors=True)  # hundreds of megabytes that only a failure makes worth a look
     return outcome
 
 
-def _pytest(part: str, arguments: list[str], variables: dict[str, str], live: bool = False) -> Outcome:
-    """Run pytest in the part's environment; its output is shown as it comes, or whole at the end."""
+def _pytest(part: str, own: list[str], arguments: list[str], variables: dict[str, str], live: bool = False) -> Outcome:
+    """Run a part's own tests, or what of them is asked for, in its environment; the output is shown as it comes, or
+    whole at the end.
+    """
+    chosen = narrowed(own, arguments)
+    if chosen is None:
+        return Outcome(part, note=NOTHING)
     python = environments.python_of("main" if part in WINDOWED else part)
     report, log = LOGS / f"{part}.xml", LOGS / f"{part}.log"
     report.unlink(missing_ok=True)
-    command = [str(python), "-m", "pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *arguments]
+    command = [str(python), "-m", "pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *chosen]
     if live:
         code = subprocess.run(command, cwd=ROOT, env=variables).returncode
     else:
@@ -158,7 +196,7 @@ def _count(part: str, report: Path, code: int) -> Outcome:
         outcome.failed = 1
         outcome.note = f"pytest ended with exit code {code}"
     elif code == 5:
-        outcome.note = "no test was selected"
+        outcome.note = NOTHING
     return outcome
 
 

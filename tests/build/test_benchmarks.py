@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,6 +152,13 @@ def test_peers_live_in_an_environment_of_their_own(monkeypatch, tmp_path):
     monkeypatch.setenv("SINEW_PEERS", sys.executable)
     assert processes.python_with("numpy") == sys.executable
     assert processes.python_with("no_such_module") is None
+    monkeypatch.chdir(Path(sys.executable).parent)
+    monkeypatch.setenv("SINEW_PEERS", os.path.join(".", Path(sys.executable).name))
+    (tmp_path / "echo.py").write_text("import shutil, sys; shutil.copy(*sys.argv[1:])")
+    monkeypatch.setattr(processes, "SCRIPTS", tmp_path)
+    assert processes.ask(processes.python_with("numpy"), "echo.py", {"a": 3})["a"] == 3
+    monkeypatch.setenv("SINEW_PEERS", str(tmp_path / "echo.py"))
+    assert processes.python_with("numpy") is None
 
 
 def test_bars_and_grids_are_drawn(tmp_path, monkeypatch):

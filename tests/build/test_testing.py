@@ -1,0 +1,39 @@
+"""Which tests ``build_addon.py test`` runs where some are named."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+import build_addon
+
+build_addon.load_packaging()
+testing = importlib.import_module("sinew_packaging.testing")
+
+ROOT = Path(__file__).resolve().parents[2]
+JOB, GUI = "tests/core/simulation/test_job.py", "tests/gui/test_tour.py"
+
+
+@pytest.mark.parametrize(
+    ("own", "arguments", "expected"),
+    [
+        (["tests"], [], ["tests"]),
+        (["tests"], ["-x", "-k", "tests"], ["tests", "-x", "-k", "tests"]),
+        (["tests"], [JOB, "-x"], [f"{ROOT}/{JOB}", "-x"]),
+        (["tests"], [f"{ROOT}/{JOB}::test_a[b::c]"], [f"{ROOT}/{JOB}::test_a[b::c]"]),
+        (["tests/blender"], [JOB], None),
+        (["tests/blender"], ["tests/blender", JOB], [f"{ROOT}/tests/blender"]),
+        ([GUI], ["tests/gui", "-s"], [GUI, "-s"]),
+        ([GUI], ["tests/nothing.py"], [GUI, "tests/nothing.py"]),
+    ],
+)
+def test_what_is_named_is_run_alone(monkeypatch, tmp_path, own, arguments, expected):
+    monkeypatch.chdir(tmp_path)
+    assert testing.narrowed(own, arguments) == expected
+
+
+def test_a_name_counts_from_where_it_is_typed(monkeypatch):
+    monkeypatch.chdir(ROOT / "tests" / "core")
+    assert testing.narrowed(["tests"], ["simulation"]) == [f"{ROOT}/tests/core/simulation"]
