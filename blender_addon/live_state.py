@@ -75,6 +75,7 @@ class LiveState:
     iterations: int = 0
     seconds: float = 0.0
     converged: bool = True
+    apart: float = 0.0
     steps: int = 0
     _due: float = 0.0
     _looked: float = 0.0
@@ -209,7 +210,7 @@ class LiveState:
     def _show(self, event: Event, now: float) -> None:
         self.handles, self.frame, self.fresh = _handles(event), event["frame"], True
         self.iterations, self.seconds = event["iterations"], event["seconds"]
-        self.converged, self.alone = event["converged"], False
+        self.converged, self.apart, self.alone = event["converged"], event["apart"], False
         # The last frame of a take is followed by word of its end.
         self.out = max(0, self.out - 1) + (self.recording and self.frame >= self.last)
         if self.frame != self.first:

@@ -15,6 +15,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ..core.errors import PreviewError, StoreError
 from ..core.model.settings import moduli
+from ..core.simulation.kept_handles import APART
 from ..core.subspaces.skinning import Coordinates, skinned
 from . import live_sight
 from .bridge import preview_colours, stand_in
@@ -229,6 +230,9 @@ def words(session: Session) -> list[str]:
         settled = "" if state.converged else ", not settled"
         speed = f"{state.rate:.0f} frames/s   {state.effort}{settled}   {1e3 * state.seconds:.1f} ms"
         lines.append(speed)
+    if state.apart > APART * session.job.surface.size:
+        share = state.apart / session.job.surface.size
+        lines.append(f"Shown up to {share:.0%} of its size beside where it is: set more Cells Across, or more Modes")
     said = _shown_weights(session), session.message, session.words_of_edits, session.run.waits_for
     return [*lines, *(line for line in said if line)]
 

@@ -53,7 +53,7 @@ def slide(
     model = build_model(mesh, 1e7, 0.3, 2000.0)
     space = skinning_subspace(model, modes, 0).model if modes else model
     surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
-    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e7), space.points, space.combinations, most)
+    points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e7), space.points, most)
     numbers = ContactNumbers.fitting(2000.0, mesh.size, G, STEP)
     c, s = np.cos(ANGLE), np.sin(ANGLE)
     down = np.array([1.0, 0.0, 0.0])

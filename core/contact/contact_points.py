@@ -54,12 +54,11 @@ class ContactPoints:
         mesh: TetMesh,
         moduli: np.ndarray,
         carry: Callable[[Embedding], EmbeddedPoints] | None = None,
-        combine: Callable[[Embedding], EmbeddedPoints] | None = None,
         most: int | None = None,
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
     ) -> ContactPoints:
         """The points of a surface in the rest shape of its tets, whose Young's moduli are (m,) Pa; ``carry`` makes
-        points of a mesh that other unknowns than its vertices move, ``combine`` what else combines corners.
+        points of a mesh that other unknowns than its vertices move.
 
         A face shares its area among its samples, corners included. Vertices of no face, or only of faces without area,
         touch nothing. Of more than ``most`` points, that many are kept, far from one another as ``choose`` finds them,
@@ -75,7 +74,7 @@ class ContactPoints:
         slopes = np.einsum("pai,pi->pa", shape_gradients(mesh.rest_positions, mesh.tets)[tets], normals)
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
         # A gradient of the rest shape is a combination of corners too, of weights that sum to zero.
-        directions = (combine or carry)(replace(embedding, barycentric=slopes))
+        directions = carry(replace(embedding, barycentric=slopes))
         return cls(carry(embedding), areas, moduli[tets], directions)
 
 

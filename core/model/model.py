@@ -110,12 +110,10 @@ class Model:
         return blocks
 
     def points(self, embedding: Embedding) -> EmbeddedPoints:
-        """Points of the mesh, carried by the unknowns."""
+        """Points of the mesh, carried by the unknowns; with weights that sum to another number than one, other
+        combinations of a tet's corners.
+        """
         return EmbeddedPoints(embedding, self.mesh.tets, len(self.mesh.rest_positions))
-
-    def combinations(self, embedding: Embedding) -> EmbeddedPoints:
-        """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
-        return self.points(embedding)
 
     @property
     def touching(self) -> int | None:

@@ -1,7 +1,7 @@
 """Finds the handles that move a surface as the frames of a bake do.
 
-Of a subspace solver the weights are its own, and the handles give the same positions; of another solver they are the
-body's skinning modes and pin handles, and the result is a projection, whose error is told.
+Of a subspace solver the weights are its own, of another solver the body's skinning modes and pin handles. The result is
+a projection, whose error is told: small for a subspace solver, whose surface follows its tets.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def keep_handles(
     to_world = job.frame_matrices
     rest = _local(to_world[0], job.surface.positions)
     coordinates = _coordinates(rest)
-    fit = HandleFit(rest, weights.astype(np.float64), coordinates)
+    whole = np.column_stack([np.ones(len(rest)), weights.astype(np.float64)])
+    fit = HandleFit(rest, whole, coordinates)
     handles, errors = np.empty((len(frames), 1 + weights.shape[1], 4, 3), np.float32), np.empty((len(frames), 2))
     for k, frame in enumerate(frames):
         if should_stop():

@@ -17,6 +17,9 @@ HANDLES_FORMAT = 1
 """Part of the key: raise it when the same frames and modes give other handles than before."""
 
 
+APART = 0.02
+"""Largest error, in sizes of the body, without a remedy beside it."""
+
 EXACT = 1e-6
 """Largest error, in sizes of the body, that is that of numbers of 32 bits."""
 
@@ -47,7 +50,8 @@ class Handles(NamedTuple):
             return "Equal to the frames but for round-off."
         frame = int(self.frames[self.errors[:, 1].argmax()])
         most_words = f"{100 * most:.2g} % at most (frame {frame})"
-        return f"Off the frames by {100 * mean:.2g} % of the size on average, by {most_words}."
+        remedy = " Set more Modes or Cells Across, or Result to Shape Keys." if most > APART else ""
+        return f"Off the frames by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
 
 
 def keep(store: FrameStore, modes: int, handles: Handles) -> None:

@@ -30,7 +30,7 @@ from ..subspaces.softening import ENOUGH, felt_share, points_that_suffice
 from .digest import digest
 from .frame_store import FrameStore
 
-SUBSPACE_FORMAT = 3
+SUBSPACE_FORMAT = 4
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from ..errors import SettingsError, SinewError, StoreError
 from ..materials.lame import youngs_modulus
 from ..solvers.registry import in_subspace
+from ..subspaces.shown_handles import ShownHandles
 from .frame_store import FrameStore
 from .handles_of_frames import keep_handles
 from .job import Job
@@ -96,6 +97,7 @@ class _Service:
     def __init__(self, job: Job, body: LiveBody, prepared: Prepared, store: FrameStore, on_event: OnEvent) -> None:
         self._job, self._body, self._prepared = job, body, prepared
         self._store, self._on_event = store, on_event
+        self._shown = ShownHandles(prepared.subspace, prepared.embedding)
         self._recording = self._keeps_handles = False
 
     def ready(self) -> None:
@@ -105,7 +107,7 @@ class _Service:
         self._on_event({"event": "ready", "frame": first.number, **told})
 
     def _handles(self, frame: Frame) -> str:
-        handles = self._prepared.subspace.model.skinning.handles(frame.state.positions)
+        handles = self._shown.of(frame.state.positions)
         return base64.b64encode(handles.astype("<f8").tobytes()).decode()
 
     def answer(self, command: dict[str, Any]) -> None:
@@ -155,6 +157,7 @@ class _Service:
                 "iterations": sum(report.iterations for report in frame.reports),
                 "converged": all(report.converged for report in frame.reports),
                 "seconds": seconds,
+                "apart": self._shown.apart(frame.state.positions),
                 "recording": self._recording,
             }
         )

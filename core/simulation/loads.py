@@ -181,9 +181,8 @@ class _MovingCollider:
 
 
 def _contacts(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> list[_Mover]:
-    carriers = space.points, space.combinations
     moduli = youngs_modulus(*model.elastic.parameters.T)
-    points = ContactPoints.of(job.surface, model.mesh, moduli, *carriers, space.touching, choose)
+    points = ContactPoints.of(job.surface, model.mesh, moduli, space.points, space.touching, choose)
     density = float(model.masses.sum() / model.mesh.body_volumes.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)

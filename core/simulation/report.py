@@ -58,7 +58,8 @@ class FrameReport:
 @dataclass(frozen=True)
 class BakeReport:
     """A bake: the method's name, the linear solver with the reason for it ("" unknown), every frame but the first, at
-    which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit.
+    which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit;
+    what helps steps that do not settle.
     """
 
     solver: str
@@ -66,6 +67,7 @@ class BakeReport:
     frames: tuple[FrameReport, ...]
     preparation: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    remedy: str = "raise Substeps, or Iterations"
 
     @property
     def unsettled(self) -> list[int]:
@@ -135,10 +137,8 @@ class BakeReport:
             return ""
         many = "s" if len(frames) > 1 else ""
         farthest = max(frame.movement for frame in self.frames if not frame.settled)
-        missing = (
-            f" (the last iteration still moved the body by up to {length_words(farthest)})" if farthest > 0.0 else ""
-        )
-        return f"Frame{many} {frame_words(frames)} did not settle{missing}: raise Substeps, or Iterations."
+        missing = f" (vertices still wanted to move by up to {length_words(farthest)})" if farthest > 0.0 else ""
+        return f"Frame{many} {frame_words(frames)} did not settle{missing}: {self.remedy}."
 
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
@@ -200,6 +200,7 @@ def read_report(store: FrameStore) -> BakeReport:
         frames=frames,
         preparation=store.preparation(),
         warnings=tuple(scale_warnings(job)),
+        remedy=known.remedy if known is not None else BakeReport.remedy,
     )
 
 

@@ -123,8 +123,7 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
     poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
     numbers = ContactNumbers.fitting(1e3, space.size, EARTH, 0.04)
-    carriers = space.points, space.combinations
-    points = ContactPoints.of(surface, space.mesh, np.full(len(space.mesh.tets), 1e5), *carriers)
+    points = ContactPoints.of(surface, space.mesh, np.full(len(space.mesh.tets), 1e5), space.points)
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 

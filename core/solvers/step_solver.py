@@ -49,6 +49,8 @@ class StepSolver:
 
     name = ""
     space = "full"
+    remedy = "raise Substeps, or Iterations"
+    """What helps steps that do not settle."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         self.model = model

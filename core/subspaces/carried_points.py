@@ -19,18 +19,18 @@ class CarriedPoints:
     Parameters
     ----------
     rest : (p,3) Y, m
-    shares : (p,r) E
+    shares : (p,r) E, kept as an attribute
     """
 
     def __init__(self, rest: np.ndarray, shares: np.ndarray) -> None:
-        self._rest, self._shares = rest, np.ascontiguousarray(shares)
+        self._rest, self.shares = rest, np.ascontiguousarray(shares)
 
     def __len__(self) -> int:
         return len(self._rest)
 
     def positions(self, U: np.ndarray) -> np.ndarray:
         """Positions (p,3) for unknowns (r,3)."""
-        return self._rest + self._shares @ U
+        return self._rest + self.shares @ U
 
     def unknowns_at(
         self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
@@ -38,17 +38,17 @@ class CarriedPoints:
         """The unknowns (r,3) that bring the points nearest to positions (p,3): least squares, by weights (p,) that are
         not negative. Those of ``given`` (g,) are ``values`` (g,3).
         """
-        unknowns = np.zeros((self._shares.shape[1], 3))
+        unknowns = np.zeros((self.shares.shape[1], 3))
         unknowns[given] = values
         free = np.setdiff1d(np.arange(len(unknowns)), given)
         root = np.sqrt(weights / weights.sum())[:, None]
         away = root * (positions - self.positions(unknowns))
-        unknowns[free] = np.linalg.lstsq(root * self._shares[:, free], away, rcond=UNSEEN)[0]
+        unknowns[free] = np.linalg.lstsq(root * self.shares[:, free], away, rcond=UNSEEN)[0]
         return unknowns
 
     def held(self, unknowns: Sequence[int] | np.ndarray) -> np.ndarray:
         """Whether a point stays where it is while these unknowns do, (p,) bool."""
-        size = np.abs(self._shares)
+        size = np.abs(self.shares)
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
@@ -62,16 +62,16 @@ class CarriedPoints:
 
         With ``sqrt(w) E = Q R`` it is ``|R U - Q^T sqrt(w) (t - Y)|²``, and what is orthogonal to Q.
         """
-        if len(self) <= self._shares.shape[1]:
+        if len(self) <= self.shares.shape[1]:
             return self, weights, targets
         root = np.sqrt(weights)[:, None]
-        Q, R = np.linalg.qr(root * self._shares)
+        Q, R = np.linalg.qr(root * self.shares)
         images = np.stack([Q.T @ (root * (sample - self._rest)) for sample in targets])
         return CarriedPoints(np.zeros((len(R), 3)), R), np.ones(len(R)), images
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Forces (p,3) at the points as forces at the unknowns, (r,3)."""
-        return self._shares.T @ forces
+        return self.shares.T @ forces
 
     def add_stiffness(self, K: np.ndarray, scale: float, matrix: np.ndarray) -> None:
         """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to the upper blocks of a matrix
@@ -81,7 +81,7 @@ class CarriedPoints:
         active = np.flatnonzero(K.any(axis=(1, 2)))
         if len(active) == 0:
             return
-        E, K = self._shares[active], scale * K[active]
+        E, K = self.shares[active], scale * K[active]
         for i in range(3):
             for p in range(i, 3):
                 matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E

@@ -1,6 +1,6 @@
-"""Handles for given positions: the best fit of a skinning subspace to what was simulated in any space.
+"""Handles for given positions: the best fit of skinning to what was simulated in any space.
 
-Displacements of points are fitted by ``sum_k w_k(p) (c(p) @ H_k)``, with the constant weight 1 before the others. The
+Displacements of points are fitted by ``sum_k w_k(p) (c(p) @ H_k)``. The
 products of weights and coordinates are nearly dependent (a smooth weight times x is nearly another weight), so that
 many handles fit alike: taken are short ones, since handles are kept with 32 bits and large ones that cancel each other
 would leave their rounding. Where displacements lie in the span the fit is exact to that rounding.
@@ -21,7 +21,7 @@ ROUNDING = float(np.finfo(np.float32).eps) / 2.0
 class HandleFit:
     """Least squares for one set of points, factorised once.
 
-    Minimises ``mean |A H - d|² + ROUNDING² |H|²`` over handles H, where the rows of A (p, 4 + 4h) hold the products of
+    Minimises ``mean |A H - d|² + ROUNDING² |H|²`` over handles H, where the rows of A (p, 4h) hold the products of
     weights and coordinates: a ridge, applied to the singular values of A.
 
     Parameters
@@ -31,18 +31,21 @@ class HandleFit:
     """
 
     def __init__(self, rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates) -> None:
-        whole = np.column_stack([np.ones(len(rest)), weights])
-        self._columns = skinning_columns(whole, coordinates.of(rest))
+        self._columns = skinning_columns(weights, coordinates.of(rest))
         Q, R = qr(self._columns, mode="economic", check_finite=False)
         U, sigma, Vt = np.linalg.svd(R)
         U, Vt = U[:, : len(sigma)], Vt[: len(sigma)]
         self._directions = Q @ U
         self._inverse = Vt.T * (sigma / (sigma**2 + len(rest) * ROUNDING**2))
 
+    def coefficients(self, values: np.ndarray) -> np.ndarray:
+        """What the products of weights and coordinates are to be taken by, (4h,k), for values (p,k) at the points."""
+        return self._inverse @ (self._directions.T @ values)
+
     def handles(self, displacements: np.ndarray) -> np.ndarray:
-        """Handles (1+h,4,3), that of the constant weight first, for displacements (p,3) of the points; same unit."""
-        return (self._inverse @ (self._directions.T @ displacements)).reshape(-1, 4, 3)
+        """Handles (h,4,3) for displacements (p,3) of the points; same unit."""
+        return self.coefficients(displacements).reshape(-1, 4, 3)
 
     def displacements(self, handles: np.ndarray) -> np.ndarray:
-        """What handles (1+h,4,3) move the points by, (p,3)."""
+        """What handles (h,4,3) move the points by, (p,3)."""
         return self._columns @ handles.reshape(-1, 3)

@@ -65,7 +65,7 @@ class ReducedModel:
     size : m, of the body
     watched : (w,) vertices that stand for the body when it is asked how far it moves
     skinning : Skinning or None
-        The map that the basis came from; points of the body follow it.
+        The map that the basis came from.
     """
 
     mesh: TetMesh
@@ -121,13 +121,7 @@ class ReducedModel:
         return matrix
 
     def points(self, embedding: Embedding) -> CarriedPoints:
-        """Points of the mesh, carried by the unknowns."""
-        if self.skinning is None:
-            return self.combinations(embedding)
-        return CarriedPoints(self.skinning.rest_at(embedding), self.skinning.shares(embedding))
-
-    def combinations(self, embedding: Embedding) -> CarriedPoints:
-        """What combines corners of a tet with the weights of the embedding, whatever these sum to."""
+        """Points of the mesh, carried by the unknowns with the tets that they lie in, as :meth:`Model.points`."""
         tets, rest = self.mesh.tets, self.mesh.rest_positions
         return CarriedPoints(embedding.apply(rest, tets), embedding.matrix(tets, len(rest)) @ self.basis)
 

@@ -1,10 +1,14 @@
-"""Linear blend skinning: the map from a subspace's unknowns to any point of the body.
+"""Linear blend skinning: the map from a subspace's unknowns to the vertices of the body.
 
     x(p) = p + sum_k w_k(p) (c(p) @ H_k)
 
-Weights w_k are interpolated in the tets, coordinates c(p) are affine in the rest position, and the handles H_k (4,3)
-are linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). So a point needs its weights alone: a graphics card can do it.
-Between the vertices of a tet this differs from interpolated positions by the square of its size.
+Weights w_k belong to the vertices, coordinates c(p) are affine in the rest position, and the handles H_k (4,3) are
+linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). So a point needs its weights alone: a graphics card can do it.
+
+Of points between the vertices of a tet the handles of its vertices say little: with interpolated weights they differ
+from interpolated positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``, which is small
+beside handles, and not beside a movement that many large handles cancel to. Such points follow their tets, and are
+shown by handles of their own (``shown_handles.py``).
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ def skinned(rest: np.ndarray, weights: np.ndarray, coordinates: Coordinates, han
 
 @dataclass(frozen=True)
 class Skinning:
-    """How a body's points follow the unknowns (r,3) of its subspace.
+    """How a body's vertices follow the unknowns (r,3) of its subspace.
 
     Attributes
     ----------
@@ -65,25 +69,11 @@ class Skinning:
     coordinates: Coordinates
     transform: np.ndarray
 
-    def handles(self, unknowns: np.ndarray) -> np.ndarray:
-        """Handles (h,4,3), m; zero at rest."""
-        return (self.transform @ unknowns).reshape(-1, 4, 3)
-
     def weights_at(self, embedding: Embedding) -> np.ndarray:
         """Weights (p,h) of points tied to the mesh."""
         return embedding.apply(self.weights, self.mesh.tets)
 
-    def rest_at(self, embedding: Embedding) -> np.ndarray:
-        """Their rest positions, (p,3), m."""
-        return embedding.apply(self.mesh.rest_positions, self.mesh.tets)
-
     def basis(self) -> np.ndarray:
         """What the vertices follow the unknowns by, (n,r)."""
-        return self._shares(self.weights, self.mesh.rest_positions)
-
-    def shares(self, embedding: Embedding) -> np.ndarray:
-        """What points tied to the mesh follow the unknowns by, (p,r)."""
-        return self._shares(self.weights_at(embedding), self.rest_at(embedding))
-
-    def _shares(self, weights: np.ndarray, rest: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(skinning_columns(weights, self.coordinates.of(rest)) @ self.transform)
+        columns = skinning_columns(self.weights, self.coordinates.of(self.mesh.rest_positions))
+        return np.ascontiguousarray(columns @ self.transform)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ..errors import SubspaceError
 from ..linear_solvers.factorized import factorized
@@ -29,7 +29,9 @@ DEGENERATE = 1e-6
 """Relative distance under which two eigenvalues are one: a cut between them would depend on round-off."""
 
 SHIFT = 1e-6
-"""Shift of the spectrum by its scale, the mean stiffness over the mean mass: free islands have the eigenvalue 0."""
+"""Shift of the spectrum, since free islands have the eigenvalue 0, by the least stiffness over mass of a vertex: by a
+mean, which the stiffest parts decide, low eigenvalues could not be told from one another.
+"""
 
 
 class SkinningModes(NamedTuple):
@@ -49,7 +51,7 @@ def skinning_modes(model: Model, count: int, told: Told = untold) -> SkinningMod
     Raises
     ------
     SubspaceError
-        More modes than free vertices or than the preview carries, or fewer than free islands.
+        More modes than free vertices or than the preview carries, fewer than free islands, or none to be found.
     """
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
     islands = connected_components(H, directed=False)[1]
@@ -84,7 +86,7 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, told: Told) -> tuple
     if 2 * count >= H.shape[0]:
         values, vectors = scipy.linalg.eigh(H.toarray(), M.toarray())
         return values[:count], vectors[:, :count]
-    shift = SHIFT * float(H.diagonal().sum() / M.diagonal().sum())
+    shift = SHIFT * float((H.diagonal() / M.diagonal()).min())
     factor = factorized((H + shift * M).tocsc(), fastest())
     solves = 0
 
@@ -98,7 +100,13 @@ def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, told: Told) -> tuple
     inverse = LinearOperator(H.shape, matvec=solve, dtype=np.float64)
     # A fixed start that is along no eigenvector: the same body gives the same modes.
     start = np.random.default_rng(0).standard_normal(H.shape[0])
-    values, vectors = eigsh(H, count, M, sigma=-shift, OPinv=inverse, v0=start)
+    try:
+        values, vectors = eigsh(H, count, M, sigma=-shift, OPinv=inverse, v0=start)
+    except ArpackError as error:
+        raise SubspaceError(
+            "The modes of the body cannot be found: its materials or its tetrahedra differ too much.",
+            "Bring the stiffnesses of the materials nearer to one another, or choose Mixed FEM.",
+        ) from error
     order = np.argsort(values, kind="stable")
     return values[order], vectors[:, order]
 

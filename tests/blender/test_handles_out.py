@@ -13,7 +13,7 @@ from sinew.blender_addon import baking
 from sinew.blender_addon.bridge.handle_nodes import ATTRIBUTE, handles_of
 from sinew.blender_addon.bridge.handles_out import write_handles
 from sinew.blender_addon.bridge.shape_keys import write_keys
-from sinew.core.simulation.kept_handles import Handles
+from sinew.core.simulation.kept_handles import Handles, kept_handles
 
 TIMES = (1.0, 2.0, 2.4, 3.75, 4.0)
 SIZE = 1.0
@@ -63,14 +63,16 @@ def as_keys(obj, evaluated, times=TIMES):
 def test_equal_to_shape_keys_at_frames_and_between(soft, saved, evaluated):
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert soft.data.shape_keys is None and soft.sinew.bake.kind == "NODES"
-    assert soft.sinew.bake.error == "Equal to the frames but for round-off."
     store = baking.open_store(soft)
+    # So few vertices that handles meet them, but for the ridge that keeps handles short.
+    near = kept_handles(store.job(), store, 1).errors[:, 1].max() + 1e-6 * SIZE
+    assert near < 2e-6 * SIZE
     for time in (1, 2, 4):
-        assert np.abs(evaluated(soft, time) - store.read(time)).max() < 1e-6 * SIZE
+        assert np.abs(evaluated(soft, time) - store.read(time)).max() < near
     played = [evaluated(soft, time) for time in TIMES]
     assert np.abs(played[-1] - played[0]).max() > 1e-3
     for mine, theirs in zip(played, as_keys(soft, evaluated), strict=True):
-        assert np.abs(mine - theirs).max() < 1e-6 * SIZE
+        assert np.abs(mine - theirs).max() < near
 
 
 def test_a_moving_object_in_other_units(moving, saved, evaluated):

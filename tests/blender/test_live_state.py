@@ -12,7 +12,8 @@ from sinew.blender_addon.live_state import MOST_AHEAD, Grab, LiveState
 def live(frame: int, seconds: float = 0.02) -> dict:
     """The answer to a request for a frame."""
     handles = base64.b64encode(np.full((2, 4, 3), float(frame)).tobytes()).decode()
-    return {"event": "live", "frame": frame, "handles": handles, "iterations": 3, "converged": True, "seconds": seconds}
+    told = {"iterations": 3, "converged": True, "seconds": seconds, "apart": 0.0}
+    return {"event": "live", "frame": frame, "handles": handles, **told}
 
 
 @pytest.fixture

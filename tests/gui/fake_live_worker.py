@@ -26,7 +26,7 @@ def main() -> None:
         if do == "stiffness":
             say({"event": "stiffness", "stale": True})
         else:
-            told = {"iterations": 1, "converged": True, "seconds": 0.001, "recording": False}
+            told = {"iterations": 1, "converged": True, "seconds": 0.001, "apart": 0.0, "recording": False}
             say({"event": "live", "frame": frame, "handles": handles, **told})
     say({"event": "stopped", "frame": None})
 

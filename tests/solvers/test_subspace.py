@@ -4,6 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.sparse as sp
 from sinew.benchmarks.bodies import bent, block, held_end
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.obstacle import GroundPlane
@@ -18,9 +20,12 @@ from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.model import build_model
 from sinew.core.model.settings import SolverSettings
 from sinew.core.solvers import make_solver
+from sinew.core.subspaces.elastic_laplacian import elastic_laplacian
 from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
 from sinew.core.subspaces.reduced_stiffness import _tiles, symmetric
+from sinew.core.subspaces.shown_handles import ShownHandles
 from sinew.core.subspaces.skinning import skinned
+from sinew.core.subspaces.skinning_modes import skinning_modes
 from sinew.core.subspaces.softening import felt_share
 
 from .bodies import bar
@@ -95,26 +100,37 @@ def test_free_fall_in_a_subspace(solver, energy):
         assert np.linalg.norm(momentum - k * H * weight) <= 1e-9 * k * H * np.linalg.norm(weight)
 
 
-def test_points_are_skinned():
-    """The basis's points are the blend of its handles: exact at vertices and for affine motions, and between the
-    vertices of a tet off what is interpolated by the square of its size.
+@pytest.mark.parametrize(("cells", "apart"), [(2, 0.04), (4, 0.02), (8, 0.01)])
+@pytest.mark.parametrize("modes", [8, 32])
+def test_points_follow_their_tets_and_are_shown_there(cells, modes, apart):
+    """Whatever moves the vertices, points between them go with their tets; by the handles that are shown they lie
+    beside that by little, at pins by nothing, and farther from each other the coarser the tets are. Handles of the
+    vertices themselves would be off by hundreds of sizes.
     """
-    off = []
-    for cells in (4, 8):
-        mesh = block((cells, cells, cells), (1.0, 1.0, 1.0))
-        model = build_model(mesh, 1e5, 0.4, 1e3, pinned=held_end(mesh))
-        space = skinning_subspace(model, 4, 40).model
-        points = embed(np.random.default_rng(3).uniform(0.05, 0.95, (50, 3)), mesh)
-        skinning, x = space.skinning, mesh.rest_positions[:, :1]
-        bend = np.hstack([0 * x, x**2, x**3])
-        U = np.linalg.lstsq(space.basis, bend, rcond=None)[0]
-        weights, rest = skinning.weights_at(points), skinning.rest_at(points)
+    mesh = block((2 * cells, cells, cells), (2.0, 1.0, 1.0))
+    model = build_model(mesh, 1e5, 0.4, 1e3, pinned=held_end(mesh))
+    subspace = skinning_subspace(model, min(modes, len(mesh.rest_positions) - len(model.pinned)), 0)
+    space, skinning = subspace.model, subspace.model.skinning
+    rng = np.random.default_rng(3)
+    at = np.concatenate([rng.uniform(0.0, 1.0, (400, 3)) * [2.0, 1.0, 1.0], mesh.rest_positions[model.pinned]])
+    points = embed(at, mesh)
+    shown = ShownHandles(subspace, points)
+    bend = np.hstack([0 * at[:, :1], at[:, :1] ** 2, np.sin(2.0 * at[:, :1])])
+    held = np.zeros((len(space.pinned), 3))
+    bent = space.points(points).unknowns_at(at + 0.1 * bend, np.ones(len(at)), space.pinned, held)
+    stepper = make_solver(space, SolverSettings(solver="subspace_mixed_fem", max_iterations=8))
+    state = space.rest_state()
+    for _ in range(6):
+        state, _report = stepper.step(state, state.positions[space.pinned], 1 / 24)
+    for U in (bent, state.positions):
         moved = space.points(points).positions(U)
-        assert np.abs(skinned(rest, weights, skinning.coordinates, skinning.handles(U)) - moved).max() <= 1e-12
-        everywhere = skinned(mesh.rest_positions, skinning.weights, skinning.coordinates, skinning.handles(U))
-        assert np.abs(everywhere - mesh.rest_positions - space.basis @ U).max() <= 1e-12
-        off.append(np.abs(space.combinations(points).positions(U) - moved).max())
-    assert off[1] < 0.4 * off[0] < 0.04
+        x = mesh.rest_positions + space.basis @ U
+        assert np.abs(moved - points.apply(x, mesh.tets)).max() <= 1e-12
+        seen = skinned(at, shown.weights, skinning.coordinates, shown.of(U))
+        beside = np.linalg.norm(seen - moved, axis=1)
+        assert beside.max() <= apart * np.abs(moved - at).max()
+        assert shown.apart(U) == pytest.approx(beside.max(), rel=1e-6)
+        assert np.abs(seen - at)[400:].max() <= 1e-12
 
 
 def test_weights_are_flat_where_it_is_stiff():
@@ -124,6 +140,36 @@ def test_weights_are_flat_where_it_is_stiff():
     x = model.mesh.rest_positions[:, 0]
     middle = W[np.abs(x - 0.2) < 0.09]
     assert np.ptp(middle, axis=0).max() <= 1e-2 * np.ptp(W, axis=0).max()
+
+
+@pytest.mark.parametrize(("soft", "stiff"), [(1e5, 1e5 + 1e12), (1e3, 1e15), (1.0, 1e12), (1.0, 1e15)])
+@pytest.mark.parametrize("pinned", [False, True])
+def test_modes_are_found_at_any_contrast(soft, stiff, pinned):
+    """Against a stiff part that is one point: the Laplacian of the soft tets with its vertices joined, by a dense
+    solver.
+    """
+    mesh = block((24, 4, 4), (1.2, 0.2, 0.2))
+    place = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
+    stiff_tets = np.abs(place - 0.6) < 0.35
+    held = held_end(mesh) if pinned else ()
+
+    def laplacian(in_soft, in_stiff):
+        return elastic_laplacian(build_model(mesh, np.where(stiff_tets, in_stiff, in_soft), 0.4, 1e3, pinned=held))
+
+    model = build_model(mesh, np.where(stiff_tets, stiff, soft), 0.4, 1e3, pinned=held)
+    joined = np.arange(len(mesh.rest_positions))
+    joined[np.unique(mesh.tets[stiff_tets])] = mesh.tets[stiff_tets][0, 0]
+    joined = np.unique(joined, return_inverse=True)[1]
+    together = sp.csr_matrix((np.ones(len(joined)), (np.arange(len(joined)), joined)))
+    free = np.setdiff1d(np.arange(together.shape[1]), joined[model.pinned])
+    H = together.T @ (2.0 * laplacian(1.0, 1.0) - laplacian(1.0, 2.0)) @ together
+    M = together.T @ model.mass @ together
+    expected = soft * scipy.linalg.eigh(H[free][:, free].toarray(), M[free][:, free].toarray(), eigvals_only=True)[:8]
+    found = skinning_modes(model, 8)
+    # Entries of 1e10 soft ones are rounded by 1e-6 of these, at some 400 stiff vertices.
+    assert found.eigenvalues == pytest.approx(expected, rel=1e-3, abs=1e-6 * expected[1])
+    flat = found.weights[np.unique(mesh.tets[stiff_tets])]
+    assert np.ptp(flat, axis=0).max() <= 1e-5 * np.abs(found.weights).max()
 
 
 def test_cubature_feels_the_body():
@@ -243,7 +289,7 @@ def test_stiff_limbs_with_soft_joints_settle_on_the_ground(friction):
     model = build_model(mesh, E, 0.4, 1000.0, pinned=held_end(mesh))
     space = skinning_subspace(model, 8, 200).model
     surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
-    points = ContactPoints.of(surface, mesh, E, space.points, space.combinations, 200)
+    points = ContactPoints.of(surface, mesh, E, space.points, 200)
     step, ground = 1 / 24, GroundPlane(-0.15)
     contact = Contact(points, ground, friction, ContactNumbers.fitting(1000.0, mesh.size, 9.81, step), step)
     solver = make_solver(space, SolverSettings(solver="subspace_mixed_fem", max_iterations=10))

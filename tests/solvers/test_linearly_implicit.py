@@ -1,0 +1,45 @@
+"""The linearly implicit solver says what its one solve leaves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.benchmarks.bodies import block, held_end
+from sinew.core.forces.springs import Springs
+from sinew.core.mesh.embedding import embed
+from sinew.core.model.model import build_model
+from sinew.core.model.settings import SolverSettings
+from sinew.core.solvers import make_solver
+from sinew.core.solvers.linearly_implicit import ROUGH
+
+CALM = 1e-6
+"""Sizes of the body."""
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
+def test_what_is_left_is_the_distance_from_the_solution(is_loaded, integrator):
+    """Of bars that drop under their weight, from as soft as flesh at 24 frames a second to stiff or finely stepped:
+    within a factor of six, of all that is more than round-off; it decides whether a step has settled. The steps are the
+    same bits whether the last one's factor is used again or not.
+    """
+    mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
+    both = set()
+    for E, step in ((5e4, 1 / 24), (5e4, 1 / 960), (1e6, 1 / 24), (1e9, 1 / 24)):
+        model = build_model(mesh, E, 0.4, 1000.0, pinned=held_end(mesh))
+        end = embed(mesh.rest_positions[-1:], mesh)
+        spring = Springs(model.points(end), np.array([20.0]), mesh.rest_positions[-1:] + [0.0, 0.0, 0.1])
+        loads = (spring,) if is_loaded else ()
+        settings = SolverSettings(solver="linearly_implicit", integrator=integrator)
+        exact = SolverSettings(solver="newton", integrator=integrator, max_iterations=100, tolerance=1e-10)
+        stepper, solution, state = make_solver(model, settings), make_solver(model, exact), model.rest_state()
+        for _ in range(8):
+            truth, _report = solution.step(state, state.positions[model.pinned], step, loads)
+            anew, _report = make_solver(model, settings).step(state, state.positions[model.pinned], step, loads)
+            state, report = stepper.step(state, state.positions[model.pinned], step, loads)
+            assert np.array_equal(anew.positions, state.positions)
+            off = np.linalg.norm(state.positions - truth.positions, axis=1).max()
+            assert off / 6.0 - CALM * model.size <= report.movement <= 6.0 * off + CALM * model.size
+            assert report.converged == (report.movement <= ROUGH * settings.tolerance * model.size), report.reason
+            both.add(report.converged)
+    assert both == {False, True}
