@@ -32,4 +32,4 @@ def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None
     # As differences: a - b = 1, and a body far from the origin loses no digits.
     base = positions + b * (positions - history.positions)
     carried = velocities + b * (velocities - history.velocities)
-    return TimeStep(base + c * carried, base, c)
+    return TimeStep(base + c * carried, base, c, b)

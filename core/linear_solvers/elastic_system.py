@@ -65,11 +65,20 @@ class ElasticSystem:
         size = "" if entries is None else f" (factor {8e-6 * entries:.3g} MB)"
         return f"{solver.label}, {solver.ordering}{size}: {self._choice.reason}"
 
-    def assemble(self, scale: float, positions: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
-        """Gather the matrix from ``blocks``, which hold the tets' stiffness and mass, and from the step's other
-        potentials at positions (n,3), times ``scale`` (h² for a step).
+    def assemble(
+        self,
+        scale: float,
+        positions: np.ndarray,
+        potentials: tuple[StepPotential, ...] = (),
+        added: np.ndarray | None = None,
+    ) -> None:
+        """Gather the matrix from ``blocks``, which hold the tets' stiffness and mass, from what is ``added`` to them
+        (m,10,3,3), and from the step's other potentials at positions (n,3), times ``scale`` (h² for a step).
         """
-        own = self._diagonals() if potentials and self._choice.name == ITERATIVE else None
+        more = bool(potentials) or added is not None
+        own = self._diagonals() if more and self._choice.name == ITERATIVE else None
+        if added is not None:
+            self.blocks += added
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
         self._solver.fill(self.blocks, scale, None if own is None else self._diagonals() - own)
@@ -84,10 +93,11 @@ class ElasticSystem:
         scale: float,
         positions: np.ndarray,
         potentials: tuple[StepPotential, ...] = (),
+        added: np.ndarray | None = None,
     ) -> None:
         """The same from a tangent of all tets, Pa."""
         tangent_blocks(tangent, self.N, scale * self._body.weights, self.masses, self.blocks)
-        self.assemble(scale, positions, potentials)
+        self.assemble(scale, positions, potentials, added)
 
     def try_factorize(self) -> bool:
         """Factorise what was assembled last; False when it is not positive definite. Conjugate gradients factorise a

@@ -16,7 +16,6 @@ The element matrix is ``E^T H_s E`` over the nine directions of three corners. E
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +27,6 @@ from ..lanes import (
     combine,
     combine_six,
     congruent,
-    cross,
     dot,
     dot_six,
     each,
@@ -47,30 +45,35 @@ from ..lanes import (
     transposed,
     vector,
 )
-from ..small_matrix import SMALLEST_SUM
-
-# Where rows of the workspace begin: what an element is given, then what condensing it and its local update add.
-_U, _V, _Q, _CURVATURE, _SIGMA, _STRESS, _FLIP, _APART, _MORE = (
-    LANES * row for row in (0, 9, 18, 27, 36, 39, 42, 45, 51)
+from .second_derivative import (
+    A_BLOCK,
+    AT_APART,
+    AT_BEND,
+    AT_BLOCKS,
+    AT_CONDENSED,
+    AT_CURVATURE,
+    AT_DF,
+    AT_DISAGREEMENT,
+    AT_DS,
+    AT_FLIP,
+    AT_MULTIPLIER,
+    AT_N,
+    AT_P,
+    AT_Q,
+    AT_SIGMA,
+    AT_STRESS,
+    AT_TENSION,
+    AT_U,
+    AT_UPDATED,
+    AT_V,
+    AT_WEIGHT,
+    AT_WORK,
+    Turning,
+    add_second_derivative,
+    add_turning,
+    shares_of,
+    twists_of,
 )
-_N, _WEIGHT, _P, _DISAGREEMENT, _BLOCKS, _CONDENSED = (LANES * row for row in (51, 60, 61, 70, 71, 125))
-_DF, _DS, _MULTIPLIER, _BEND, _WORK, _UPDATED = (LANES * row for row in (51, 60, 66, 72, 73, 74))
-_BLOCK = 9 * LANES
-
-
-@inlined
-def _share(own, other):
-    """``own / (own + other)``, the sum clamped away from zero (inverted elements)."""
-    total = own + other
-    least = SMALLEST_SUM if total >= 0.0 else -SMALLEST_SUM
-    return own / (least if abs(total) < SMALLEST_SUM else total)
-
-
-@inlined
-def _shares(sigma):
-    """``sigma_i / (sigma_i + sigma_j)`` in row i, column j."""
-    x, y, z = sigma
-    return (0.5, _share(x, y), _share(x, z)), (_share(y, x), 0.5, _share(y, z)), (_share(z, x), _share(z, y), 0.5)
 
 
 @inlined
@@ -108,17 +111,6 @@ class Mixed(NamedTuple):
     flip: np.ndarray
 
 
-class Turning(IntEnum):
-    """Which twists of the constraint's second derivative go into the element matrices: what turns against a tension
-    gains energy, against a pressure it loses some. None as in Eq. 14, those of tension, which are semi-definite, or
-    all. What else there is of that derivative couples turns with shears, which stiff parts hardly know.
-    """
-
-    NOTHING = 0
-    TENSION = 1
-    ALL = 2
-
-
 def condense(
     mixed: Mixed, turning: Turning, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -146,76 +138,114 @@ def local_update(
     return ds, multiplier, curvature, work
 
 
+def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What :func:`condense` returns, without the element matrices."""
+    m = len(weights)
+    P, disagreement = np.empty((m, 3, 3)), np.empty(m)
+    _condensed_stress(m, *mixed, weights, P, disagreement)
+    return P, disagreement
+
+
 @inlined
 def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
-    load_matrix(W, _U + lane, U[e])
-    load_matrix(W, _V + lane, V[e])
-    load_matrix(W, _Q + lane, Q[e])
-    load_matrix(W, _CURVATURE + lane, A[e])
-    load_vector(W, _SIGMA + lane, sigma[e])
-    load_vector(W, _STRESS + lane, stress[e])
-    load_vector(W, _FLIP + lane, flip[e])
+    load_matrix(W, AT_U + lane, U[e])
+    load_matrix(W, AT_V + lane, V[e])
+    load_matrix(W, AT_Q + lane, Q[e])
+    load_matrix(W, AT_CURVATURE + lane, A[e])
+    load_vector(W, AT_SIGMA + lane, sigma[e])
+    load_vector(W, AT_STRESS + lane, stress[e])
+    load_vector(W, AT_FLIP + lane, flip[e])
     for k in range(6):
-        W[_APART + LANES * k + lane] = polar[e, k] - s[e, k]
+        W[AT_APART + LANES * k + lane] = polar[e, k] - s[e, k]
 
 
 @parallel_kernel
 def _condense(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, N, weights, masses, blocks, P, disagreement
 ):
-    W = np.empty(_CONDENSED)
+    W = np.empty(AT_CONDENSED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
             # Lanes beyond the last element repeat it.
             e = min(first + lane, end - 1)
             _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
-            load_matrix(W, _N + lane, N[e, 1:])
-            W[_WEIGHT + lane] = weights[e]
+            load_matrix(W, AT_N + lane, N[e, 1:])
+            W[AT_WEIGHT + lane] = weights[e]
         _condense_lanes(W)
-        if turning > 0:
-            _add_turning(W, turning)
+        if turning == 3:
+            add_second_derivative(W)
+        elif turning > 0:
+            add_turning(W, turning)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
-            disagreement[e] = weights[e] * W[_DISAGREEMENT + lane]
-            store_matrix(W, _P + lane, P[e])
-            block = _BLOCKS + lane
+            disagreement[e] = weights[e] * W[AT_DISAGREEMENT + lane]
+            store_matrix(W, AT_P + lane, P[e])
+            block = AT_BLOCKS + lane
             for a in range(1, 4):
                 for b in range(1, a + 1):
                     store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
-                    block += _BLOCK
+                    block += A_BLOCK
             complete_blocks(masses[e], blocks[e])
+
+
+@parallel_kernel
+def _condensed_stress(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, weights, P, disagreement):
+    W = np.empty(AT_CONDENSED)
+    for first in range(begin, end, LANES):
+        for lane in range(LANES):
+            _load_mixed(W, lane, min(first + lane, end - 1), U, sigma, V, polar, s, Q, stress, A, flip)
+        _stress_lanes(W)
+        for e in range(first, min(first + LANES, end)):
+            disagreement[e] = weights[e] * W[AT_DISAGREEMENT + e - first]
+            store_matrix(W, AT_P + e - first, P[e])
+
+
+@kernel
+def _stress_lanes(W):
+    for lane in range(LANES):
+        _set_stress(W, lane, matrix(W, AT_U + lane), transposed(matrix(W, AT_V + lane)))
+
+
+@inlined
+def _set_stress(W, lane, U, Vt):
+    """Stress and disagreement of a lane; the shares, T and ``H_s``."""
+    Q = matrix(W, AT_Q + lane)
+    A, flip, stress = matrix(W, AT_CURVATURE + lane), vector(W, AT_FLIP + lane), vector(W, AT_STRESS + lane)
+    E = congruent(transposed(Q), six(W, AT_APART + lane))
+    M = _stress_of(A, flip, E)
+    W[AT_DISAGREEMENT + lane] = _inner(E, M)
+    T, shares = product(Vt, Q), shares_of(vector(W, AT_SIGMA + lane))
+    # Twice the stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
+    tension = congruent(T, _with_stress(M, stress))
+    set_six(W, AT_TENSION + lane, tension)
+    x, y, z, yz, xz, xy = tension
+    G = (2.0 * x, 2.0 * xy, 2.0 * xz), (2.0 * xy, 2.0 * y, 2.0 * yz), (2.0 * xz, 2.0 * yz, 2.0 * z)
+    G = each(shares[0], G[0]), each(shares[1], G[1]), each(shares[2], G[2])
+    set_matrix(W, AT_P + lane, product(U, product(G, Vt)))
+    return shares, T, A, flip
 
 
 @kernel
 def _condense_lanes(W):
     """Stress, disagreement and the blocks of corners 2, 3, 4 of all lanes."""
     for lane in range(LANES):
-        U, Vt, Q = matrix(W, _U + lane), transposed(matrix(W, _V + lane)), matrix(W, _Q + lane)
-        A, flip, stress = matrix(W, _CURVATURE + lane), vector(W, _FLIP + lane), vector(W, _STRESS + lane)
-        E = congruent(transposed(Q), six(W, _APART + lane))
-        M = _stress_of(A, flip, E)
-        W[_DISAGREEMENT + lane] = _inner(E, M)
-        T, shares = product(Vt, Q), _shares(vector(W, _SIGMA + lane))
-        # Twice the stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
-        x, y, z, yz, xz, xy = congruent(T, _with_stress(M, stress))
-        G = (2.0 * x, 2.0 * xy, 2.0 * xz), (2.0 * xy, 2.0 * y, 2.0 * yz), (2.0 * xz, 2.0 * yz, 2.0 * z)
-        G = each(shares[0], G[0]), each(shares[1], G[1]), each(shares[2], G[2])
-        set_matrix(W, _P + lane, product(U, product(G, Vt)))
+        U, Vt = matrix(W, AT_U + lane), transposed(matrix(W, AT_V + lane))
+        shares, T, A, flip = _set_stress(W, lane, U, Vt)
         # What multiplies the six numbers of a second stretch in w dS . H_s dS.
-        w = W[_WEIGHT + lane]
+        w = W[AT_WEIGHT + lane]
         A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
         flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
-        N = matrix(W, _N + lane)
+        N = matrix(W, AT_N + lane)
         a = _stretches(U, shares, T, times(Vt, N[0]))
         b = _stretches(U, shares, T, times(Vt, N[1]))
         c = _stretches(U, shares, T, times(Vt, N[2]))
         Ha, Hb, Hc = _stresses(A, flip, a), _stresses(A, flip, b), _stresses(A, flip, c)
-        _set_diagonal_block(W, _BLOCKS + lane, a, Ha)
-        _set_block(W, _BLOCKS + _BLOCK + lane, b, Ha)
-        _set_diagonal_block(W, _BLOCKS + 2 * _BLOCK + lane, b, Hb)
-        _set_block(W, _BLOCKS + 3 * _BLOCK + lane, c, Ha)
-        _set_block(W, _BLOCKS + 4 * _BLOCK + lane, c, Hb)
-        _set_diagonal_block(W, _BLOCKS + 5 * _BLOCK + lane, c, Hc)
+        _set_diagonal_block(W, AT_BLOCKS + lane, a, Ha)
+        _set_block(W, AT_BLOCKS + A_BLOCK + lane, b, Ha)
+        _set_diagonal_block(W, AT_BLOCKS + 2 * A_BLOCK + lane, b, Hb)
+        _set_block(W, AT_BLOCKS + 3 * A_BLOCK + lane, c, Ha)
+        _set_block(W, AT_BLOCKS + 4 * A_BLOCK + lane, c, Hb)
+        _set_diagonal_block(W, AT_BLOCKS + 5 * A_BLOCK + lane, c, Hc)
 
 
 @inlined
@@ -260,104 +290,51 @@ def _set_diagonal_block(W, place, E, H):
     set_vector(W, place + 6 * LANES, (xz, yz, dot_six(z, H[2])))
 
 
-@inlined
-def _twists(Vt, Q, sigma, stress, turning):
-    """Twists about the three axes, Pa; of the positive ones alone, or of all."""
-    least = -1e300 if turning > 1 else 0.0
-    x, y, z = product(Vt, Q)
-    t, u, v = dot(each(x, x), stress), dot(each(y, y), stress), dot(each(z, z), stress)
-    return (
-        max((u + v) / max(sigma[1] + sigma[2], SMALLEST_SUM), least),
-        max((t + v) / max(sigma[0] + sigma[2], SMALLEST_SUM), least),
-        max((t + u) / max(sigma[0] + sigma[1], SMALLEST_SUM), least),
-    )
-
-
-@kernel
-def _add_turning(W, turning):
-    """What twists add to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
-    for lane in range(LANES):
-        U, Vt = matrix(W, _U + lane), transposed(matrix(W, _V + lane))
-        sigma, N = vector(W, _SIGMA + lane), matrix(W, _N + lane)
-        twists = _twists(Vt, matrix(W, _Q + lane), sigma, vector(W, _STRESS + lane), turning)
-        w = 0.5 * W[_WEIGHT + lane]
-        pull = each((w, w, w), twists)
-        a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))
-        Ta, Tb, Tc = _pulled(pull, a), _pulled(pull, b), _pulled(pull, c)
-        _add_block(W, _BLOCKS + lane, a, Ta)
-        _add_block(W, _BLOCKS + _BLOCK + lane, b, Ta)
-        _add_block(W, _BLOCKS + 2 * _BLOCK + lane, b, Tb)
-        _add_block(W, _BLOCKS + 3 * _BLOCK + lane, c, Ta)
-        _add_block(W, _BLOCKS + 4 * _BLOCK + lane, c, Tb)
-        _add_block(W, _BLOCKS + 5 * _BLOCK + lane, c, Tc)
-
-
-@inlined
-def _turns(U, n):
-    """``D_ij - D_ji`` of a corner that moves along x, y and z, up to the sign."""
-    return cross(U[0], n), cross(U[1], n), cross(U[2], n)
-
-
-@inlined
-def _pulled(pull, turns):
-    return each(pull, turns[0]), each(pull, turns[1]), each(pull, turns[2])
-
-
-@inlined
-def _add_block(W, place, A, B):
-    """Add ``A B^T``."""
-    x, y, z = matrix(W, place)
-    u, v, w = times(B, A[0]), times(B, A[1]), times(B, A[2])
-    set_vector(W, place, (x[0] + u[0], x[1] + u[1], x[2] + u[2]))
-    set_vector(W, place + 3 * LANES, (y[0] + v[0], y[1] + v[1], y[2] + v[2]))
-    set_vector(W, place + 6 * LANES, (z[0] + w[0], z[1] + w[1], z[2] + w[2]))
-
-
 @parallel_kernel
 def _local_update(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, dF, weights, ds, multiplier, curvature, work
 ):
-    W = np.empty(_UPDATED)
+    W = np.empty(AT_UPDATED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
             e = min(first + lane, end - 1)
             _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
-            load_matrix(W, _DF + lane, dF[e])
+            load_matrix(W, AT_DF + lane, dF[e])
         _update_lanes(W)
         if turning > 1:
             _add_work_of_turns(W)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
-            store(W, _DS + lane, ds[e])
-            store(W, _MULTIPLIER + lane, multiplier[e])
-            curvature[e], work[e] = weights[e] * W[_BEND + lane], weights[e] * W[_WORK + lane]
+            store(W, AT_DS + lane, ds[e])
+            store(W, AT_MULTIPLIER + lane, multiplier[e])
+            curvature[e], work[e] = weights[e] * W[AT_BEND + lane], weights[e] * W[AT_WORK + lane]
 
 
 @kernel
 def _update_lanes(W):
     for lane in range(LANES):
-        V, Q, apart = matrix(W, _V + lane), matrix(W, _Q + lane), six(W, _APART + lane)
-        x, y, z = product(product(transposed(matrix(W, _U + lane)), matrix(W, _DF + lane)), V)
-        a, b, c = _shares(vector(W, _SIGMA + lane))
+        V, Q, apart = matrix(W, AT_V + lane), matrix(W, AT_Q + lane), six(W, AT_APART + lane)
+        x, y, z = product(product(transposed(matrix(W, AT_U + lane)), matrix(W, AT_DF + lane)), V)
+        a, b, c = shares_of(vector(W, AT_SIGMA + lane))
         # V^T dS V
         S = x[0], y[1], z[2], b[2] * y[2] + c[1] * z[1], a[2] * x[2] + c[0] * z[0], a[1] * x[1] + b[0] * y[0]
         ds = plus_six(apart, congruent(V, S))
         E = congruent(transposed(Q), ds)
-        M = _stress_of(matrix(W, _CURVATURE + lane), vector(W, _FLIP + lane), E)
-        W[_BEND + lane] = _inner(E, M)
-        g = congruent(Q, _with_stress(M, vector(W, _STRESS + lane)))
+        M = _stress_of(matrix(W, AT_CURVATURE + lane), vector(W, AT_FLIP + lane), E)
+        W[AT_BEND + lane] = _inner(E, M)
+        g = congruent(Q, _with_stress(M, vector(W, AT_STRESS + lane)))
         g = g[0], g[1], g[2], 2.0 * g[3], 2.0 * g[4], 2.0 * g[5]
-        set_six(W, _DS + lane, ds)
-        set_six(W, _MULTIPLIER + lane, g)
-        W[_WORK + lane] = dot_six(g, apart)
+        set_six(W, AT_DS + lane, ds)
+        set_six(W, AT_MULTIPLIER + lane, g)
+        W[AT_WORK + lane] = dot_six(g, apart)
 
 
 @kernel
 def _add_work_of_turns(W):
     """Of all the turns that the local update makes, to its curvature."""
     for lane in range(LANES):
-        V, sigma = matrix(W, _V + lane), vector(W, _SIGMA + lane)
-        x, y, z = product(product(transposed(matrix(W, _U + lane)), matrix(W, _DF + lane)), V)
-        twists = _twists(transposed(V), matrix(W, _Q + lane), sigma, vector(W, _STRESS + lane), 2)
+        V, sigma = matrix(W, AT_V + lane), vector(W, AT_SIGMA + lane)
+        x, y, z = product(product(transposed(matrix(W, AT_U + lane)), matrix(W, AT_DF + lane)), V)
+        twists = twists_of(transposed(V), matrix(W, AT_Q + lane), sigma, vector(W, AT_STRESS + lane), 2)
         turns = y[2] - z[1], z[0] - x[2], x[1] - y[0]
-        W[_BEND + lane] += 0.5 * dot(twists, each(turns, turns))
+        W[AT_BEND + lane] += 0.5 * dot(twists, each(turns, turns))

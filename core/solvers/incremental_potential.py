@@ -15,6 +15,7 @@ from ..forces.elastic import ElasticPotential
 from ..forces.one_sided_springs import OneSided, OneSidedSprings
 from ..forces.step_potential import StepPotential
 from ..integrators.time_step import TimeStep
+from .inner_friction import InnerFriction
 
 RENEWALS = 3
 """Rounds in which lagged potentials (friction) are renewed at a step's solution."""
@@ -31,6 +32,7 @@ class IncrementalPotential:
     time : TimeStep
     potentials : what acts beside inertia, gravity and elasticity
     pinned : (p,) vertices whose gradient is left out
+    friction : InnerFriction, if there is any
 
     ``element_weights`` (m,): h² times the elastic potential's, m³ s².
     """
@@ -43,25 +45,33 @@ class IncrementalPotential:
         potentials: tuple[StepPotential, ...],
         time: TimeStep,
         pinned: np.ndarray,
+        friction: InnerFriction | None = None,
     ) -> None:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
-        self.potentials, self.time = potentials, time
+        self.potentials, self.time, self.friction = potentials, time, friction
         self.h = time.step
         self.element_weights = self.h**2 * elastic.weights
         self.renewals_left = RENEWALS
         self._following = FOLLOWING
 
-    def rest_of_value(self, x: np.ndarray) -> tuple[float, float]:
-        """All but the elastic energy, and the sum of the parts' magnitudes."""
+    def rest_of_value(self, x: np.ndarray, s: np.ndarray) -> tuple[float, float]:
+        """All but the elastic energy, with the friction of stretches s (m,6), and the sum of the parts' magnitudes."""
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
+        if self.friction is not None:
+            parts.append(self.h**2 * self.friction.value(s))
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
         """The whole, and the sum of its parts' magnitudes."""
-        rest, magnitude = self.rest_of_value(x)
+        rest, magnitude = self.rest_of_value(x, deformation.stretch())
         elastic = self.h**2 * self._elastic.value(deformation)
         return rest + elastic, magnitude + abs(elastic)
+
+    def stress(self, deformation: Deformation) -> np.ndarray:
+        """Of the elasticity and of what rubs inside the body, (m,3,3), Pa."""
+        elastic = self._elastic.stress(deformation)
+        return elastic if self.friction is None else elastic + self.friction.stress(deformation)
 
     def gradient(self, x: np.ndarray, stress: np.ndarray) -> np.ndarray:
         """Its gradient for stresses (m,3,3), with zeros at pins, (n,3)."""

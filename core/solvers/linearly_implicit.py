@@ -59,14 +59,21 @@ class LinearlyImplicitSolver(StepSolver):
             stress = self.elastic.stress(deformation)
             tangent = self.elastic.tangent(deformation).scaled(beta)
         # The solution does not depend on where the linear forces are evaluated; contact wants to see what is coming.
-        x = self.start(step.time.predicted, pin_targets)
-        is_factorized = not step.potentials and self._holds(state.positions, step.h)
+        x = first = self.start(step.time.predicted, pin_targets)
+        # Inner friction is linear from where inertia leads: from the start it would take turns for stretches.
+        ahead = step.friction and self.elastic.deformation(first)
+        alone = not step.potentials and step.friction is None
+        is_factorized = alone and self._holds(state.positions, step.h)
         while not report.reason:
             with report.timed("assembly"):
-                change = tangent.stress_change(self.elastic.change(x - state.positions))
-                g = step.gradient(x, stress + change)
+                changed, added = stress + tangent.stress_change(self.elastic.change(x - state.positions)), None
+                if step.friction is not None:
+                    dF = self.elastic.change(x - first)
+                    rubs, added = step.friction.linearized(ahead, dF, self.system.N, step.h**2)
+                    changed += rubs
+                g = step.gradient(x, changed)
                 if not is_factorized:
-                    self.system.assemble_tangent(tangent, step.h**2, x, step.potentials)
+                    self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added)
             with report.timed("factorization"):
                 if not is_factorized:
                     self.system.factorize()
@@ -78,17 +85,19 @@ class LinearlyImplicitSolver(StepSolver):
             self._judge_solve(dx, g, bool(loads), step, report)
         with report.timed("local"):
             deformation = self.elastic.deformation(x)
-            stress = self.elastic.stress(deformation)
+            stress = step.stress(deformation)
             report.gradient_norm = float(np.linalg.norm(step.gradient(x, stress)))
         finished = self.finish(state, x, deformation.stretch(), step, time_step, report)
         with report.timed("assembly"):
             # What a beta beside one adds is meant.
             change = tangent.stress_change(self.elastic.change(x - state.positions))
             left = step.gradient(x, stress + (1.0 - 1.0 / beta) * change)
-            self.system.assemble_tangent(self.elastic.tangent(deformation).scaled(beta), step.h**2, x, step.potentials)
+            tangent = self.elastic.tangent(deformation).scaled(beta)
+            added = step.friction and step.friction.condensed(deformation, False, self.system.N, step.h**2)[1]
+            self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added)
         with report.timed("factorization"):
             self.system.factorize()
-        self._factorized = None if step.potentials else (x, step.h)
+        self._factorized = (x, step.h) if alone else None
         with report.timed("solve"):
             self._judge_rest(self.system.solve(-left), left, step, report)
         return finished

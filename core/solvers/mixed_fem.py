@@ -172,7 +172,7 @@ class MixedFEMSolver(StepSolver):
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
         """An iterate of what is decomposed already, with its energies as the step's potentials are now."""
-        rest, magnitude = step.rest_of_value(x)
+        rest, magnitude = step.rest_of_value(x, stretch.s)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
@@ -181,11 +181,12 @@ class MixedFEMSolver(StepSolver):
         with report.timed("assembly"):
             stress, tangent = elastic.stretch_stress(stretch), elastic.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+            rubs = step.friction and step.friction.condensed(at.deformation, False, self.system.N, step.h**2)
         first, *others = self._turnings(report)
-        direction = self._along(mixed, first, at, step, report)
+        direction = self._along(mixed, first, rubs, at, step, report)
         for turning in others:
             if direction is None or direction.promise <= 0.0:
-                direction = self._along(mixed, turning, at, step, report)
+                direction = self._along(mixed, turning, rubs, at, step, report)
         if direction is None:
             self.system.factorize()  # says where it is not definite
         return direction
@@ -198,14 +199,29 @@ class MixedFEMSolver(StepSolver):
         # neither inertia nor stiffness holds a body, as a pendulum in a very long step, tension does.
         if report.iterations == 0:
             return Turning.NOTHING, Turning.TENSION
+        # Inner friction balances what relaxes. Stiff parts are left with tension here and pressure there that make no
+        # sum when all of them turn, but would without the pressures.
+        if self.settings.stiffness_damping:
+            return Turning.ALL, Turning.NOTHING, Turning.TENSION
         return (Turning.ALL, Turning.TENSION) if self.system.is_small else (Turning.TENSION,)
 
     def _along(
-        self, mixed: Mixed, turning: Turning, at: _Iterate, step: IncrementalPotential, report: StepReport
+        self,
+        mixed: Mixed,
+        turning: Turning,
+        rubs: tuple[np.ndarray, np.ndarray] | None,
+        at: _Iterate,
+        step: IncrementalPotential,
+        report: StepReport,
     ) -> _Direction | None:
-        """The direction with so much of the second derivative; None where the matrix is not definite."""
+        """The direction with so much of the second derivative; None where the matrix is not definite. ``rubs``: the
+        stresses and element matrices of inner friction.
+        """
         with report.timed("assembly"):
-            P, disagreement = self._condensed(mixed, turning, at, step)
+            system = self.system
+            P, disagreement = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
+            P, added = (P, None) if rubs is None else (P + rubs[0], rubs[1])
+            system.assemble(step.h**2, at.x, step.potentials, added)
             g = step.gradient(at.x, P)
         with report.timed("factorization"):
             if not self.system.try_factorize():
@@ -215,21 +231,16 @@ class MixedFEMSolver(StepSolver):
         with report.timed("local"):
             dF = self.elastic.change(dx)
             ds, multiplier, curvature, work = local_update(mixed, turning, dF, step.element_weights)
+            if step.friction is not None:
+                rubbing, bent = step.friction.moved(mixed.s, ds, step.h**2)
+                multiplier, curvature = multiplier + rubbing, curvature + bent
+                work = step.element_weights * (multiplier * (at.polar - mixed.s)).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares, but for turns under pressure: the decrement less the curvature of c would cancel in
             # stiff bodies. What tension alone gains is left out, on the safe side.
             promise = inertia + sums(curvature)[0] - residual_work
         decrement, apart = -float((g * dx).sum()), sums(disagreement)[0]
         return _Direction(dx, dF, ds, multiplier, work, decrement, promise, apart)
-
-    def _condensed(
-        self, mixed: Mixed, turning: Turning, at: _Iterate, step: IncrementalPotential
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Put together the system's matrix; stresses (m,3,3), Pa, and ``h² w c . H_s c`` (m,)."""
-        system = self.system
-        found = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
-        system.assemble(step.h**2, at.x, step.potentials)
-        return found
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential

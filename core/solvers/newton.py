@@ -29,5 +29,7 @@ class NewtonSolver(StepSolver):
         """One step of the time integration rule."""
         report = StepReport(self.name)
         step = self.begin(state, time_step, loads)
-        at = self.minimize(self.start(state.positions, pin_targets), step, report, projected=True)
+        # Inner friction balances what relaxes: each clamped by itself, they would hold stiff parts that turn.
+        projected = step.friction is None
+        at = self.minimize(self.start(state.positions, pin_targets), step, report, projected)
         return self.finish(state, at.x, at.deformation.stretch(), step, time_step, report)

@@ -12,7 +12,7 @@ import numpy as np
 from ..energies.kinematics import Deformation
 from ..errors import DivergenceError
 from ..forces.body_forces import GravityPotential, InertiaPotential
-from ..forces.rayleigh import RayleighDamping
+from ..forces.mass_damping import MassDamping
 from ..forces.step_potential import Load, Motion
 from ..integrators.registry import integrator
 from ..integrators.time_step import History
@@ -23,6 +23,7 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..subspaces.space import Space
 from .incremental_potential import RENEWALS, IncrementalPotential
+from .inner_friction import InnerFriction
 from .one_sided_model import Minimum, minimize_model
 from .protocol import check_direction, check_finite
 
@@ -59,18 +60,14 @@ class StepSolver:
         self.inertia = InertiaPotential(model.mass)
         self.gravity = GravityPotential(model.nodal_masses, np.asarray(settings.gravity))
         self.integrator = integrator(settings.integrator)
-        self.damping = self._damping()
+        drag = settings.mass_damping
+        self.drag: tuple[Load, ...] = (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
         self._linear_solver = linear_solver
         self.system = model.linear_system(settings, linear_solver)
-
-    def _damping(self) -> tuple[Load, ...]:
-        model, factors = self.model, (self.settings.mass_damping, self.settings.stiffness_damping)
-        return (RayleighDamping(model.elastic, model.mass, model.stiffness, *factors),) if any(factors) else ()
 
     def follow_stiffness(self, model: Space) -> None:
         """Go on with the same body when its stiffness has changed: direct solvers keep what they know of its matrix."""
         self.model, self.elastic = model, model.elastic
-        self.damping = self._damping()
         if not self.system.is_direct:
             self.system = model.linear_system(self.settings, self._linear_solver)
 
@@ -80,8 +77,10 @@ class StepSolver:
         """What a step of ``time_step`` seconds from a state minimises."""
         time = self.integrator.begin(state.positions, state.velocities, state.history, time_step)
         motion = Motion(state.positions, time.base, time.step, self.model.pinned, state.velocities)
-        potentials = tuple(load.begin(motion) for load in (*self.damping, *loads))
-        return IncrementalPotential(self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned)
+        potentials = tuple(load.begin(motion) for load in (*self.drag, *loads))
+        beta, pinned = self.settings.stiffness_damping, self.model.pinned
+        friction = InnerFriction(self.elastic, beta, state, time) if beta else None
+        return IncrementalPotential(self.inertia, self.gravity, self.elastic, potentials, time, pinned, friction)
 
     def start(self, positions: np.ndarray, pin_targets: np.ndarray) -> np.ndarray:
         """Positions to iterate from, with pins where they have to be."""
@@ -158,7 +157,7 @@ class StepSolver:
         Unprojected Hessians are projected where Cholesky fails.
         """
         with report.timed("assembly"):
-            g = step.gradient(at.x, self.elastic.stress(at.deformation))
+            g = step.gradient(at.x, step.stress(at.deformation))
             self._assemble(at, step, projected)
         with report.timed("factorization"):
             if projected or not self.system.try_factorize():
@@ -188,11 +187,15 @@ class StepSolver:
         return Minimum(self.system.solve(-gradient), self.system.residual_work)
 
     def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool) -> None:
-        self.system.assemble_tangent(self.elastic.tangent(at.deformation, projected), step.h**2, at.x, step.potentials)
+        added, system = None, self.system
+        if step.friction is not None:
+            added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
+        tangent = self.elastic.tangent(at.deformation, projected)
+        system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Norm of the incremental potential's gradient over free vertices, kg m."""
-        return float(np.linalg.norm(step.gradient(x, self.elastic.stress(deformation))))
+        return float(np.linalg.norm(step.gradient(x, step.stress(deformation))))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
 

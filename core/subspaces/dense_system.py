@@ -48,8 +48,18 @@ class DenseSystem:
         """What is added, by all unknowns (3,r,3,r); made when something is, since it is as large as the factor."""
         return np.empty((3, self._size, 3, self._size))
 
-    def assemble(self, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()) -> None:
-        """The matrix from ``blocks``, the mass and the step's other potentials times ``scale``."""
+    def assemble(
+        self,
+        scale: float,
+        unknowns: np.ndarray,
+        potentials: tuple[StepPotential, ...] = (),
+        added: np.ndarray | None = None,
+    ) -> None:
+        """The matrix from ``blocks``, what is ``added`` to them (c,10,3,3), the mass, and the step's other potentials
+        times ``scale``.
+        """
+        if added is not None:
+            self.blocks += added
         self._stiffness.assemble(self.blocks, self._matrix)
         if potentials:
             self.add(lambda matrix: _add_stiffness(potentials, unknowns, scale, matrix))
@@ -62,11 +72,16 @@ class DenseSystem:
         return answer
 
     def assemble_tangent(
-        self, tangent: Tangent, scale: float, unknowns: np.ndarray, potentials: tuple[StepPotential, ...] = ()
+        self,
+        tangent: Tangent,
+        scale: float,
+        unknowns: np.ndarray,
+        potentials: tuple[StepPotential, ...] = (),
+        added: np.ndarray | None = None,
     ) -> None:
         """The same from a tangent of all points, Pa."""
         tangent_blocks(tangent, self.N, scale * self._weights, self.masses, self.blocks)
-        self.assemble(scale, unknowns, potentials)
+        self.assemble(scale, unknowns, potentials, added)
 
     def try_factorize(self) -> bool:
         """Cholesky's factor; False when the matrix is not positive definite."""

@@ -12,6 +12,7 @@ from sinew.core.solvers.condensation import Mixed, Turning, condense, local_upda
 from sinew.core.solvers.local_trial import local_trial
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
+TWISTS = pytest.mark.parametrize("turning", [Turning.NOTHING, Turning.TENSION, Turning.ALL], ids=str)
 COUNT = 300
 WEIGHTS = np.random.default_rng(5).uniform(1.0, 2.0, COUNT)
 MASSES = np.random.default_rng(6).uniform(1.0, 2.0, COUNT)
@@ -109,7 +110,7 @@ def twists(deformation, g_s, turning):
 
 
 @ENERGY
-@pytest.mark.parametrize("turning", Turning, ids=str)
+@TWISTS
 def test_condense(energy, turning, tets):
     """``J^T H_s J``, ``J^T (g_s + H_s c)`` and ``w c . H_s c`` with the dense J and H_s."""
     deformation, stretch, N, parameters = tets
@@ -129,6 +130,31 @@ def test_condense(energy, turning, tets):
     np.testing.assert_allclose(P, stresses, atol=1e-11 * np.abs(stresses).max())
     wanted = WEIGHTS * np.einsum("na,nab,nb->n", c, H_s, c)
     np.testing.assert_allclose(disagreement, wanted, atol=1e-11 * np.abs(wanted).max())
+
+
+def test_the_exact_second_derivative(tets):
+    """``T : d²s/dF²`` with the stress ``T = g_s + H_s c``, by central differences of the first derivative; none where a
+    tet is flat or inverted.
+    """
+    deformation, stretch, N, parameters = tets
+    energy = ENERGIES["stable_neo_hookean"]
+    tangent, stress = energy.stretch_tangent(stretch, parameters), energy.stretch_stress(stretch, parameters)
+    polar = deformation.stretch()
+    H_s = energy.stretch_hessian(stretch, parameters)
+    T = energy.stretch_gradient(stretch, parameters) + np.einsum("nab,nb->na", H_s, polar - stretch.s)
+    H = np.empty((COUNT, 9, 9))
+    for k, step in enumerate(1e-5 * np.eye(9).reshape(9, 3, 3)):
+        J = [derivatives(Deformation.of(deformation.F + each)) for each in (step, -step)]
+        H[:, k] = np.einsum("na,nak->nk", T, J[0] - J[1]) / 2e-5
+    H[deformation.sigma[:, 2] <= SMALLEST_SUM] = 0.0
+    mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
+    exact, without = np.empty((2, COUNT, 10, 3, 3))
+    condense(mixed, Turning.EXACT, N, WEIGHTS, MASSES, exact)
+    condense(mixed, Turning.NOTHING, N, WEIGHTS, MASSES, without)
+    wanted = dense(H, N) - dense(np.zeros_like(H), N)
+    clear = deformation.sigma[:, 2] != np.clip(deformation.sigma[:, 2], 0.9 * SMALLEST_SUM, 1.1 * SMALLEST_SUM)
+    assert clear.sum() > 250 and np.abs(wanted).max() > 1.0
+    np.testing.assert_allclose((exact - without)[clear], wanted[clear], atol=1e-7 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize(
@@ -153,7 +179,7 @@ def test_turns_under_stress(energy, tets):
 
 
 @ENERGY
-@pytest.mark.parametrize("turning", Turning, ids=str)
+@TWISTS
 def test_local_update(energy, turning, tets):
     """``ds = c + J dF``, ``lambda = g_s + H_s ds``, ``w ds . H_s ds`` and the work of all turns, ``w lambda . c``."""
     deformation, stretch, _N, parameters = tets

@@ -41,7 +41,7 @@ def swing(model, options, steps, duration=0.1):
     solver = make_solver(model, options)
     for _ in range(steps):
         state, report = solver.step(state, X[model.pinned], duration / steps)
-        assert report.converged, report.reason
+        assert report.converged or options.solver == "linearly_implicit", report.reason
     return state
 
 
