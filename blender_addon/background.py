@@ -41,7 +41,7 @@ def begin(obj: Any, context: Any, mode: str, until: int | None = None, place: st
 def prepare_steps(obj: Any, context: Any, mode: str) -> Steps[tuple[str, Any, Any]]:
     """The mode that ``mode`` comes to, the job and its store."""
     if mode == "handles":
-        store = baking.own_store(obj)
+        store = baking.own_store(obj, shown=True)
         return mode, store.job(), store
     mode = mode or (yield from baking.mode_steps(obj, context))
     prepare = baking.prepare_resume_steps if mode == "resume" else baking.prepare_steps

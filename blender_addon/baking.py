@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..core.errors import SinewError, StoreError
-from ..core.simulation.array_file import remove
 from ..core.simulation.disk_space import check_disk_space, size_words
 from ..core.simulation.frame_store import FrameStore
 from ..core.simulation.job import Job
@@ -21,13 +20,16 @@ from ..core.simulation.store_lock import locked
 from . import advising, choices, forecasts
 from . import job as child
 from .bridge import cache_owner, job_in
-from .bridge.cache_out import cache_path
 from .bridge.exported import export_alembic, export_usd
 from .bridge.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
+from .bridge.stack import CACHE_FILE
+from .bridge.stored_paths import is_straight
 from .stepwise import Steps, at_once
 
 if TYPE_CHECKING:
     from ..core.simulation.report import BakeReport
+
+_ANOTHER = "The frames on disk are of another bake than is shown."
 
 
 def prepare(
@@ -97,26 +99,35 @@ def prepare_resume_steps(
 def open_store(obj: Any) -> FrameStore:
     """The store of the object's last bake; StoreError when there is none."""
     recorded = folder = job_in.recorded_folder(obj)
-    if folder is None or not folder.is_dir():
+    if folder is None or not os.path.isdir(folder):
         folder = job_in.default_folder(obj)
-    if not folder.is_dir() and recorded is not None and obj.sinew.bake.frames:
+    if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
         raise StoreError(
-            f"The frames of the bake of “{obj.name}” are not in {recorded}.",
+            f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
             "Press Bake Again: an undo brings no deleted files back. Frames of what was appended are looked for where "
-            "its file was saved last: put them there to go on with them.",
+            "its file was saved last, unless on another computer: put them there, or beside the .blend, to go on with "
+            "them.",
         )
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Bake it first.")
     store = FrameStore.open(folder)
     store.check_about()
     return store
 
 
-def own_store(obj: Any) -> FrameStore:
-    """:func:`open_store`, to write to: frames that belong to another object or .blend too are copied first, those of a
-    name that the .blend had before are moved.
-    """
+def shown_store(obj: Any) -> FrameStore:
+    """:func:`open_store`, for who tells of the result: StoreError where that is of other frames."""
     store = open_store(obj)
+    if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
+        raise StoreError(_ANOTHER, "Press Bake Again; or, where a take or a bake was undone, redo it (Shift Ctrl Z).")
+    return store
+
+
+def own_store(obj: Any, shown: bool = False) -> FrameStore:
+    """:func:`open_store`, or :func:`shown_store`, to write to: frames that belong to another object or .blend too are
+    copied first, those of a name that the .blend had before are moved.
+    """
+    store = shown_store(obj) if shown else open_store(obj)
     if store.folder != job_in.recorded_folder(obj) or not cache_owner.make_own(obj):
         return store
     return open_store(obj)
@@ -125,7 +136,7 @@ def own_store(obj: Any) -> FrameStore:
 def is_elsewhere(obj: Any) -> bool:
     """Whether frames of the object are on disk, but not where the open .blend has its own (cheap: for the panel)."""
     folder = job_in.recorded_folder(obj)
-    if folder is None or not bpy.data.filepath or not folder.is_dir():
+    if folder is None or not job_in.has_home() or not os.path.isdir(folder):
         return False
     return folder.parent != Path(os.path.normpath(job_in.home_folder()))
 
@@ -138,16 +149,19 @@ def bring_frames(obj: Any) -> None:
 
 def has_store(obj: Any) -> bool:
     """Whether frames of the object may be on disk (cheap: for buttons)."""
-    folder = job_in.recorded_folder(obj) or (job_in.default_folder(obj) if bpy.data.filepath else None)
-    return folder is not None and (folder / "job.npz").is_file()
+    folder = job_in.recorded_folder(obj) or (job_in.default_folder(obj) if job_in.has_home() else None)
+    return folder is not None and os.path.isfile(folder / "job.npz")
 
 
 def has_frames(obj: Any) -> bool:
     """Whether at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
     if not has_store(obj):
         return False
-    with os.scandir(job_in.recorded_folder(obj) or job_in.default_folder(obj)) as entries:
-        return any(entry.name.startswith("frame_") for entry in entries)
+    try:
+        with os.scandir(job_in.recorded_folder(obj) or job_in.default_folder(obj)) as entries:
+            return any(entry.name.startswith("frame_") for entry in entries)
+    except OSError:  # a folder that may be entered, but not listed
+        return False
 
 
 def mode_steps(obj: Any, context: Any) -> Steps[str]:
@@ -212,7 +226,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 def discard_bare(store: FrameStore) -> bool:
     """Whether a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
     log = store.folder / child.LOG_NAME
-    if not store.is_bare() or log.is_file() and log.stat().st_size:  # of a failure that is to be reported
+    if not store.is_bare() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
         return False
     delete_folder(store.folder)
     return True
@@ -228,7 +242,7 @@ def astray_words(obj: Any) -> str:
     are of a later bake, which an undo took back, or after which the .blend was not saved; "" when it is (cheap: for
     the panel).
     """
-    return lost_words(obj) or ("The frames on disk are of another bake than is shown." if _shows_another(obj) else "")
+    return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
 
 
 def _shows_another(obj: Any) -> bool:
@@ -264,17 +278,17 @@ def kept_otherwise(obj: Any) -> bool:
     return record.kind != obj.sinew.result or bool(modes and record.modes and record.modes != modes)
 
 
-def delete(obj: Any) -> None:
-    """Remove the frames on disk and the baked shapes; frames that another object still names are kept. StoreError, and
-    the scene as it was, where the disk does not let them go.
+def delete(obj: Any) -> str:
+    """Remove the frames on disk and the baked shapes; frames that another object or .blend may need are kept. Returns
+    what is to be said of files that stay though nobody is known to need them. StoreError, and the scene as it was,
+    where the disk does not let the frames go.
     """
-    folder = job_in.recorded_folder(obj)
-    if folder is not None and folder.is_dir() and cache_owner.may_delete(obj, folder):
-        with locked(folder):
-            remove(cache_path(folder))
-        delete_folder(folder)
+    folder, has_gone = job_in.recorded_folder(obj), True
+    if folder is not None and cache_owner.may_delete(obj, folder):
+        has_gone = delete_folder(folder)
     remove_result(obj)
     obj.sinew.property_unset("bake")
+    return "" if has_gone else f"The files in {folder} stay: nothing that can be read there says that they are a bake's"
 
 
 def delete_live(obj: Any) -> None:
@@ -283,11 +297,14 @@ def delete_live(obj: Any) -> None:
         delete_folder(folder)
 
 
-def delete_folder(folder: Path) -> None:
-    """Remove a store, its log, and folders above that are empty then; StoreError where the disk does not let it go."""
-    remove(folder / child.LOG_NAME)
-    FrameStore(folder).delete()
+def delete_folder(folder: Path) -> bool:
+    """Remove a store with its log and cache file, and folders above that are empty then; StoreError where the disk does
+    not let it go. False where a link leads there, or nothing says that the files are a bake's: they stay.
+    """
+    if not is_straight(folder) or not FrameStore(folder).delete(beside=(child.LOG_NAME, CACHE_FILE)):
+        return False
     cache_owner.delete_empty(folder)
+    return True
 
 
 def find_changes(obj: Any, context: Any) -> list[str]:
@@ -350,7 +367,7 @@ def report_of(obj: Any) -> BakeReport:
     """The story of the object's last bake, frame by frame; StoreError when there is none."""
     from ..core.simulation.report import read_report
 
-    store = open_store(obj)
+    store = shown_store(obj)
     if not store.frames():
         raise StoreError(f"“{obj.name}” has no baked frames.", "Bake it first.")
     return read_report(store)

@@ -48,7 +48,7 @@ def ghost_folder(obj: Any) -> Path | None:
     """Folder of the second bake, its own or that of the file or object it comes from; None where there is none."""
     places = (_home(obj), job_in.recorded_folder(obj))
     folders = (job_in.compare_path(place) for place in places if place is not None)
-    return next((folder for folder in folders if (folder / "job.npz").is_file()), None)
+    return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
 
 def _home(obj: Any) -> Path | None:
@@ -56,7 +56,7 @@ def _home(obj: Any) -> Path | None:
     recorded = job_in.recorded_folder(obj)
     if recorded is not None and cache_owner.is_own(obj):
         return recorded
-    return job_in.default_folder(obj) if bpy.data.filepath else None
+    return job_in.default_folder(obj) if job_in.has_home() else None
 
 
 # -- the two bakes ----------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def missing_steps(obj: Any, context: Any) -> Steps[bool]:
         return True
     if record.status == "NONE":
         raise StoreError("Frames of an earlier bake are on disk.", "Press Resume, or Bake, first.")
-    if record.status == "DONE" or baking.open_store(obj).frames()[-1] >= last_frame(obj, context.scene):
+    if record.status == "DONE" or baking.shown_store(obj).frames()[-1] >= last_frame(obj, context.scene):
         return False
     return not (yield from baking.find_changes_steps(obj, context))
 
@@ -135,7 +135,7 @@ def _run_here(obj: Any, second: Compared) -> None:
     from ..core.simulation.bake import bake
 
     bake(second.job, second.store, resume=second.resume)
-    find_difference(baking.open_store(obj), second.store, second.words)
+    find_difference(baking.shown_store(obj), second.store, second.words)
 
 
 def child_run(obj: Any, second: Compared, place: str = "") -> child.Run:
@@ -163,7 +163,7 @@ def prepare_steps(obj: Any, context: Any) -> Steps[Compared]:
 
     if obj.sinew.bake.status == "FAILED":
         raise StoreError("The bake has failed, so there is nothing to compare with.", "See what it says under Bake.")
-    first = baking.open_store(obj)
+    first = baking.shown_store(obj)
     theirs, frames = first.job(), first.frames()
     end = min(frames[-1] if frames else theirs.frame_start, last_frame(obj, context.scene))
     if end <= theirs.first_shown:
@@ -210,7 +210,7 @@ def finish(run: child.Run, words: str) -> bool:
     try:
         store = FrameStore.open(run.folder)
         if store.frames():
-            find_difference(baking.open_store(obj), store, words)
+            find_difference(baking.shown_store(obj), store, words)
     except SinewError as error:
         message = message or str(error)
     obj.sinew.compare.message = message
@@ -258,9 +258,13 @@ def seen(obj: Any) -> Seen:
     first, second = job_in.recorded_folder(obj), ghost_folder(obj)
     stamp, found = None, None
     if first is not None and second is not None:
-        stamp = _time(first / "about.sinew"), _time(second / "difference.sinew")
-        known = before is not None and before.stamp == stamp
-        found = before.difference if known else kept_difference(FrameStore(first), FrameStore(second))
+        shows = obj.sinew.bake.shows
+        stamp = shows, _time(first / "about.sinew"), _time(second / "difference.sinew")
+        known, own = before is not None and before.stamp == stamp, FrameStore(first)
+        if known:
+            found = before.difference
+        elif own.key() == shows:
+            found = kept_difference(own, FrameStore(second))
     trouble = before.trouble if before is not None and before.folder == second else ""
     _seen[obj.session_uid] = Seen(second, found, stamp, time.monotonic(), trouble)
     return _seen[obj.session_uid]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ class GhostOf:
 def _time(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
-    except FileNotFoundError:
+    except OSError:
         return -1
 
 
@@ -97,7 +98,7 @@ class Ghosts:
     def ghost(self, obj: Any) -> GhostOf | None:
         """The ghost of a body, or None; a StoreError where it cannot be read."""
         folder = comparing.seen(obj).folder
-        if folder is None or not (folder / "job.npz").is_file():
+        if folder is None or not os.path.isfile(folder / "job.npz"):
             self._ghosts.pop(obj.session_uid, None)
             return None
         kept = self._ghosts.get(obj.session_uid)

@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from . import baking
+from .texts import text_of
 
 
 @dataclass
@@ -182,7 +183,7 @@ def put_right(played_with: int | None) -> None:
     itself, has brought it back.
     """
     for obj in bpy.data.objects:
-        name = obj.sinew.live_layer
+        name = text_of(obj.sinew, "live_layer")
         if not name or obj.session_uid == played_with or obj.library is not None:
             continue
         obj.sinew.live_layer = ""

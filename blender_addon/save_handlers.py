@@ -8,22 +8,37 @@ write some (``bridge/cache_owner.py``).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import bpy
 
 from .bridge.cache_owner import note_folder, point_to
-from .bridge.job_in import default_folder, recorded_folder
+from .bridge.job_in import default_folder, has_home, recorded_folder
+from .bridge.stored_paths import is_utf8
 from .linked import library_of
+from .texts import mend_texts, text_of
 
 _before: list[tuple[int, str, str]] = []
 
 
-def _local() -> Iterator[Any]:
-    """The objects of this file whose record is told from somewhere."""
-    return (obj for obj in bpy.data.objects if obj.sinew.bake.folder.startswith("//") and library_of(obj) is None)
+def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
+    """Do something with the record of each object; one that cannot be told loses it, and keeps none of the others from
+    theirs: a file may be damaged, or a stranger's.
+    """
+    for obj in objects:
+        try:
+            note(obj)
+        except (OSError, ValueError, TypeError) as error:
+            obj.sinew.bake.property_unset("folder")
+            obj.sinew.bake.property_unset("home")
+            print(f"sinew: the folder of the frames of “{obj.name}” cannot be told: {error!r}", file=sys.stderr)
+
+
+def _is_local(obj: Any) -> bool:
+    """Whether it is an object of this file whose record is told from somewhere."""
+    return text_of(obj.sinew.bake, "folder").startswith("//") and library_of(obj) is None
 
 
 @bpy.app.handlers.persistent
@@ -31,12 +46,16 @@ def before_save(path: Any = "", *_: Any) -> None:
     """A handler of ``save_pre``: records are told from where the .blend will be."""
     _before.clear()
     home = os.path.dirname(path) if isinstance(path, str) else ""
-    for obj in _local() if home else ():
+
+    def note(obj: Any) -> None:
+        folder = recorded_folder(obj) if _is_local(obj) else None
         record = obj.sinew.bake
-        now = record.home or bpy.path.abspath("//")
-        if os.path.realpath(home) != os.path.realpath(now):
-            _before.append((obj.session_uid, record.folder, record.home))
-            note_folder(obj, recorded_folder(obj), home)
+        if folder is None or os.path.realpath(home) == os.path.realpath(record.home or bpy.path.abspath("//")):
+            return
+        _before.append((obj.session_uid, record.folder, record.home))
+        note_folder(obj, folder, home)
+
+    _for_each(note, bpy.data.objects if home and is_utf8(home) else ())
 
 
 @bpy.app.handlers.persistent
@@ -62,29 +81,40 @@ def after_load(*_: Any) -> None:
     """A handler of ``load_post``: what the file names is beside it, wherever it has come to; or, without its frames, it
     names, and plays, those where it was before.
     """
-    here = bpy.path.abspath("//") if bpy.data.filepath else ""
-    for obj in _local() if here else ():
-        record = obj.sinew.bake
+    here = bpy.path.abspath("//")
+
+    def note(obj: Any) -> None:
+        if obj.sinew.enabled:
+            mend_texts(obj.sinew)
+        if not _is_local(obj) or not has_home():
+            return
         before = recorded_folder(obj)
-        record.home = here
-        if recorded_folder(obj).is_dir():
-            continue
-        if before.is_dir():
+        obj.sinew.bake.home = here
+        now = recorded_folder(obj)
+        if now is not None and os.path.isdir(now):
+            return
+        if before is not None and os.path.isdir(before):
             point_to(obj, before)
-        elif default_folder(obj).is_dir():  # moved there after the file was renamed, which was not saved then
+        elif os.path.isdir(default_folder(obj)):  # moved there after the file was renamed, which was not saved then
             point_to(obj, default_folder(obj))
+
+    _for_each(note, bpy.data.objects)
 
 
 @bpy.app.handlers.persistent
 def after_import(imported: Any, *_: Any) -> None:
     """A handler of ``blend_import_post``: the file that something comes from may have been moved since it was saved."""
-    for item in imported.import_items:
-        obj, library = item.id, item.source_library
-        if library is None or not isinstance(obj, bpy.types.Object) or library_of(obj) is not None:
-            continue
-        record, home = obj.sinew.bake, os.path.dirname(bpy.path.abspath(library.filepath))
-        if record.folder.startswith("//") and (not record.home or Path(home, record.folder[2:]).is_dir()):
-            record.home = home
+    libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
+
+    def note(obj: Any) -> None:
+        home = os.path.dirname(bpy.path.abspath(libraries[obj].filepath))
+        if not _is_local(obj):
+            return
+        folder = recorded_folder(obj, home)
+        if not obj.sinew.bake.home or folder is not None and os.path.isdir(folder):
+            obj.sinew.bake.home = home
+
+    _for_each(note, [item for item in libraries if isinstance(item, bpy.types.Object)])
 
 
 def _lists() -> list[tuple[Any, Any]]:

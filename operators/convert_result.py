@@ -35,7 +35,7 @@ class SINEW_OT_convert_result(bpy.types.Operator):
         if baking.wanted_modes(obj):
             return begin_work(self, context, "handles")
         try:
-            background.apply(obj, baking.own_store(obj).folder, obj.sinew.bake.status)
+            background.apply(obj, baking.own_store(obj, shown=True).folder, obj.sinew.bake.status)
         except SinewError as error:
             baking.note_error(obj, error)
             return refused(self, error)

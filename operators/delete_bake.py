@@ -38,11 +38,13 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
         source = baking.source_of(context.object) or context.object
         try:
             comparing.remove(source)
-            baking.delete(source)
+            words = baking.delete(source)
             baking.delete_live(source)
         except SinewError as error:
             baking.note_error(source, error)
             return refused(self, error)
+        if words:
+            self.report({"WARNING"}, words)
         context.view_layer.objects.active = source
         return {"FINISHED"}
 

@@ -14,6 +14,7 @@ import bpy
 
 from .animation_in import stretch_of_time
 from .stack import CACHE_FILE, own_caches
+from .stored_paths import stored_path
 
 
 def cache_path(folder: Path) -> Path:
@@ -56,6 +57,5 @@ def lost_cache(obj: Any) -> str:
     caches = own_caches(obj)
     if not caches:
         return "The Mesh Cache modifier was removed."
-    # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
-    path = Path(bpy.path.abspath(bpy.path.native_pathsep(caches[0].filepath), library=obj.library))
-    return "" if path.is_file() else f"The cache file {path.name} is gone."
+    path = stored_path(caches[0].filepath, library=obj.library)
+    return "" if path is None or os.path.isfile(path) else f"The cache file {path.name} is gone."

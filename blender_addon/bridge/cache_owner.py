@@ -21,19 +21,32 @@ from ...core.errors import StoreError
 from ...core.simulation.frame_store import FrameStore
 from ...core.simulation.store_lock import locked
 from .cache_out import cache_path, kept_path
-from .job_in import CACHE, COMPARE, LIVE, default_folder, folder_name, home_folder, recorded_folder, writable
+from .job_in import (
+    CACHE,
+    COMPARE,
+    LIVE,
+    default_folder,
+    folder_name,
+    has_home,
+    home_folder,
+    recorded_folder,
+    writable,
+)
 from .stack import own_caches
+from .stored_paths import check_straight, is_straight
 
 
 def is_own(obj: Any) -> bool:
-    """Whether the recorded folder may be written for ``obj``: no other object names it, and no other .blend."""
+    """Whether the recorded folder may be written for ``obj``: it is really beside the open .blend, and no other object
+    names it.
+    """
     folder = recorded_folder(obj)
-    return folder is None or not (_is_another_files(folder) or _is_shared(obj, folder))
+    return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
 
 
 def may_delete(obj: Any, folder: Path) -> bool:
     """Whether a folder that ``obj`` names, or has just named, is of no use to anything else."""
-    return not (_is_another_files(folder) or _is_shared(obj, folder))
+    return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
 
 
 def folder_to_write(obj: Any) -> Path:
@@ -42,10 +55,9 @@ def folder_to_write(obj: Any) -> Path:
     """
     recorded, folder = recorded_folder(obj), default_folder(obj)
     if recorded is not None and is_own(obj):
-        if recorded.parent == _home():
-            return writable(recorded)
-        if _is_left_behind(recorded):
-            _take_over(obj, recorded, folder)
+        return writable(recorded)
+    if recorded is not None and may_delete(obj, recorded):
+        _take_over(obj, recorded, folder)
     return writable(folder)
 
 
@@ -58,16 +70,25 @@ def _is_another_files(folder: Path) -> bool:
     none is, beside another .blend that has the object: that may be the same file under a new name.
     """
     home = Path(os.path.normpath(folder)).parent
-    place, opened = home.parent.parent, Path(bpy.data.filepath) if bpy.data.filepath else None
+    place = home.parent.parent
     blend = place / f"{home.name}.blend"
-    if blend.is_file():
-        return not (opened and blend.samefile(opened))
-    others = (path for path in place.glob("*.blend") if not (opened and opened.exists() and path.samefile(opened)))
-    return any(_has_object_of(path, folder.name) for path in others)
+    if os.path.isfile(blend):
+        return not _is_open(blend)
+    return any(_has_object_of(path, folder.name) for path in place.glob("*.blend") if not _is_open(path))
+
+
+def _is_open(blend: Path) -> bool:
+    try:
+        return bool(bpy.data.filepath) and os.path.samefile(blend, bpy.data.filepath)
+    except OSError:
+        return False
 
 
 def _has_object_of(blend: Path, folder: str) -> bool:
-    names = _folder_names(str(blend), blend.stat().st_mtime_ns)
+    try:
+        names = _folder_names(str(blend), blend.stat().st_mtime_ns)
+    except OSError:  # a link to nothing, say: who knows
+        return True
     return names is None or any(folder == name or folder.startswith(f"{name}-") for name in names)
 
 
@@ -81,26 +102,31 @@ def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
         return None
 
 
-def _home() -> Path:
-    return Path(os.path.normpath(home_folder()))
+def _is_home(folder: Path) -> bool:
+    """Whether a folder is one for the open .blend, in its own folder and not where a link leads from there."""
+    return has_home() and folder.parent == Path(os.path.normpath(home_folder())) and is_straight(folder)
 
 
-def _is_left_behind(recorded: Path) -> bool:
-    """Whether a folder that is nobody else's holds frames where the .blend was before, or under the name that it had,
+def _is_left_behind(folder: Path) -> bool:
+    """Whether a folder that is no other file's holds frames where the .blend was before, or under the name that it had,
     until it was moved or renamed outside of Blender. A record may be a stranger's, so nothing but frames is ever meant.
     """
-    return recorded.parent != _home() and recorded.parent.parent.name == CACHE and FrameStore(recorded).exists()
+    if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
+        return False
+    store = FrameStore(folder)
+    return store.exists() and store.is_known() and not _is_another_files(folder)
 
 
 def _take_over(obj: Any, recorded: Path, folder: Path) -> None:
     """Move frames that were left behind, and what lies beside them, to the .blend; StoreError when that fails."""
+    check_straight(folder)
     try:
         with locked(recorded):
             pass  # nobody writes to them
         folder.parent.mkdir(parents=True, exist_ok=True)
         for ending in ("", LIVE, COMPARE):
             source, target = (path.with_name(f"{path.name}{ending}") for path in (recorded, folder))
-            if source.is_dir():
+            if source.is_dir() and is_straight(source) and is_straight(target):
                 _move(source, target)
     except OSError as error:
         raise StoreError(
@@ -157,6 +183,7 @@ def delete_empty(folder: Path) -> None:
 def copy_to_own(obj: Any) -> None:
     """Copy the recorded frames of ``obj`` to a folder of its own, which is recorded; StoreError when that fails."""
     source, folder = recorded_folder(obj), default_folder(obj)
+    check_straight(folder)
     try:
         _copy(source, folder)
     except OSError as error:
@@ -172,24 +199,25 @@ def make_own(obj: Any) -> bool:
     when that fails.
     """
     recorded = recorded_folder(obj)
-    if not is_own(obj):
-        copy_to_own(obj)
-    elif bpy.data.filepath and _is_left_behind(recorded):
+    if is_own(obj):
+        return False
+    if may_delete(obj, recorded):
         _take_over(obj, recorded, default_folder(obj))
-    return recorded_folder(obj) != recorded
+    else:
+        copy_to_own(obj)
+    return True
 
 
 def bring(obj: Any) -> None:
     """Give ``obj`` its recorded frames beside the open .blend; StoreError when that fails."""
-    if not make_own(obj):
-        copy_to_own(obj)
+    make_own(obj)
     point_to(obj, recorded_folder(obj))
 
 
 def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
     """Record where the frames of ``obj`` are, from the folder of the .blend or from ``home``."""
     record = obj.sinew.bake
-    record.home = home or (bpy.path.abspath("//") if bpy.data.filepath else "")
+    record.home = home or (bpy.path.abspath("//") if has_home() else "")
     record.folder = kept_path(folder, home)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Collection
 from pathlib import Path
@@ -18,6 +17,7 @@ from ...core.simulation.array_file import open_own
 from ...core.simulation.job import Job
 from .. import linked
 from ..stepwise import Steps, at_once
+from ..texts import text_of
 from .acceleration_in import AccelerationSampler
 from .animation_in import MatrixSampler, Passage, PinSampler, at_frame, hold_threshold
 from .colliders_in import collider_samplers
@@ -32,6 +32,7 @@ from .settings_in import frame_range, ground_settings, material_settings, resolu
 from .springs_in import spring_samplers, spring_targets
 from .stack import Place, check_place, cut_after, place_of, shown
 from .stiffness_in import StiffnessSampler
+from .stored_paths import check_straight, is_utf8, readable, stored_path
 
 CACHE = "sinew_cache"
 """Folder beside a .blend that holds all frames of its objects."""
@@ -173,11 +174,18 @@ def _check_pins(obj: Any, pinned: np.ndarray, surface: SurfaceMesh) -> None:
         )
 
 
+def has_home() -> bool:
+    """Whether the open .blend has a place for frames: it is saved, where records can name it (they are UTF-8)."""
+    return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
+
+
 def home_folder() -> Path:
-    """Folder of the frames of all objects, beside the .blend; StoreError when that has never been saved."""
+    """Folder of the frames of all objects, beside the .blend; StoreError where it has none."""
     blend = bpy.data.filepath
     if not blend:
         raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
+    if not is_utf8(blend):
+        raise StoreError(f"The path {readable(blend)} is no UTF-8.", "Rename that folder, or the .blend.")
     # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
     name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
     return Path(bpy.path.abspath("//")) / CACHE / name
@@ -188,7 +196,7 @@ def default_folder(obj: Any) -> Path:
     home, name = home_folder(), folder_name(obj.name)
     folder, k = home / name, 2
     # An object that was renamed keeps its folder: a new one of the old name gets another.
-    taken = [recorded_folder(other) for other in bpy.data.objects if other.sinew.bake.folder and other != obj]
+    taken = [recorded_folder(other) for other in bpy.data.objects if other != obj]
     while folder in taken:
         folder, k = home / f"{name}-{k}", k + 1
     return folder
@@ -203,7 +211,7 @@ def folder_name(name: str) -> str:
 
 def live_path(obj: Any) -> Path:
     """Folder for what live mode keeps, beside that of the object's frames."""
-    if not bpy.data.filepath:
+    if not has_home():
         return unsaved_live_path(obj)
     folder = default_folder(obj)
     return folder.with_name(f"{folder.name}{LIVE}")
@@ -224,18 +232,19 @@ def compare_path(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}{COMPARE}")
 
 
-def recorded_folder(obj: Any) -> Path | None:
-    """Folder that the object's last bake wrote to, or None. What is appended goes by the folder that it comes from."""
+def recorded_folder(obj: Any, home: str = "") -> Path | None:
+    """Folder that the object's last bake wrote to, told from ``home`` or the record's own; None where there is none,
+    or where asking for it would be a risk. What is appended goes by the folder that it comes from.
+    """
     record, library = obj.sinew.bake, linked.library_of(obj)
-    if not record.folder:
-        return None
-    # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
-    path, home = bpy.path.native_pathsep(record.folder), record.home if library is None else ""
-    return Path(os.path.normpath(bpy.path.abspath(path, start=home or None, library=library)))
+    folder = text_of(record, "folder")
+    start = home or (text_of(record, "home") if library is None else "")
+    return stored_path(folder, start, library) if folder else None
 
 
 def writable(folder: Path) -> Path:
-    """The folder, made and tried; StoreError when nothing can be written there."""
+    """The folder ``sinew_cache/NAME/OBJECT``, made and tried; StoreError when nothing can, or may, be written there."""
+    check_straight(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"

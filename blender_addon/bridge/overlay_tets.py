@@ -5,10 +5,10 @@ It loads Numba: imported when something is to be shown.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import bpy
 import numpy as np
 
 from ...core.mesh.tet_faces import behind, tet_faces
@@ -88,11 +88,11 @@ def newest_store(obj: Any) -> tuple[FrameStore, tuple[int, ...]] | None:
     """Where the solver of a body last got something, in a bake or in live mode, with the times of its files; None where
     it never did.
     """
-    folders = [job_in.recorded_folder(obj), job_in.live_path(obj) if bpy.data.filepath else None]
+    folders = [job_in.recorded_folder(obj), job_in.live_path(obj) if job_in.has_home() else None]
     found = []
     for store in (FrameStore(folder) for folder in folders if folder is not None):
         files = kept_files(store)
-        if all(path.is_file() for path in files):
+        if all(os.path.isfile(path) for path in files):
             found.append((_times(files), store))
     if not found:
         return None

@@ -176,7 +176,7 @@ class _Runner:
             return lambda line: None
         self._logs.mkdir(parents=True, exist_ok=True)
         # Shots of different folders may have the same name.
-        unique = hashlib.sha256(str(path).encode()).hexdigest()[:8]
+        unique = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
         handle = open(self._logs / f"{path.stem}-{unique}.log", "w", encoding="utf-8", buffering=1)
 
         def write(line: str) -> None:

@@ -7,12 +7,15 @@ one template serves every shot.
 from __future__ import annotations
 
 import argparse
+import errno
 import json
-import shutil
+import os
 from pathlib import Path
 from typing import Any
 
 from ...core.errors import StoreError
+from ...core.simulation.array_file import open_own
+from ..bridge.stored_paths import is_utf8, readable
 from .telling import Teller, say
 
 TEMPLATES = Path(__file__).with_name("farm_files")
@@ -23,10 +26,12 @@ def main(options: argparse.Namespace, tell: Teller) -> int:
     import bpy
 
     scene = Path(bpy.data.filepath) if bpy.data.filepath else None
+    if not is_utf8(bpy.data.filepath):
+        raise StoreError(f"The path {readable(bpy.data.filepath)} is no UTF-8.", "Rename that folder, or the .blend.")
     folder = Path(options.output) if options.output else (scene or Path.cwd() / "_").with_name("sinew_farm")
     folder = folder.absolute()
     try:
-        shutil.copytree(TEMPLATES, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        _copy_templates(folder, is_chosen=bool(options.output))
         if scene is not None:
             write_values(folder / "openjd", scene, bpy.context.scene)
     except OSError as error:
@@ -36,6 +41,20 @@ def main(options: argparse.Namespace, tell: Teller) -> int:
     for line in _what_to_do(folder, scene):
         say(line)
     return 0
+
+
+def _copy_templates(folder: Path, is_chosen: bool) -> None:
+    """Copy them into a folder. One that is there already may have come with a stranger's .blend: only one that the user
+    has chosen may be a link to another.
+    """
+    for source in sorted(path for path in TEMPLATES.rglob("*") if path.is_file()):
+        target = folder / source.relative_to(TEMPLATES)
+        top = folder if is_chosen else folder.parent
+        if os.path.realpath(target.parent) != os.path.join(os.path.realpath(top), target.parent.relative_to(top)):
+            raise OSError(errno.ELOOP, "a link leads elsewhere")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open_own(target, "wb") as file:
+            file.write(source.read_bytes())
 
 
 def write_values(folder: Path, blend: Path, scene: Any) -> None:
@@ -52,6 +71,8 @@ def write_values(folder: Path, blend: Path, scene: Any) -> None:
     }
     listed = [{"name": name, "value": value} for name, value in values.items()]
     used = sorted({str(Path(path)) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False)})
+    if unclear := [path for path in used if not is_utf8(path)]:
+        raise StoreError(f"The path {readable(unclear[0])} is no UTF-8.", "Rename that file or folder.")
     references = {
         "inputs": {"filenames": [path for path in used if Path(path).is_file()], "directories": []},
         "outputs": {"directories": []},
@@ -62,7 +83,8 @@ def write_values(folder: Path, blend: Path, scene: Any) -> None:
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    with open_own(path, "w") as file:
+        file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def _what_to_do(folder: Path, scene: Path | None) -> list[str]:

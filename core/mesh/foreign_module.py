@@ -7,6 +7,8 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -62,9 +64,17 @@ def kept_apart() -> Iterator[None]:
     """Around C++ code that prints and leaves files: its standard output is standard error, its working folder is a
     temporary one, which tells the process that may be ended meanwhile.
     """
-    mark = f"sinew-{os.getpid()}-"
-    with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=mark) as folder, contextlib.chdir(folder):
+    prefix = temporary_mark(os.getpid())
+    with _stdout_to_stderr(), tempfile.TemporaryDirectory(prefix=prefix) as folder, contextlib.chdir(folder):
         yield
+
+
+def temporary_mark(pid: int | str) -> str:
+    """How the names of a process's temporary folders begin. They say on which computer it is, too: containers may share
+    a temporary folder, and know nothing of each other's processes.
+    """
+    computer = re.sub(r"\W", "_", socket.gethostname())
+    return f"sinew-{computer}-{pid}-"
 
 
 @contextlib.contextmanager

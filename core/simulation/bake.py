@@ -73,6 +73,8 @@ def bake(
             keep_handles(job, store, modes, prepared, on_event, should_stop)
         except Stopped:
             ended = {"event": "stopped", "frame": job.frame_end}
+    if ended["event"] == "done":
+        store.check_whole(range(job.frame_start, job.frame_end + 1))
     on_event(ended)
     return ended["event"]
 

@@ -6,22 +6,29 @@ The worker (``worker.py``) runs in a child, since a crash of compiled code must 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from ..mesh.foreign_module import temporary_mark
+
 PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).with_name("worker.py")
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows would open one for each child of a program that has none."""
+_SYNCHRONIZE, _TIMEOUT, _NO_SUCH_PROCESS = 0x100000, 0x102, 87
+"""Of the Windows API: the right to wait for a process, what a wait in vain gives, ERROR_INVALID_PARAMETER."""
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
-    """What starts the worker on a task of a store; it gets this package under the name that it has here."""
+    """What starts the worker on a task of a store; it gets this package under the name that it has here, and ends with
+    this process.
+    """
     package = __name__.rpartition(".core.")[0]
-    return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(folder), task, *more]
+    return [python, str(WORKER), package, str(PACKAGE_FOLDER), str(os.getpid()), str(folder), task, *more]
 
 
 def python_name() -> str:
@@ -61,5 +68,48 @@ def ended_words(code: int) -> str:
 
 def sweep(pid: int) -> None:
     """Remove what a child that was ended amid its work has left in the temporary folder."""
-    for left in Path(tempfile.gettempdir()).glob(f"sinew-{pid}-*"):
+    for left in Path(tempfile.gettempdir()).glob(f"{temporary_mark(pid)}*"):
         shutil.rmtree(left, ignore_errors=True)
+
+
+def sweep_dead() -> None:
+    """Remove what children have left that ended together with their parent, so that nobody swept for them."""
+    named = re.compile(temporary_mark(r"(\d+)"))
+    for left in Path(tempfile.gettempdir()).glob("sinew-*"):
+        if (found := named.match(left.name)) and not is_alive(int(found.group(1))):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process is at work on this computer."""
+    if sys.platform == "win32":
+        return _is_alive_on_windows(pid)
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's; a number that is none
+        pass
+    return not _waits_for_its_parent(pid)
+
+
+def _waits_for_its_parent(pid: int) -> bool:
+    """Whether a process has ended, and nobody has asked how: in a container without an init it may stay so."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except (OSError, IndexError):  # not Linux, or gone
+        return False
+
+
+def _is_alive_on_windows(pid: int) -> bool:
+    import ctypes
+
+    kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    process = ctypes.c_void_p(kernel.OpenProcess(_SYNCHRONIZE, False, pid))
+    if not process:
+        return ctypes.get_last_error() != _NO_SUCH_PROCESS
+    try:
+        return kernel.WaitForSingleObject(process, 0) == _TIMEOUT
+    finally:
+        kernel.CloseHandle(process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def _body_of(job: Job) -> float:
 
 def _existing(folder: Path) -> Path:
     """The folder, or the nearest above it that is there."""
-    return next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
+    return next(place for place in (folder, *folder.absolute().parents) if os.path.isdir(place))
 
 
 def size_words(size: float) -> str:

@@ -24,6 +24,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ KEPT = ("mesh", "materials", "subspace", "touching", "display", "handles", "diff
 LENT = ("mesh", "materials", "subspace", "touching")
 """Those that are of use to another store."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
+_ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in KEPT)})
 
 
 class FrameStore:
@@ -103,10 +105,25 @@ class FrameStore:
         self._known_vertices = len(job.surface.positions)
         return job
 
+    def is_known(self) -> bool:
+        """Whether something that can be read says that the files are a bake's; else they may be anybody's."""
+        return bool(self._about())
+
     def check_about(self) -> None:
         """StoreError when what is told of the bake cannot be read."""
-        if not self._about():
-            raise StoreError(f"What is told of the bake in {self.folder} is damaged.", "Delete Bake and bake again.")
+        if not self.is_known():
+            raise StoreError(f"What is told of the bake in {self.folder} is damaged.", "Bake again.")
+
+    def check_whole(self, frames: range = range(0)) -> None:
+        """StoreError when the job, what is told of it, or one of some frames was deleted during a bake."""
+        gone = [name for name in ("job.npz", "about.sinew") if not os.path.isfile(self.folder / name)]
+        if gone:
+            raise StoreError(f"{gone[0]} in {self.folder} was deleted during the bake.", "Bake again.")
+        if lost := sorted(set(frames).difference(self.frames() if frames else ())):
+            raise StoreError(
+                f"{len(lost)} frames in {self.folder} were deleted during the bake, the first is {lost[0]}.",
+                "Resume the bake to compute them again.",
+            )
 
     def mend_job(self, job: Job) -> None:
         """Write the job anew where its file is damaged; it has to be the same (:meth:`outdated_by`)."""
@@ -129,13 +146,13 @@ class FrameStore:
             return ["version"]
         before = {BETWEEN_FRAMES: "", **self.fingerprints()}
         changed = [part for part, digest in job.fingerprints().items() if before.get(part) != digest]
-        if {"materials", "springs", "collisions", "fields"}.intersection(changed) and self.exists():
+        if {"materials", "springs", "collisions", "fields", "frame range"}.intersection(changed) and self.exists():
             with contextlib.suppress(StoreError):  # its job is damaged: then it is another
-                named = _named_as(self.job(), job).fingerprints()
+                own = self.job()
+                named = _named_as(own, job).fingerprints()
                 changed = [part for part in changed if before.get(part) != named[part]]
-        if "frame range" in changed and self.exists():
-            alike = _parts_alike(self.job(), job)
-            changed = [part for part in changed if part not in alike]
+                alike = _parts_alike(own, job) if "frame range" in changed else ()
+                changed = [part for part in changed if part not in alike]
         # What is sampled between frames follows from these.
         follows = any(part in changed for part in ("pins", "springs", "collisions", "solver", "animation"))
         return [part for part in changed if part != BETWEEN_FRAMES] if follows else changed
@@ -185,6 +202,7 @@ class FrameStore:
         """Keep a frame that took some seconds. When this returns, it is safe on disk and the simulation can go on from
         it.
         """
+        self.check_whole()
         remove(self._path("handles"))  # they are made of all frames
         whose = {"frame": frame, "job": self.key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
@@ -248,7 +266,7 @@ class FrameStore:
     def keep_linear_solver(self, name: str, reason: str) -> None:
         """Keep them for a bake that is resumed."""
         if self.linear_solver() != (name, reason):
-            write_arrays(self._path("about"), {}, {**self._about(), "linear_solver": [name, reason]})
+            self._note(linear_solver=[name, reason])
 
     def preparation(self) -> dict[str, float]:
         """Seconds that came before the frames, by part; empty where they were not noted."""
@@ -259,7 +277,12 @@ class FrameStore:
         """Note seconds by part, beside those of the bake that is resumed."""
         before = self.preparation()
         total = before | {part: before.get(part, 0.0) + value for part, value in seconds.items()}
-        write_arrays(self._path("about"), {}, {**self._about(), "preparation": total})
+        self._note(preparation=total)
+
+    def _note(self, **told: Any) -> None:
+        self.check_whole()
+        self.check_about()  # without the rest of it no frame would be known again
+        write_arrays(self._path("about"), {}, {**self._about(), **told})
 
     # -- what took long to make -----------------------------------------------------------------------------------
 
@@ -306,33 +329,35 @@ class FrameStore:
         total = 0
         for path in (self.folder / name for name in self._names()):
             # A bake at work deletes old states meanwhile.
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 total += path.stat().st_size if path.is_file() else 0
         return total
 
     def is_bare(self) -> bool:
         """Whether neither a frame nor anything that took long to make is there."""
-        return not self.frames() and not any(self._path(kind).is_file() for kind in KEPT)
+        return not self.frames() and not any(os.path.isfile(self._path(kind)) for kind in KEPT)
 
-    def delete(self) -> None:
-        """Remove this store's own files, and the folder when nothing else lies in it; StoreError when that fails, or
-        another process writes to it.
+    def delete(self, beside: Collection[str] = ()) -> bool:
+        """Remove this store's own files and those named ``beside``, and the folder when nothing else lies in it. False,
+        and nothing is touched, where such files lie there but nothing that can be read tells that they are a bake's:
+        the folder may be anybody's. StoreError when that fails, or another process writes to it.
         """
-        if not self.folder.is_dir():
-            return
-        with locked(self.folder):
-            self._delete_frames(from_frame=None)
-            for name in ("job.npz", "about.sinew", *(f"{kind}.sinew" for kind in KEPT)):
-                remove(self.folder / name)
-                remove(self.folder / f"{name}.part")
-        if self._names():
-            return
+        names = [name for name in self._names() if _is_own(name) or name in beside]
+        if names:
+            if not self.is_known():
+                return False
+            with locked(self.folder):
+                for name in sorted(names, key="about.sinew".__eq__):  # last: what is left can be deleted later
+                    remove(self.folder / name)
+        if not os.path.isdir(self.folder) or self._names():
+            return True
         try:
             self.folder.rmdir()
         except OSError as error:
             raise StoreError(
                 f"The folder {self.folder} cannot be deleted ({error.strerror or error}).", "Delete it by hand."
             ) from error
+        return True
 
     def _path(self, kind: str, frame: int | None = None) -> Path:
         return self.folder / (f"{kind}.sinew" if frame is None else f"{kind}_{frame:06d}.sinew")
@@ -361,6 +386,11 @@ class FrameStore:
         for name in self._names():
             if _NAME.match(name.removesuffix(".part")) and name.endswith(".part"):
                 remove(self.folder / name)
+
+
+def _is_own(name: str) -> bool:
+    whole = name.removesuffix(".part")
+    return whole in _ONLY_ONCE or _NAME.match(whole) is not None
 
 
 def _is_time(value: Any) -> bool:

@@ -1,12 +1,13 @@
-"""The child process of a bake: ``python worker.py PACKAGE_NAME PACKAGE_FOLDER STORE_FOLDER TASK [MODES [UNTIL]]``.
+"""The child process of a bake:
+``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL]]``.
 
 A task is ``bake``, ``resume``, ``mesh``, ``live``, ``handles`` or ``tetrahedra``, made for the parent alone. With a
 number of modes, frames are kept as handles, too; a bake stops after frame UNTIL.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
-store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; it closes
-too when the parent dies. Other lines are the commands of live mode. Exit code 0: done or stopped; 1: an error, whose
-event was printed.
+store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
+lines are the commands of live mode. It ends at once with its parent: files are whole at any moment. Exit code 0: done
+or stopped; 1: an error, whose event was printed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import json
 import os
 import queue
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -83,10 +85,11 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
 
 def main(arguments: list[str]) -> int:
     """Run one task of a store."""
+    package, folder, parent, store_folder, task = arguments[:5]
+    modes = int(arguments[5]) if len(arguments) > 5 else 0
+    until = int(arguments[6]) if len(arguments) > 6 else None
+    end_with(int(parent))
     _add_runtime()
-    package, folder, store_folder, task = arguments[:4]
-    modes = int(arguments[4]) if len(arguments) > 4 else 0
-    until = int(arguments[5]) if len(arguments) > 5 else None
     # Whatever libraries print must not end up between the JSON lines.
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -114,6 +117,7 @@ def main(arguments: list[str]) -> int:
     threading.Thread(target=listen, daemon=True).start()
     _load_package(package, folder)
     errors = importlib.import_module(f"{package}.core.errors")
+    importlib.import_module(f"{package}.core.simulation.child_process").sweep_dead()
     try:
         _work(package, store_folder, task, modes, until, on_event, stop.is_set, iter(commands.get, None))
     except errors.SinewError as error:
@@ -150,7 +154,6 @@ def _work(
     job = store.job()
     importlib.import_module(f"{package}.core.simulation.meshing").let_this_process_end()
     if task == "tetrahedra":
-        _end_with_parent()
         importlib.import_module(f"{package}.core.simulation.prepare").tetrahedra(job, store, on_event)
         return
     if task == "live":
@@ -167,19 +170,32 @@ def _work(
         simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes, until=until)
 
 
-def _end_with_parent() -> None:
-    """Other people's code lets no thread of Python's see that the parent was killed: the system is asked to end this
-    process then.
+def end_with(parent: int) -> None:
+    """Have the system end this process when another one ends, however that is: while other people's code is at work, no
+    thread of Python's would see it.
     """
-    if sys.platform == "linux":
+    if sys.platform == "win32":
+        _end_with_on_windows(parent)
+        return
+    if sys.platform == "linux" and os.getppid() == parent:
         import ctypes
 
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    elif sys.platform == "win32":
-        _end_with_parent_on_windows()
+        if os.getppid() != parent:  # it has ended meanwhile
+            os._exit(1)
+        return
+    watch_for(parent)
 
 
-def _end_with_parent_on_windows() -> None:
+def watch_for(parent: int) -> None:
+    """A shell that looks each second: macOS tells no process of another's end, nor Linux but a child of the parent."""
+    this = os.getpid()
+    look = f"while kill -0 {this}; do kill -0 {parent} || kill -9 {this}; sleep 1; done 2>/dev/null"
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(["/bin/sh", "-c", look], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+
+
+def _end_with_on_windows(parent: int) -> None:
     """A thread of Windows' own waits for the parent and calls TerminateProcess(this process, 0): what it hands over,
     a pointer of ours and whether time ran out (never), are that function's arguments.
     """
@@ -187,12 +203,12 @@ def _end_with_parent_on_windows() -> None:
 
     kernel = ctypes.WinDLL("kernel32")
     kernel.OpenProcess.restype = kernel.GetCurrentProcess.restype = ctypes.c_void_p
-    parent = kernel.OpenProcess(SYNCHRONIZE, False, os.getppid())
-    if not parent:  # it is gone already
+    handle = kernel.OpenProcess(SYNCHRONIZE, False, parent)
+    if not handle:  # it is gone already
         os._exit(1)
     this, registered = ctypes.c_void_p(kernel.GetCurrentProcess()), ctypes.c_void_p()
     kernel.RegisterWaitForSingleObject(
-        ctypes.byref(registered), ctypes.c_void_p(parent), kernel.TerminateProcess, this, FOREVER, ONLY_ONCE
+        ctypes.byref(registered), ctypes.c_void_p(handle), kernel.TerminateProcess, this, FOREVER, ONLY_ONCE
     )
 
 

@@ -303,7 +303,7 @@ def test_tetrahedralizing_is_stopped_though_it_listens_to_nobody(body, saved, tm
     monkeypatch.setattr(child.child_process, "WORKER", worker)
     monkeypatch.setattr(child.child_process.tempfile, "gettempdir", lambda: str(tmp_path))
     run = start(body, "mesh")
-    left = tmp_path / f"sinew-{run.process.pid}-x"
+    left = tmp_path / f"{child.child_process.temporary_mark(run.process.pid)}x"
     left.mkdir()
     drain_until(lambda: run.phase == "tetrahedralize")
     assert run.label == "Tetrahedralizing"

@@ -7,7 +7,7 @@ import shutil
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import background, bake_queue, baking, comparing, ghosts
+from sinew.blender_addon import background, bake_queue, baking, comparing, ghosts, live
 from sinew.blender_addon import job as child
 from sinew.blender_addon.bridge.ghost_out import GhostBatch, GhostFrames, GhostPainter, nearest, vertex_normals
 from sinew.blender_addon.bridge.job_in import recorded_folder
@@ -216,3 +216,42 @@ def test_the_ghost_is_seen_through_and_faint_behind_something(compared, mirrored
     assert middle[..., 0].max() < 0.4, "each place is drawn once"
     far = card.picture(draw(-30.0), background=(0.0, 0.0, 1.0))[28:36, 20:44]
     assert np.abs(far - [0.0, 0.0, 1.0, 1.0]).max() < 0.01, "beyond the far plane"
+
+
+@pytest.mark.parametrize("what", ["take", "bake"])
+def test_what_is_undone_is_not_measured(soft_body, what):
+    """Its frames lie on the disk in place of those that the result shows: whatever would tell of these refuses, with
+    the way out, until the two belong together again.
+    """
+    from .test_live_take import record_take
+
+    def shown():
+        bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
+        return bpy.context.object
+
+    soft_body.sinew.compare.solver, soft_body.sinew.compare.substeps = "OWN", 3
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and bpy.ops.sinew.compare() == {"FINISHED"}
+    before = found(soft_body)
+    bpy.ops.ed.undo_push(message="Before")
+    if what == "take":
+        rest = baking.open_store(soft_body).job().surface.positions
+        record_take(soft_body, lambda frame: live.grab(11, rest[11] + [0.0, 0.3, 0.3], 1e4))
+    else:
+        soft_body.sinew.substeps = 2
+        background.begin(soft_body, bpy.context, "bake")  # as a timer: undo takes no operator within another back
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    of_other = found(shown())
+    assert of_other.words != before.words or abs(of_other.largest - before.largest).max() > 0.0
+    bpy.ops.ed.undo()
+    body = shown()
+    assert not [spring for spring in body.sinew.springs] and body.sinew.substeps == 1
+    assert found(body) is None, "what the panel tells is of the bake that is shown"
+    body.sinew.result = "NODES"
+    for verb in ("compare", "convert_result", "open_report", "copy_report"):
+        with pytest.raises(RuntimeError, match="of another bake than is shown.*Bake Again.*redo"):
+            getattr(bpy.ops.sinew, verb)()
+    body.sinew.result = "KEYS"
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and found(shown()) is None
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    again = found(shown())
+    assert again.words == before.words and np.array_equal(again.largest, before.largest)

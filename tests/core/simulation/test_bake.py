@@ -225,7 +225,16 @@ def test_lines_are_taken_as_they_come_without_a_read_that_waits():
 
 def start_worker(store, task, **popen):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    command = [sys.executable, "-P", worker.__file__, "sinew", str(PACKAGE_FOLDER), str(store.folder), task]
+    command = [
+        sys.executable,
+        "-P",
+        worker.__file__,
+        "sinew",
+        str(PACKAGE_FOLDER),
+        str(os.getpid()),
+        str(store.folder),
+        task,
+    ]
     return subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -312,7 +321,7 @@ def run_spoiled(tmp_path, store, body):
     """The child's one event and what it says on stderr, where its job is read by a function with that body."""
     code = f"""
 import sys
-sys.argv = ["worker.py", "sinew", {str(PACKAGE_FOLDER)!r}, {str(store.folder)!r}, "bake"]
+sys.argv = ["worker.py", "sinew", {str(PACKAGE_FOLDER)!r}, "{os.getpid()}", {str(store.folder)!r}, "bake"]
 from importlib import util
 spec = util.spec_from_file_location("worker", {worker.__file__!r})
 worker = util.module_from_spec(spec)
@@ -367,3 +376,27 @@ def test_twenty_kills_lose_nothing_that_was_reported(tmp_path, reference):
     finish(child)
     assert child.returncode == 0
     assert_same_bits(content(store), frames)
+
+
+DELETED = [(name, when) for name in ("job.npz", "about.sinew") for when in ("tetrahedralize", "simulate", 2, 4)]
+
+
+@pytest.mark.parametrize("name, when", [*DELETED, ("frame_000002.sinew", 2), ("frame_000002.sinew", 4)])
+def test_what_is_deleted_amid_a_bake_is_told_and_mended(tmp_path, name, when):
+    """A bake that is done is all there, and nothing that a deleted file told is made up anew."""
+    job = shaken_bar(frames=4)
+    store = FrameStore.create(tmp_path / "bake", job)
+
+    def delete(event):
+        if when in (event.get("phase"), event.get("frame")):
+            (store.folder / name).unlink(missing_ok=True)
+
+    with pytest.raises(StoreError, match="deleted during the bake") as caught:
+        bake(job, store, delete)
+    if name.startswith("frame"):
+        assert "Resume" in caught.value.remedy and bake(job, store, resume=True) == "done"
+    else:
+        assert caught.value.remedy == "Bake again." and not FrameStore(store.folder).exists()
+        store = FrameStore.create(store.folder, job)
+        assert bake(job, store) == "done"
+    assert store.frames() == [1, 2, 3, 4]

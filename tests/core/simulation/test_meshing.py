@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import subprocess
 import sys
 import time
@@ -13,15 +13,24 @@ import pytest
 from sinew.core import cli
 from sinew.core.errors import MeshError
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.model.settings import ResolutionSettings
-from sinew.core.simulation import meshing
+from sinew.core.model.settings import ResolutionSettings, SolverSettings
+from sinew.core.simulation import child_process, meshing
 from sinew.core.simulation.bake import build_mesh
 from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.simulation.store_lock import locked
 
 from .jobs import box_surface, shaken_bar
 
 CRASHES = "import os\ndef tetrahedralize_mesh(*_): os.abort()"
-SLEEPS = "import pathlib, time\ndef tetrahedralize_mesh(*_):\n    pathlib.Path('began').touch()\n    time.sleep(600)"
+SLEEPS = """
+import ctypes, pathlib, time
+def tetrahedralize_mesh(*_):
+    pathlib.Path('began').touch()
+    try:
+        ctypes.PyDLL(None).sleep(600)  # as fTetWild, it holds the interpreter's lock
+    except (TypeError, AttributeError):
+        time.sleep(600)
+"""
 REFUSES = "def tetrahedralize_mesh(*_): raise RuntimeError('it likes no bars')"
 ONE_TET = """
 import numpy as np
@@ -89,21 +98,42 @@ def test_a_stop_ends_the_mesher_at_once(robust, in_place_of_ftetwild, tmp_path):
     assert not left_behind(tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "darwin", reason="macOS tells no process that its parent was killed")
-def test_the_mesher_ends_with_a_parent_that_is_killed(robust, in_place_of_ftetwild, tmp_path):
+STARTS = (
+    "import os, subprocess, sys; subprocess.Popen([a.replace('PARENT', str(os.getpid())) for a in sys.argv[1:]]).wait()"
+)
+"""A parent of a worker, to be killed."""
+
+
+@pytest.mark.parametrize("task", ["tetrahedra", "mesh", "bake", "resume", "live", "by a wrapper"])
+def test_every_task_ends_with_a_parent_that_is_killed(robust, in_place_of_ftetwild, tmp_path, monkeypatch, task):
+    """While other people's code holds the interpreter; what it has left is swept by the next worker."""
+    job, store = robust
     in_place_of_ftetwild(SLEEPS)
-    started = "import subprocess, sys; subprocess.Popen(sys.argv[1:]).wait()"
-    command = meshing.command(sys.executable, robust[1].folder, "tetrahedra")
-    environment = meshing.child_environment()
-    parent = subprocess.Popen([sys.executable, "-c", started, *command], env=environment, stdout=subprocess.PIPE)
+    if task == "live":
+        store = FrameStore.create(store.folder, replace(job, solver=SolverSettings("subspace_mixed_fem", modes=2)))
+    command = meshing.command(sys.executable, store.folder, "bake" if task == "by a wrapper" else task)
+    command[4] = "PARENT"
+    if task == "by a wrapper":  # as an executable of Python's may be
+        if sys.platform == "win32":
+            pytest.skip("there is no shell")
+        command = ["/bin/sh", "-c", '"$@"; exit $?', "python3.11", *command]
+    started, environment = [sys.executable, "-c", STARTS, *command], meshing.child_environment()
+    parent = subprocess.Popen(started, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        assert json.loads(parent.stdout.readline())["phase"] == "tetrahedralize"
         while not list(tmp_path.glob("sinew-*/began")):
             assert parent.poll() is None
             time.sleep(0.02)
     finally:
         parent.kill()
-    assert parent.stdout.read() == b""  # its other end closes when the mesher has ended
+        parent.wait()
+    assert parent.stdout.read() is not None  # its other end closes when the worker has ended
+    with locked(store.folder):
+        pass
+    (left,) = left_behind(tmp_path)
+    own = tmp_path / f"{child_process.temporary_mark(os.getpid())}x"
+    own.mkdir()
+    child_process.sweep_dead()
+    assert left_behind(tmp_path) == [own] != [left]
 
 
 def test_a_needle_is_called_so():

@@ -32,6 +32,34 @@ def make_body(gui):
     return obj
 
 
+def undo_another_bake(gui):
+    """Bake again with other settings, and take that back: the ghost is then told of neither."""
+    job, comparing = gui.module("blender_addon.job"), gui.module("blender_addon.comparing")
+    obj = bpy.context.object
+    name, before = obj.name, obj.sinew.bake.shows
+    obj.sinew.substeps = 2
+    with gui.context():
+        bpy.ops.ed.undo_push(message="Substeps")
+        bpy.ops.sinew.bake()
+    yield from gui.wait_until(lambda: job.current() is None, 480, "the bake is done")
+    other = bpy.data.objects[name].sinew.bake.shows
+    yield from gui.move(*gui.centre())
+    yield from gui.press("Z", ctrl=True)
+    yield from gui.wait_until(lambda: bpy.data.objects[name].sinew.bake.shows != other, 60, "it is undone")
+    obj = bpy.data.objects[name]
+    gui.record("undone to", obj.sinew.bake.shows == before)
+    comparing.look_again(obj)
+    gui.record("told after undo", comparing.seen(obj).difference is None)
+    try:
+        with gui.context():
+            bpy.ops.sinew.compare()
+    except RuntimeError as error:
+        gui.record("refused", str(error))
+    yield from gui.settle()
+    gui.record("panel", obj.sinew.compare.message)
+    yield from gui.photograph("2b-undone")
+
+
 def scenario(gui):
     job, comparing, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "comparing", "bake_queue"))
     panels = gui.scenario("open_panels")
@@ -64,6 +92,7 @@ def scenario(gui):
     yield from gui.settle()
     yield from gui.photograph("2-both")
     gui.record("difference", comparing.seen(obj).difference.words)
+    yield from undo_another_bake(gui)
     with gui.context():
         bpy.ops.sinew.remove_ghost()
     yield from gui.settle()
