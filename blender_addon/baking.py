@@ -418,11 +418,6 @@ def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
     return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
 
 
-def source_of(result: Any) -> Any | None:
-    """The object whose bake ``result`` carries, or None."""
-    return next((obj for obj in bpy.data.objects if obj.sinew.bake.result == result), None)
-
-
 def is_running(obj: Any) -> bool:
     """Whether the child is at work on the object."""
     return child.run_of(obj.session_uid) is not None

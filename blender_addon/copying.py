@@ -11,7 +11,7 @@ from .bridge.list_animation import curves_of, follow_items
 
 LEFT_OUT = {
     "rna_type", "name", "enabled", "place_label", "place_warning", "bake", "live", "live_layer", "is_stand_in", "picks",
-    "pick_warning", "collider", "message", "take", "stiffness_value", "painted_value",
+    "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value", "painted_value",
 }  # fmt: skip
 """What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
 GROUPS = {"vertex_group", "stiffness_map", "pin_group", "finer_group"}

@@ -43,7 +43,7 @@ class Drag:
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
     """The vertex of the body nearest to what is seen at some pixels of the region, or a little beside; else None."""
     view = viewport_of(context.region, context.region_data, session.metres)
-    positions, triangles = session.view.positions(), session.view.triangles
+    positions, triangles = session.view.seen(), session.view.triangles
     hit = first_hit(view, positions, triangles, where)
     if hit is not None:
         corners = triangles[hit.triangle]

@@ -57,6 +57,7 @@ class View:
         self._triangles = mesh.triangles
         self._stand_in: stand_in.StandIn | None = None
         self._shown: tuple[str, int] | None = ("OBJECT", 0)
+        self._seen: np.ndarray | None = None
         self._log_stiffness = arrays["log_stiffness"]
         self.refused = ""
         self._marks_failed = False
@@ -86,8 +87,14 @@ class View:
         return None if self._stand_in is None else self._stand_in.uid
 
     def positions(self) -> np.ndarray:
-        """(n,3), m, in world space, as shown."""
+        """(n,3), m, in world space, of the frame that has come last."""
         return self._preview.positions()
+
+    def seen(self) -> np.ndarray:
+        """The same of the frame that a view has drawn last: what a mouse aims at. Where drawing takes long, several
+        frames come in between, and the body may have left the pixels at which it is still seen.
+        """
+        return self.positions() if self._seen is None else self._positions(slice(None), self._seen)
 
     def show(self, handles: np.ndarray) -> None:
         """Show the body as handles (h,4,3), m, deform it."""
@@ -143,6 +150,7 @@ class View:
         obj = session.object
         if obj is None or self.refused or not live_sight.is_seen(obj, session.stage, context):
             return
+        self._seen = self._preview.handles
         settings = obj.sinew.live
         if settings.preview == "MESH":
             return
@@ -199,14 +207,15 @@ class View:
             traceback.print_exc()
             self._marks_failed = True
 
+    def _positions(self, vertices: Any, handles: np.ndarray) -> np.ndarray:
+        return skinned(self._skin.rest[vertices], self._skin.weights[vertices], self._coordinates, handles)
+
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
         """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
             return []
-        held = [g.vertex for g in grabs]
-        rest, weights = self._skin.rest[held], self._skin.weights[held]
-        points = skinned(rest, weights, self._coordinates, self._preview.handles)
+        points = self._positions([g.vertex for g in grabs], self._preview.handles)
         marks = []
         for grab, point in zip(grabs, points, strict=True):
             ends = [location_3d_to_region_2d(region, region_data, p / metres) for p in (point, grab.target)]

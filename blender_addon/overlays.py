@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 
 from ..core.errors import PreviewError
-from . import baking, overlay_legend, picking_view
+from . import overlay_legend, picking_view, sources
 from .bridge import overlay_marks as marks
 from .bridge.colliders_in import distance_from
 from .bridge.overlay_colliders import collider_lines
@@ -327,10 +327,7 @@ def asked_for(context: Any) -> frozenset[str]:
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:
     """The active body, and the object that is seen of it in this view: itself, or the one that carries its bake."""
-    active = context.view_layer.objects.active
-    if active is None or active.type != "MESH":
-        return None
-    obj = active if active.sinew.enabled else baking.source_of(active)
+    obj = sources.body_of(context)
     shown = None if obj is None else picking_view.seen_as(obj, context.space_data)
     return None if shown is None else (obj, shown)
 

@@ -391,6 +391,9 @@ class SinewObject(bpy.types.PropertyGroup):
     live_layer: StringProperty(
         name="Hidden by Live", description="View layer in which live mode has hidden the mesh", options=set()
     )
+    bake_of: StringProperty(
+        name="Bake Of", description="Body whose bake this object carries; empty: it is none", options=set()
+    )
     is_stand_in: BoolProperty(name="Stands In", description="Drawn for a body that is played with", options=set())
 
 

@@ -38,6 +38,8 @@ class Reading:
     refuse: Callable[[Any, str], None]
     place: str = ""
     part: float = 0.0
+    is_read: bool = False
+    result: Any = None
     left_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -69,19 +71,28 @@ def start(reading: Reading) -> None:
         raise RuntimeError(f"The animation is read for “{_current.object_name}” already.")
     began = time.thread_time()  # not of the clock: nothing becomes modal since the machine was busy
     has_events = not bpy.app.background and bpy.context.window is not None
-    if _advance(reading, lambda: has_events and time.thread_time() - began > AT_ONCE):
+    if _read(reading, lambda: has_events and time.thread_time() - began > AT_ONCE):
+        _begin(reading)
         return
     _current, reading.left_at = reading, time.monotonic()
     bpy.ops.sinew.read_animation("INVOKE_DEFAULT")
 
 
 def go_on() -> None:
-    """Read for a moment; what it came to nothing for is raised when it was told."""
+    """Read for a moment, or begin when all is read; what it came to nothing for is raised when it was told.
+
+    Between both Blender listens once more: an Esc that was pressed during the last moment is for the reading, and not
+    for what it is read for.
+    """
     global _current
     reading, began, is_left = _current, time.monotonic(), False
     lasts = min(LONGEST, max(SLICE, READING * (began - reading.left_at)))
     try:
-        is_left = not _advance(reading, lambda: time.monotonic() - began > lasts)
+        if reading.is_read:
+            _begin(reading)
+        else:
+            _read(reading, lambda: time.monotonic() - began > lasts)
+            is_left = True
     except (SinewError, RuntimeError) as error:
         _refuse(reading, str(error))
         raise
@@ -92,19 +103,29 @@ def go_on() -> None:
     redrawing.redraw()
 
 
-def _advance(reading: Reading, is_enough: Callable[[], bool]) -> bool:
-    """Take steps until it is enough, or all and begin: whether it began."""
+def _read(reading: Reading, is_enough: Callable[[], bool]) -> bool:
+    """Take steps until it is enough, or all: whether it was all."""
     try:
         while True:
             reading.part = next(reading.steps)
             if is_enough():
                 return False
     except StopIteration as end:
-        result = end.value
+        reading.is_read, reading.result = True, end.value
     except ReferenceError as error:
-        raise MeshError("Something was deleted while the animation was read.", "Begin again.") from error
-    reading.begin(result)
+        raise _deleted() from error
     return True
+
+
+def _begin(reading: Reading) -> None:
+    try:
+        reading.begin(reading.result)
+    except ReferenceError as error:
+        raise _deleted() from error
+
+
+def _deleted() -> MeshError:
+    return MeshError("Something was deleted while the animation was read.", "Begin again.")
 
 
 def stop(message: str = "") -> None:

@@ -29,9 +29,8 @@ class SINEW_OT_add_example(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         body = examples.add(self.example, context)
-        self.report(
-            {"INFO"}, f"Save the .blend, then press Bake in the sidebar's tab Sinew (N): “{body.name}” is active"
-        )
+        button = "Bake" if context.blend_data.filepath else "Save and Bake"
+        self.report({"INFO"}, f"Press {button} in the sidebar's tab Sinew (N): “{body.name}” is active")
         return {"FINISHED"}
 
 

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon import choices, starting
+from ..blender_addon import choices, sources, starting
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -32,7 +32,7 @@ class SINEW_OT_add_material(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            starting.add_material(context.object, self.preset)
+            starting.add_material(sources.body_of(context), self.preset)
         except SinewError as error:
             return refused(self, error)
         return {"FINISHED"}

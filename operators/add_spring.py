@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import starting
+from ..blender_addon import sources, starting
 from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
@@ -23,7 +23,7 @@ class SINEW_OT_add_spring(bpy.types.Operator):
         return polls.body(cls, context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         selected = polls.selected_vertices(obj)
         try:
             spring = starting.add_spring(obj, context.scene)

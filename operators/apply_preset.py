@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon import choices, item_lists, starting
+from ..blender_addon import choices, item_lists, sources, starting
 from ..blender_addon.bridge.list_animation import animated
 from ..core.errors import SinewError
 from . import polls
@@ -39,7 +39,7 @@ class SINEW_OT_apply_preset(bpy.types.Operator):
         return polls.has_material(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         material = item_lists.active_item(obj.sinew, "material")
         try:
             starting.fill_material(material, starting.preset_settings(self.preset))

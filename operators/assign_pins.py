@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
+from ..blender_addon import sources
 from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
@@ -35,14 +36,10 @@ class SINEW_OT_assign_pins(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = polls.body(cls, context)
-        if obj is not None and obj.mode != "EDIT":
-            cls.poll_message_set("Select vertices in Edit Mode (Tab) first")
-            return False
-        return obj is not None
+        return polls.body_in_edit_mode(cls, context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         selected = polls.selected_vertices(obj)
         if not selected:
             self.report({"ERROR"}, "No vertex is selected. Select the vertices that are to be held.")

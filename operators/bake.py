@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, sources
 from . import polls
 from .refusals import begin_work
 
@@ -16,10 +16,10 @@ class SINEW_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.can_begin(cls, context, "the baked frames are kept beside it")
+        return polls.can_begin(cls, context, polls.KEPT)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        lost = baking.replaced_words(context.object)
+        lost = baking.replaced_words(sources.body_of(context))
         if not lost:
             return self.execute(context)
         return context.window_manager.invoke_confirm(

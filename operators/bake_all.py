@@ -32,7 +32,7 @@ class SINEW_OT_bake_all(bpy.types.Operator):
             cls.poll_message_set(f"“{run.object_name if run else 'A body'}” is at work: stop it first (Esc)")
             return False
         if not context.blend_data.filepath:
-            cls.poll_message_set("Save the .blend first: the baked frames are kept beside it")
+            cls.poll_message_set(f"{polls.UNSAVED}: {polls.KEPT}")
             return False
         if context.mode.startswith("EDIT"):
             cls.poll_message_set("Leave Edit Mode first (Tab)")

@@ -17,7 +17,7 @@ class SINEW_OT_bake_to_current(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.idle_body_outside_edit(cls, context)
-        if not polls.can_begin(cls, context, "the baked frames are kept beside it"):
+        if not polls.can_begin(cls, context, polls.KEPT):
             return False
         record, current = obj.sinew.bake, context.scene.frame_current
         if record.status == "DONE":
@@ -25,7 +25,7 @@ class SINEW_OT_bake_to_current(bpy.types.Operator):
             return False
         first, last = frame_range(obj.sinew, context.scene)
         if not first < current <= last:
-            cls.poll_message_set(f"The current frame is not after the first of the range, {first}-{last}")
+            cls.poll_message_set(f"Go to a frame after {first}, the first, and up to {last}")
             return False
         if record.frames and record.status != "NONE" and record.first_frame + record.frames > current:
             cls.poll_message_set("The frames up to the current one are baked")

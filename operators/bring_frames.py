@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -21,13 +21,13 @@ class SINEW_OT_bring_frames(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         if not polls.can_begin(cls, context, "the frames are brought beside it") or not polls.has_bake(cls, context):
             return False
-        if not baking.is_elsewhere(context.object):
+        if not baking.is_elsewhere(sources.body_of(context)):
             cls.poll_message_set("The frames are beside this .blend, or not on disk")
             return False
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         try:
             baking.bring_frames(obj)
         except SinewError as error:

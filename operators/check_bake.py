@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking, reading
+from ..blender_addon import baking, reading, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -23,7 +23,7 @@ class SINEW_OT_check_bake(bpy.types.Operator):
         return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj, found = context.object, []
+        obj, found = sources.body_of(context), []
 
         def keep(changed: list[str]) -> None:
             obj.sinew.bake.stale = ", ".join(changed)

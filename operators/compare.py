@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import comparing
+from ..blender_addon import comparing, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -23,11 +23,11 @@ class SINEW_OT_compare(bpy.types.Operator):
         return polls.can_begin(cls, context, "the frames are kept beside it")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        compare = context.object.sinew.compare
+        compare = sources.body_of(context).sinew.compare
         try:
-            comparing.begin(context.object, context)
+            comparing.begin(sources.body_of(context), context)
         except (SinewError, RuntimeError) as error:
-            comparing.note_error(context.object, error)
+            comparing.note_error(sources.body_of(context), error)
             return refused(self, error)
         compare.show = True
         return {"FINISHED"}

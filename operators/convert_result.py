@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import background, baking
+from ..blender_addon import background, baking, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import begin_work, refused
@@ -31,7 +31,7 @@ class SINEW_OT_convert_result(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         if baking.wanted_modes(obj):
             return begin_work(self, context, "handles")
         try:

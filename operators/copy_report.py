@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, sources
 from ..core.errors import SinewError
 from ..core.simulation.report import csv_of
 from . import polls
@@ -21,7 +21,7 @@ class SINEW_OT_copy_report(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            report = baking.report_of(context.object)
+            report = baking.report_of(sources.body_of(context))
         except SinewError as error:
             return refused(self, error)
         context.window_manager.clipboard = csv_of({context.object.name: report})

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import baking, copying, linked
+from ..blender_addon import copying, linked, sources
 from . import polls
 
 
@@ -26,13 +26,13 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
         return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        copied, left = 0, []
+        body, copied, left = sources.body_of(context), 0, []
         for obj in _others(context):
-            if linked.is_linked(obj) or baking.source_of(obj) is not None:
+            if linked.is_linked(obj) or sources.source_of(obj) is not None:
                 left.append(f"{obj.name} (linked, or a bake)")
                 continue
             copied += 1
-            if missing := copying.copy_settings(context.object, obj):
+            if missing := copying.copy_settings(body, obj):
                 left.append(f"{obj.name}: {', '.join(missing)}")
         words = f"Copied to {copied} {'body' if copied == 1 else 'bodies'}"
         if left:
@@ -43,7 +43,8 @@ class SINEW_OT_copy_settings(bpy.types.Operator):
 
 
 def _others(context: Any) -> list[Any]:
-    return [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj != context.object]
+    own = context.object, sources.body_of(context)
+    return [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj not in own]
 
 
 CLASSES = (SINEW_OT_copy_settings,)

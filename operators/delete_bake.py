@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking, comparing
+from ..blender_addon import baking, comparing, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -20,7 +20,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.mesh_object(cls, context)
-        source = obj and (baking.source_of(obj) or obj)
+        source = obj and (sources.body_of(context) or obj)
         if source is None:
             return False
         if baking.is_running(source):
@@ -35,7 +35,7 @@ class SINEW_OT_delete_bake(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        source = baking.source_of(context.object) or context.object
+        source = sources.body_of(context) or context.object
         try:
             comparing.remove(source)
             words = baking.delete(source)

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -19,7 +19,7 @@ class SINEW_OT_disable(bpy.types.Operator):
         return polls.idle_body(cls, context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         if obj.mode == "EDIT":
             bpy.ops.object.mode_set(mode="OBJECT")
         try:

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking, starting
+from ..blender_addon import sources, starting
 from . import polls
 
 
@@ -15,7 +15,7 @@ class SINEW_OT_enable(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = polls.mesh_object(cls, context)
-        source = obj and baking.source_of(obj)
+        source = obj and sources.source_of(obj)
         if source is not None:
             cls.poll_message_set(f"This is the bake of “{source.name}”")
             return False

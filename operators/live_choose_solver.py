@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..blender_addon import sources
 from . import polls
 
 SOLVER = "subspace_mixed_fem"
@@ -18,7 +19,7 @@ class SINEW_OT_live_choose_solver(bpy.types.Operator):
         return polls.idle_body(cls, context) is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        context.object.sinew.solver = SOLVER
+        sources.body_of(context).sinew.solver = SOLVER
         return {"FINISHED"}
 
 

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import live
+from ..blender_addon import live, sources
 from . import polls
 from .refusals import begin_live
 
@@ -25,20 +25,20 @@ class SINEW_OT_live_play(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        session = live.session_of(context.object)
+        session = live.session_of(sources.body_of(context))
         return session is not None and session.state.ready or polls.can_play(cls, context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if self.by_key and live.session_of(context.object) is None:
+        if self.by_key and live.session_of(sources.body_of(context)) is None:
             return {"PASS_THROUGH"}
         return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        session = live.session_of(context.object)
-        if session is not None:
+        obj = sources.body_of(context)
+        if live.session_of(obj) is not None:
             live.toggle()
             return {"FINISHED"}
-        return begin_live(self, context, context.object, lambda: live.begin(context.object, context))
+        return begin_live(self, context, obj, lambda: live.begin(obj, context))
 
 
 CLASSES = (SINEW_OT_live_play,)

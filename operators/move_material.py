@@ -5,7 +5,7 @@ regions and depths win.
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon import item_lists
+from ..blender_addon import item_lists, sources
 from . import polls
 
 
@@ -28,7 +28,7 @@ class SINEW_OT_move_material(bpy.types.Operator):
         return polls.has_material(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        moved = item_lists.move_active(context.object, "material", -1 if self.direction == "UP" else 1)
+        moved = item_lists.move_active(sources.body_of(context), "material", -1 if self.direction == "UP" else 1)
         return {"FINISHED"} if moved else {"CANCELLED"}
 
 

@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon import item_lists
+from ..blender_addon import item_lists, sources
 from . import polls
 
 
@@ -24,7 +24,7 @@ class SINEW_OT_move_spring(bpy.types.Operator):
         return polls.has_spring(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        moved = item_lists.move_active(context.object, "spring", -1 if self.direction == "UP" else 1)
+        moved = item_lists.move_active(sources.body_of(context), "spring", -1 if self.direction == "UP" else 1)
         return {"FINISHED"} if moved else {"CANCELLED"}
 
 

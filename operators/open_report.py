@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking
+from ..blender_addon import baking, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -19,7 +19,7 @@ class SINEW_OT_open_report(bpy.types.Operator):
         return polls.has_bake(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         try:
             words = baking.report_of(obj).table()
         except SinewError as error:

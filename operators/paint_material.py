@@ -27,7 +27,8 @@ class SINEW_OT_paint_material(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.has_material(cls, polls.idle_body(cls, context))
+        obj = polls.idle_body(cls, context)
+        return polls.has_material(cls, obj) and polls.is_active(cls, context, obj)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         obj = context.object

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty
 
-from ..blender_addon import picking_view
+from ..blender_addon import picking_view, sources
 from ..blender_addon.bridge import picks
 from ..core.errors import SinewError
 from . import polls
@@ -57,7 +57,7 @@ class SINEW_OT_pick(bpy.types.Operator):
         self._box.remove()
 
     def _pick(self, context, take_out):
-        obj = context.object
+        obj = sources.body_of(context)
         try:
             surface = picking_view.Surface(obj, context)
             found = surface.in_box(self._start, self._end) if self._box.is_open else surface.at(self._end)

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import bake_queue, baking, choices, job, linked, live, live_scene, reading, restart
+from ..blender_addon import bake_queue, choices, job, linked, live, live_scene, reading, restart, sources
 
 
 def in_object_mode(operator: Any, context: Any) -> bool:
@@ -35,10 +35,29 @@ def mesh_object(operator: Any, context: Any) -> Any | None:
 
 
 def body(operator: Any, context: Any) -> Any | None:
-    """The active object if Sinew is on for it, or None with a reason."""
-    obj = mesh_object(operator, context)
-    if obj is not None and not obj.sinew.enabled:
+    """The active object if Sinew is on for it, or the body whose bake it carries; or None with a reason."""
+    if mesh_object(operator, context) is None:
+        return None
+    obj = sources.body_of(context)
+    if obj is None:
         operator.poll_message_set("Press Sinew in the Physics tab first")
+    return obj
+
+
+def is_active(operator: Any, context: Any, obj: Any | None) -> bool:
+    """Whether the body itself is active, to be edited: not the object that carries its bake."""
+    if obj is not None and obj != context.object:
+        operator.poll_message_set(f"This is the bake of “{obj.name}”: press Edit Source first")
+    return obj is not None and obj == context.object
+
+
+def body_in_edit_mode(operator: Any, context: Any) -> Any | None:
+    """Like :func:`body`, and it is in Edit Mode."""
+    obj = body(operator, context)
+    if not is_active(operator, context, obj):
+        return None
+    if obj.mode != "EDIT":
+        operator.poll_message_set("Go to Edit Mode first (Tab)")
         return None
     return obj
 
@@ -46,7 +65,7 @@ def body(operator: Any, context: Any) -> Any | None:
 def chosen_bodies(context: Any) -> list[Any]:
     """The selected objects that Sinew is on for, and the active one, which comes first; a bake stands for its body."""
     objects = [context.object, *(context.selected_objects or ())]
-    bodies = [baking.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
+    bodies = [sources.source_of(obj) or obj for obj in objects if obj is not None and obj.type == "MESH"]
     return list(dict.fromkeys(obj for obj in bodies if obj.sinew.enabled))
 
 
@@ -69,7 +88,7 @@ def idle_body(operator: Any, context: Any) -> Any | None:
 def idle_body_outside_edit(operator: Any, context: Any) -> Any | None:
     """Like :func:`idle_body`, and the object is not in Edit Mode."""
     obj = idle_body(operator, context)
-    if obj is not None and obj.mode == "EDIT":
+    if obj is not None and "EDIT" in (obj.mode, context.object.mode):
         operator.poll_message_set("Leave Edit Mode first (Tab)")
         return None
     return obj
@@ -108,7 +127,22 @@ def has_bake(operator: Any, context: Any) -> bool:
     return obj is not None
 
 
-def can_begin(operator: Any, context: Any, kept: str, baked: str = "") -> bool:
+def body_with_duplicate(operator: Any, context: Any) -> Any | None:
+    """Like :func:`body`, in Object Mode, and a duplicate carries its bake and hides it."""
+    obj = body(operator, context)
+    if obj is not None and context.mode != "OBJECT":
+        operator.poll_message_set("Go to Object Mode first")
+        return None
+    if obj is not None and live.session_of(obj) is not None:
+        operator.poll_message_set("The body is being played with: stop it first (Esc)")
+        return None
+    if obj is not None and not sources.has_duplicate(obj):
+        operator.poll_message_set("The bake is on the object itself, or there is none")
+        return None
+    return obj
+
+
+def can_begin(operator: Any, context: Any, kept: str = "", baked: str = "") -> bool:
     """Whether the active object can be handed to a simulation.
 
     ``kept`` says why the .blend must be saved, ``baked`` why there must not be a bake, if so.
@@ -116,8 +150,8 @@ def can_begin(operator: Any, context: Any, kept: str, baked: str = "") -> bool:
     obj = idle_body_outside_edit(operator, context)
     if not has_material(operator, obj):
         return False
-    if not context.blend_data.filepath:
-        operator.poll_message_set(f"Save the .blend first: {kept}")
+    if kept and not context.blend_data.filepath:
+        operator.poll_message_set(f"{UNSAVED}: {kept}")
         return False
     if baked and obj.sinew.bake.status != "NONE":
         operator.poll_message_set(baked)
@@ -125,6 +159,7 @@ def can_begin(operator: Any, context: Any, kept: str, baked: str = "") -> bool:
     return True
 
 
+UNSAVED, KEPT = "Save the .blend first", "the baked frames are kept beside it"
 NOT_LIVE = "Press Play in the panel Live first"
 RENDERING = "Blender renders: wait until it is done"
 
@@ -143,8 +178,8 @@ def can_play(operator: Any, context: Any) -> bool:
         reason = "Choose a subspace solver first (Solver)"
     elif live_scene.is_rendering():
         reason = RENDERING
-    elif obj.sinew.bake.hides_original:
-        reason = "The object is hidden by its bake: press Delete Bake first"
+    elif obj.sinew.bake.hides_original and not sources.is_edited(obj):
+        reason = "The object is hidden by its bake: press Edit Source first"
     elif not obj.visible_get():
         reason = "The object is hidden: show it first (Alt H)"
     if reason:
@@ -174,7 +209,7 @@ def can_record(operator: Any) -> bool:
     session = live.current()
     obj = session.object
     if not bpy.data.filepath:
-        operator.poll_message_set("Save the .blend first: what is recorded is kept beside it")
+        operator.poll_message_set(f"{UNSAVED}: what is recorded is kept beside it")
         return False
     if obj is None or len(session.job.surface.positions) != len(obj.data.vertices):
         operator.poll_message_set(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..blender_addon import background, baking, live
+from ..blender_addon import background, baking, live, sources
 from ..core.errors import SinewError
 
 
@@ -17,7 +17,7 @@ def refused(operator: Any, error: Exception) -> set[str]:
 
 def begin_work(operator: Any, context: Any, mode: str, until: int | None = None) -> set[str]:
     """``background.begin`` on the active object; what is against it is reported, and kept for the panel."""
-    obj = context.object
+    obj = sources.body_of(context)
     try:
         background.begin(obj, context, mode, until)
     except SinewError as error:

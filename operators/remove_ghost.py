@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import baking, comparing
+from ..blender_addon import baking, comparing, sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -29,7 +29,7 @@ class SINEW_OT_remove_ghost(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            comparing.remove(context.object)
+            comparing.remove(sources.body_of(context))
         except SinewError as error:
             return refused(self, error)
         return {"FINISHED"}

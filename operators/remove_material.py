@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..blender_addon import item_lists
+from ..blender_addon import item_lists, sources
 from . import polls
 
 
@@ -17,7 +17,7 @@ class SINEW_OT_remove_material(bpy.types.Operator):
         return polls.has_material(cls, polls.body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        item_lists.remove_active(context.object, "material")
+        item_lists.remove_active(sources.body_of(context), "material")
         return {"FINISHED"}
 
 

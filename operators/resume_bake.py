@@ -19,7 +19,7 @@ class SINEW_OT_resume_bake(bpy.types.Operator):
         if not polls.has_material(cls, obj):
             return False
         if not bpy.data.filepath:
-            cls.poll_message_set("Save the .blend first: the baked frames are kept beside it")
+            cls.poll_message_set(f"{polls.UNSAVED}: {polls.KEPT}")
             return False
         if obj.sinew.bake.status == "DONE" and not baking.astray_words(obj):
             cls.poll_message_set("All frames are baked")

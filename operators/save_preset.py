@@ -5,7 +5,7 @@ from dataclasses import replace
 import bpy
 from bpy.props import StringProperty
 
-from ..blender_addon import item_lists, own_presets
+from ..blender_addon import item_lists, own_presets, sources
 from ..blender_addon.bridge.settings_in import material_settings
 from ..core.errors import SinewError
 from . import polls
@@ -33,7 +33,7 @@ class SINEW_OT_save_preset(bpy.types.Operator):
         return polls.has_material(cls, polls.body(cls, context))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self.properties.name = item_lists.active_item(context.object.sinew, "material").name
+        self.properties.name = item_lists.active_item(sources.body_of(context).sinew, "material").name
         return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -42,7 +42,7 @@ class SINEW_OT_save_preset(bpy.types.Operator):
             self.layout.label(text="Replaces the preset of that name", icon="INFO")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        material = item_lists.active_item(context.object.sinew, "material")
+        material = item_lists.active_item(sources.body_of(context).sinew, "material")
         name = self.properties.name.strip() or material.name
         try:
             own_presets.save(replace(material_settings(material), name=name))

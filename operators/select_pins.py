@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..blender_addon import sources
 from . import polls
 
 
@@ -13,11 +14,8 @@ class SINEW_OT_select_pins(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = polls.body(cls, context)
+        obj = polls.body_in_edit_mode(cls, context)
         if obj is None:
-            return False
-        if obj.mode != "EDIT":
-            cls.poll_message_set("Enter Edit Mode (Tab) first")
             return False
         if obj.sinew.pin_group not in obj.vertex_groups:
             cls.poll_message_set("Choose a pin group first")
@@ -25,7 +23,7 @@ class SINEW_OT_select_pins(bpy.types.Operator):
         return True
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         obj.vertex_groups.active = obj.vertex_groups[obj.sinew.pin_group]
         bpy.ops.object.vertex_group_select()
         return {"FINISHED"}

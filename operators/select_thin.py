@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..blender_addon import sources
 from ..core.errors import SinewError
 from . import polls
 from .refusals import refused
@@ -18,13 +19,13 @@ class SINEW_OT_select_thin(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.idle_body(cls, context) is not None
+        return polls.is_active(cls, context, polls.idle_body(cls, context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         # Here, since it loads Numba, which Blender's start should not wait for.
         from ..blender_addon.bridge.thin_in import select_vertices, thin_vertices
 
-        obj = context.object
+        obj = sources.body_of(context)
         mode = obj.mode
         if mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")

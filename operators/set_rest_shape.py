@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..blender_addon import sources
 from ..blender_addon.bridge.rest_in import store_rest
 from ..core.errors import SinewError
 from . import polls
@@ -27,7 +28,7 @@ class SINEW_OT_set_rest_shape(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            name = store_rest(context.object, context)
+            name = store_rest(sources.body_of(context), context)
         except SinewError as error:
             return refused(self, error)
         self.report({"INFO"}, f"The shape key “{name}” keeps the rest shape")

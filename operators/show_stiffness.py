@@ -2,14 +2,14 @@
 
 import bpy
 
-from ..blender_addon import item_lists
+from ..blender_addon import item_lists, sources
 from ..blender_addon.choices import pascals
 from ..blender_addon.mirror import stiffness_of
 from . import polls
 
 
 def _words(context):
-    material = item_lists.active_item(context.object.sinew, "material")
+    material = item_lists.active_item(sources.body_of(context).sinew, "material")
     return f"Young's modulus of {material.name}: {pascals(stiffness_of(material.log_stiffness))}"
 
 

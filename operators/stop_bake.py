@@ -25,7 +25,8 @@ class SINEW_OT_stop_bake(bpy.types.Operator):
         if reading.current() is not None or (run is None and bake_queue.is_at_work()):
             return True
         if run is None or run.process is None or run.stopping or run.mode == "live":
-            cls.poll_message_set("Nothing is being simulated")
+            stopping = run is not None and run.stopping
+            cls.poll_message_set("It stops after the present step" if stopping else "Nothing is being simulated")
             return False
         return True
 

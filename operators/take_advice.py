@@ -3,7 +3,7 @@
 import bpy
 from bpy.props import EnumProperty
 
-from ..blender_addon import advising
+from ..blender_addon import advising, sources
 from . import polls
 
 
@@ -30,8 +30,8 @@ class SINEW_OT_take_advice(bpy.types.Operator):
         return obj is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = context.object.sinew
-        for each in advising.advice_of(context.object, context.scene):
+        settings = sources.body_of(context).sinew
+        for each in advising.advice_of(sources.body_of(context), context.scene):
             if each.setting == self.setting:
                 setattr(settings, each.setting, each.value)
                 return {"FINISHED"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import live
+from ..blender_addon import live, sources
 from . import polls
 
 
@@ -20,7 +20,7 @@ class SINEW_OT_use_points(bpy.types.Operator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         session = live.current()
-        own = session is not None and session is live.session_of(context.object)
+        own = session is not None and session is live.session_of(sources.body_of(context))
         obj = polls.body(cls, context) if own else polls.idle_body(cls, context)
         if obj is None:
             return False
@@ -33,7 +33,7 @@ class SINEW_OT_use_points(bpy.types.Operator):
         return True
 
     def execute(self, context: Any) -> set[str]:
-        obj = context.object
+        obj = sources.body_of(context)
         obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
         if (session := live.session_of(obj)) is not None:
             session.reset_is_due = True  # by its timer: what takes long is read at other frames, no place for an undo

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from ..blender_addon import bake_queue, baking, choices, forecasts, job, reading
-from .places import Subject, panels, properties_layout, wrapped
+from ..blender_addon import bake_queue, baking, choices, forecasts, job, reading, sources
+from .places import Subject, draw_reasons, panels, properties_layout, wrapped
 
 
 class Bake(Subject):
     bl_label = "Bake"
 
     def draw(self, context: Any) -> None:
-        obj = context.object
+        obj = sources.body_of(context)
         layout = properties_layout(self)
         run = job.run_of(obj.session_uid)
         if run is not None and run.mode != "live":
@@ -21,7 +21,7 @@ class Bake(Subject):
             _draw_waiting(layout, before)
         else:
             _draw_range(layout, obj.sinew, context.scene)
-            _draw_result(layout, obj)
+            _draw_result(layout, obj, context)
             _draw_buttons(layout, obj, context)
             _draw_record(layout, obj, context)
 
@@ -44,51 +44,68 @@ def _draw_range(layout, settings, scene):
     column.prop(settings, "pre_roll")
 
 
-def _draw_result(layout, obj):
+def _draw_result(layout, obj, context):
     settings = obj.sinew
     layout.prop(settings, "result")
     if settings.result == "NODES" and not choices.in_subspace(settings.solver):
         layout.prop(settings, "result_modes")
     if baking.kept_otherwise(obj):
         layout.operator("sinew.convert_result", icon="FILE_REFRESH")
+        draw_reasons(layout, context, "sinew.convert_result")
 
 
 def _draw_buttons(layout, obj, context):
-    status = obj.sinew.bake.status
+    """Each button where it can be wanted, and below why those that are grey are so."""
+    status, bake = obj.sinew.bake.status, _bake_operator(context)
+    shown = [bake]
     if status == "NONE" and baking.has_frames(obj):
         wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
-        _draw_large(layout, "sinew.resume_bake")
-        layout.operator("sinew.bake", icon="FILE_REFRESH")
+        shown.append(_draw_large(layout, "sinew.resume_bake"))
+        layout.operator(bake, icon="FILE_REFRESH")
     elif status == "NONE":
-        _draw_large(layout, "sinew.bake")
+        _draw_large(layout, bake)
     elif status != "DONE" or baking.astray_words(obj):
-        _draw_large(layout, "sinew.resume_bake")
+        shown.append(_draw_large(layout, "sinew.resume_bake"))
     if status != "DONE":
         layout.operator("sinew.bake_to_current")
-    _draw_several(layout, context)
-    if status == "NONE":
-        return
+        shown.append("sinew.bake_to_current")
+    if len(bake_queue.own_bodies(context.scene)) > 1:
+        shown.append(_draw_several(layout))
+    if status != "NONE":
+        shown += _draw_baked(layout, bake)
+    draw_reasons(layout, context, *shown)
+
+
+def _bake_operator(context):
+    """A file that has no name yet gets one first."""
+    return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
+
+
+def _draw_baked(layout, bake):
+    """What can be done with a bake."""
     row = layout.row(align=True)
     row.operator("sinew.delete_bake", icon="TRASH")
     row.operator("sinew.check_bake", icon="VIEWZOOM")
     row = layout.row(align=True)
-    row.operator("sinew.bake", text="Bake Again", icon="FILE_REFRESH")
+    again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
+    row.operator(bake, icon="FILE_REFRESH", **again)
     row.operator("sinew.export_bake", text="Export", icon="EXPORT")
+    return ["sinew.delete_bake", "sinew.check_bake", "sinew.export_bake"]
 
 
-def _draw_several(layout, context):
-    """The buttons for several bodies, where the scene has several."""
-    if len(bake_queue.own_bodies(context.scene)) < 2:
-        return
+def _draw_several(layout):
+    """The buttons for several bodies."""
     row = layout.row(align=True)
     row.operator("sinew.bake_all")
     row.operator("sinew.bake_all", text="Bake Selected").selected = True
+    return "sinew.bake_all"
 
 
 def _draw_large(layout, operator):
     row = layout.row()
     row.scale_y = 1.3
     row.operator(operator, icon="PLAY")
+    return operator
 
 
 def _draw_record(layout, obj, context):
@@ -116,6 +133,7 @@ def _draw_record(layout, obj, context):
         if baking.is_elsewhere(obj):
             wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
             layout.operator("sinew.bring_frames", icon="IMPORT")
+            draw_reasons(layout, context, "sinew.bring_frames")
     elif not baking.has_frames(obj):
         words = f"Will take about {forecasts.disk_words(obj, context)} on disk"
         layout.label(text=words, icon="DISK_DRIVE")
@@ -139,6 +157,7 @@ def draw_progress(layout: Any, run: job.Run, context: Any) -> None:
     layout.operator(
         "sinew.stop_bake", text="Stop All (Esc)" if bake_queue.is_at_work() else "Stop (Esc)", icon="CANCEL"
     )
+    draw_reasons(layout, context, "sinew.stop_bake")
 
 
 def clock(seconds: float) -> str:
@@ -154,15 +173,16 @@ class Report(Subject):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """Where a bake has told how it went."""
-        return super().poll(context) and bool(context.object.sinew.bake.report)
+        return super().poll(context) and bool(sources.body_of(context).sinew.bake.report)
 
     def draw(self, context: Any) -> None:
         layout = self.layout
-        for line in context.object.sinew.bake.report.splitlines():
+        for line in sources.body_of(context).sinew.bake.report.splitlines():
             wrapped(layout, line, context)
         row = layout.row(align=True)
         row.operator("sinew.open_report", icon="TEXT")
         row.operator("sinew.copy_report", icon="COPYDOWN")
+        draw_reasons(layout, context, "sinew.open_report", "sinew.copy_report")
 
 
 CLASSES = (*panels(Bake, "bake"), *panels(Report, "report", under="bake", bl_options={"DEFAULT_CLOSED"}))

@@ -4,9 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import baking, job, linked, restart
+from ..blender_addon import job, linked, restart, sources
 from .bake import draw_progress
-from .places import PHYSICS, ROOTS, SIDEBAR, wrapped
+from .places import PHYSICS, ROOTS, SIDEBAR, draw_reasons, wrapped
 
 
 def _draw_other_run(layout, context):
@@ -33,19 +33,33 @@ def _draw_sidebar(layout, context):
     if obj is None or obj.type != "MESH":
         wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
         return
-    source = baking.source_of(obj) if not obj.sinew.enabled else None
-    if source is not None:
-        wrapped(layout, f"This is the bake of “{source.name}”.", context, "INFO")
-        layout.operator("sinew.delete_bake", icon="TRASH")
-    elif obj.sinew.enabled:
-        row = layout.row()
-        row.label(text=obj.name, icon="OBJECT_DATA")
-        row.operator("sinew.copy_settings", text="", icon="PASTEDOWN")
-        row.operator("sinew.disable", text="", icon="X")
-        if words := linked.linked_words(obj):
-            wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
-    else:
+    body = sources.body_of(context)
+    if body is None:
         layout.operator("sinew.enable", text="Enable Sinew", icon="PHYSICS")
+        draw_reasons(layout, context, "sinew.enable")
+        return
+    row = layout.row()
+    row.label(text=body.name, icon="OBJECT_DATA")
+    row.operator("sinew.copy_settings", text="", icon="PASTEDOWN")
+    row.operator("sinew.disable", text="", icon="X")
+    if words := linked.linked_words(body):
+        wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
+    _draw_carrier(layout, body, context)
+
+
+def _draw_carrier(layout, body, context):
+    """The way from a bake on a duplicate to its source, and back."""
+    if body != context.object:
+        wrapped(layout, f"This is the bake of “{body.name}”, whose settings these are.", context, "INFO")
+        other, icon = "sinew.edit_source", "EDITMODE_HLT"
+    elif sources.is_edited(body):
+        other, icon = "sinew.show_bake", "LOOP_BACK"
+    else:
+        return
+    row = layout.row(align=True)
+    row.operator(other, icon=icon)
+    row.operator("sinew.bake", text="Bake Again", icon="FILE_REFRESH")
+    draw_reasons(layout, context, other, "sinew.bake")
 
 
 class VIEW3D_PT_sinew(bpy.types.Panel):
@@ -70,20 +84,19 @@ class PHYSICS_PT_sinew(bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        obj = context.object
-        if obj is None or obj.type != "MESH":
-            return job.current() is not None
-        return obj.sinew.enabled or job.current() is not None or baking.source_of(obj) is not None
+        return sources.body_of(context) is not None or job.current() is not None
 
     def draw_header_preset(self, context: Any) -> None:
-        if context.object is not None and context.object.sinew.enabled:
+        if sources.body_of(context) is not None:
             self.layout.operator("sinew.copy_settings", text="", icon="PASTEDOWN", emboss=False)
 
     def draw(self, context: Any) -> None:
         _draw_restart(self.layout, context)
         _draw_other_run(self.layout, context)
-        if context.object is None or not context.object.sinew.enabled:
+        if (body := sources.body_of(context)) is None:
             _draw_sidebar(self.layout, context)
+        else:
+            _draw_carrier(self.layout, body, context)
 
 
 def physics_button(self: Any, context: Any) -> None:

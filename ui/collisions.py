@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..blender_addon import sources
 from ..blender_addon.solid import SOLID, can_collide
 from .places import ItemList, Subject, panels, properties_layout
 
@@ -21,7 +22,7 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         shown = helper.filter_items_by_name(self.filter_name, self.bitflag_filter_item, objects)
         shown = shown or [self.bitflag_filter_item] * len(objects)
         for k, obj in enumerate(objects):
-            shown[k] = shown[k] if obj != context.object and can_collide(obj) else 0
+            shown[k] = shown[k] if obj != sources.body_of(context) and can_collide(obj) else 0
         return shown, helper.sort_items_by_name(objects)
 
 
@@ -29,7 +30,7 @@ class Collisions(Subject):
     bl_label = "Collisions"
 
     def draw(self, context: Any) -> None:
-        collisions = context.object.sinew.collisions
+        collisions = sources.body_of(context).sinew.collisions
         layout = properties_layout(self)
         layout.prop(collisions, "use_ground")
         if collisions.use_ground:
@@ -49,16 +50,16 @@ class PerCollider(Subject):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """Whether there are colliders."""
-        return super().poll(context) and context.object.sinew.collisions.collection is not None
+        return super().poll(context) and sources.body_of(context).sinew.collisions.collection is not None
 
     def draw(self, context: Any) -> None:
-        collisions = context.object.sinew.collisions
+        collisions = sources.body_of(context).sinew.collisions
         objects = collisions.collection.all_objects
         self.layout.template_list(
             "SINEW_UL_colliders", "", collisions.collection, "all_objects", collisions, "active_collider", rows=3
         )
         chosen = objects[collisions.active_collider] if collisions.active_collider < len(objects) else None
-        if chosen is None or chosen == context.object or not can_collide(chosen):
+        if chosen is None or chosen == sources.body_of(context) or not can_collide(chosen):
             return
         own, column = chosen.sinew.collider, properties_layout(self).column()
         column.prop(own, "use_own")

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from ..blender_addon import choices, comparing, job
-from .places import Subject, panels, properties_layout, wrapped
+from ..blender_addon import choices, comparing, job, sources
+from .places import Subject, draw_reasons, panels, properties_layout, wrapped
 
 
 class Compare(Subject):
     bl_label = "Compare"
 
     def draw(self, context: Any) -> None:
-        obj = context.object
+        obj = sources.body_of(context)
         layout = properties_layout(self)
         column = layout.column()
         column.enabled = job.run_of(obj.session_uid) is None
@@ -18,6 +18,7 @@ class Compare(Subject):
         row = column.row()
         row.scale_y = 1.3
         row.operator("sinew.compare", icon="GHOST_ENABLED")
+        draw_reasons(layout, context, "sinew.compare")
         if obj.sinew.compare.message:
             wrapped(layout, obj.sinew.compare.message, context, "ERROR")
         seen = comparing.seen(obj)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..blender_addon import sources
 from ..blender_addon.field_weights import fields_for, is_enabled, reason_for, weight_of
 from .places import Subject, panels, properties_layout, wrapped
 
@@ -28,7 +29,7 @@ class Fields(Subject):
     bl_label = "Fields"
 
     def draw(self, context: Any) -> None:
-        obj = context.object
+        obj = sources.body_of(context)
         layout = properties_layout(self)
         _draw_list(layout, obj, context)
         layout.prop(obj.sinew, "acceleration_attribute", icon="SPREADSHEET")
@@ -41,7 +42,7 @@ class FieldWeights(Subject):
     bl_label = "Field Weights"
 
     def draw(self, context: Any) -> None:
-        weights = context.object.sinew.field_weights
+        weights = sources.body_of(context).sinew.field_weights
         layout = properties_layout(self)
         layout.prop(weights, "collection", text="Collection")
         column = layout.column()

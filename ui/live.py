@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ..blender_addon import choices, live, reading
+from ..blender_addon import choices, live, reading, sources
 from .bake import draw_reading
-from .places import Subject, panels, properties_layout, wrapped
+from .places import Subject, draw_reasons, panels, properties_layout, wrapped
 from .solver import draw_points
 
 
@@ -13,10 +13,10 @@ class Live(Subject):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return super().poll(context) and _can_be_played_with(context.object)
+        return super().poll(context) and _can_be_played_with(sources.body_of(context))
 
     def draw(self, context: Any) -> None:
-        obj = context.object
+        obj = sources.body_of(context)
         settings = obj.sinew.live
         session = live.session_of(obj)
         read = None if session is None else reading.reading_of(obj.session_uid)
@@ -25,7 +25,7 @@ class Live(Subject):
         elif session is not None and not session.state.ready:
             _draw_preparing(self.layout, session, context)
         else:
-            _draw_buttons(self.layout, session)
+            _draw_buttons(self.layout, session, context)
         layout = properties_layout(self)
         column = layout.column()
         column.prop(settings, "rate")
@@ -53,11 +53,12 @@ class Unplayable(Subject):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        return super().poll(context) and not _can_be_played_with(context.object)
+        return super().poll(context) and not _can_be_played_with(sources.body_of(context))
 
     def draw(self, context: Any) -> None:
         wrapped(self.layout, "Playing in the viewport needs a subspace solver.", context, "INFO")
         self.layout.operator("sinew.live_choose_solver")
+        draw_reasons(self.layout, context, "sinew.live_choose_solver")
 
 
 def _can_be_played_with(obj: Any) -> bool:
@@ -69,19 +70,21 @@ def _draw_preparing(layout, session, context):
     layout.operator("sinew.live_stop", text="Cancel (Esc)", icon="CANCEL")
 
 
-def _draw_buttons(layout, session):
+def _draw_buttons(layout, session, context):
     playing = session is not None and session.state.playing
     row = layout.row(align=True)
     row.scale_y = 1.3
     words = ("Pause", "PAUSE") if playing else ("Play", "PLAY")
     row.operator("sinew.live_play", text=words[0], icon=words[1])
     if session is None:
+        draw_reasons(layout, context, "sinew.live_play")
         return
     row.operator("sinew.live_step", text="", icon="FRAME_NEXT")
     row.operator("sinew.live_reset", text="", icon="REW")
     recording = session.state.recording
     row.operator("sinew.live_record", text="", icon="REC", depress=recording)
     row.operator("sinew.live_stop", text="", icon="SNAP_FACE")
+    draw_reasons(layout, context, *(f"sinew.live_{verb}" for verb in ("play", "step", "reset", "record", "stop")))
 
 
 def _draw_state(layout, session, context):

@@ -4,8 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import choices, item_lists
-from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
+from ..blender_addon import choices, item_lists, sources
+from .places import ItemList, Subject, draw_list, draw_reasons, panels, properties_layout, wrapped
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -42,7 +42,7 @@ class SINEW_MT_apply_preset(bpy.types.Menu):
     bl_description = "Give the active physical material the numbers of a preset, or keep its own as one"
 
     def draw(self, context: Any) -> None:
-        self.layout.label(text=f"Apply to “{item_lists.active_item(context.object.sinew, 'material').name}”")
+        self.layout.label(text=f"Apply to “{item_lists.active_item(sources.body_of(context).sinew, 'material').name}”")
         _draw_presets(self.layout, "sinew.apply_preset")
         self.layout.separator()
         self.layout.operator("sinew.save_preset", text="Save as Preset...", icon="ADD")
@@ -63,20 +63,20 @@ class Materials(Subject):
     bl_label = "Physical Materials"
 
     def draw_header_preset(self, context: Any) -> None:
-        if context.object.sinew.materials:
+        if sources.body_of(context).sinew.materials:
             self.layout.emboss = "NONE"
             self.layout.menu("SINEW_MT_apply_preset", text="", icon="PRESET")
 
     def draw(self, context: Any) -> None:
-        settings = context.object.sinew
+        settings = sources.body_of(context).sinew
         draw_list(self.layout, settings, "material", "SINEW_MT_presets")
         material = item_lists.active_item(settings, "material")
         if material is None:
             self.layout.label(text="Add a physical material (+)", icon="INFO")
         else:
             layout = properties_layout(self)
-            _draw_numbers(layout, context.object, material)
-            _draw_where(layout, context, context.object, material, is_first=material == settings.materials[0])
+            _draw_numbers(layout, sources.body_of(context), material)
+            _draw_where(layout, context, sources.body_of(context), material, is_first=material == settings.materials[0])
 
 
 def _draw_numbers(layout, obj, material):
@@ -123,6 +123,7 @@ def _draw_where(layout, context, obj, material, is_first):
         row.operator("sinew.stop_painting", icon="LOOP_BACK")
     else:
         layout.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
+    draw_reasons(layout, context, "sinew.paint_material")
 
 
 def place_words(material: Any, is_first: bool) -> str:

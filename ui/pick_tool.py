@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import item_lists, picking_view
+from ..blender_addon import item_lists, picking_view, sources
 from .places import Subject
 
 
@@ -32,12 +32,12 @@ class PickTool(bpy.types.WorkSpaceTool):
         if not Subject.poll(context):
             layout.label(text="Select a body (Physics tab, Sinew)", icon="INFO")
             return
-        settings = context.object.sinew
+        settings = sources.body_of(context).sinew
         layout.prop(tool.operator_properties("sinew.pick"), "target", text="")
         if tool.operator_properties("sinew.pick").target == "SPRING":
             spring = item_lists.active_item(settings, "spring")
             layout.label(text="Add a spring first" if spring is None else spring.name)
-        layout.prop(context.object.data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
+        layout.prop(sources.body_of(context).data, "use_mirror_x", text="X", toggle=True, icon="MOD_MIRROR")
 
 
 def register() -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import blf
 import bpy
 
+from ..blender_addon import sources
+
 SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Sinew"}
 PHYSICS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"}
 ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
@@ -18,13 +20,12 @@ MARGINS, ICON_WIDTH = 64, 20
 
 
 class Subject:
-    """Base of what a panel shows: only for objects that are simulated."""
+    """Base of what a panel shows: only for objects that are simulated, and for what carries their bake."""
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """Whether the panel is there."""
-        obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.sinew.enabled
+        return sources.body_of(context) is not None
 
 
 def panels(subject: type, name: str, under: str = "", **options: Any) -> tuple[type, ...]:
@@ -103,6 +104,27 @@ def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
     column.label(text=lines[0], icon=icon)
     for line in lines[1:]:
         column.label(text=line, icon="NONE" if icon == "NONE" else "BLANK1")
+
+
+class _Listener:
+    """In the place of an operator's class that is asked whether it may begin: what it would say in a tooltip."""
+
+    words = ""
+
+    def poll_message_set(self, words: str) -> None:
+        self.words = words
+
+
+def reason_against(operator: str, context: Any) -> str:
+    """Why a button of ours is grey; "" where it may be pressed."""
+    name, listener = "SINEW_OT_" + operator.partition(".")[2], _Listener()
+    return "" if getattr(bpy.types, name).poll.__func__(listener, context) else listener.words
+
+
+def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
+    """Under buttons: why those that are grey are so, each reason once."""
+    for words in filter(None, dict.fromkeys(reason_against(operator, context) for operator in operators)):
+        wrapped(layout, words, context, "INFO")
 
 
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from ..blender_addon import figures, forecasts, job
+from ..blender_addon import figures, forecasts, job, sources
 from .bake import draw_progress
-from .places import Subject, panels, properties_layout, wrapped
+from .places import Subject, draw_reasons, panels, properties_layout, wrapped
 
 
 class Resolution(Subject):
     bl_label = "Resolution"
 
     def draw(self, context: Any) -> None:
-        obj = context.object
+        obj = sources.body_of(context)
         settings = obj.sinew
         layout = properties_layout(self)
         column = layout.column()
@@ -42,6 +42,7 @@ class Resolution(Subject):
             draw_progress(layout, run, context)
         else:
             layout.operator("sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+            draw_reasons(layout, context, "sinew.tetrahedralize")
         _draw_result(layout, settings.bake, context)
 
 
@@ -62,6 +63,7 @@ def _draw_result(layout, record, context):
         wrapped(layout, record.mesh_warning, context, "ERROR")
     if record.is_thin:
         layout.operator("sinew.select_thin", icon="RESTRICT_SELECT_OFF")
+        draw_reasons(layout, context, "sinew.select_thin")
 
 
 def _body_words(record, scene):

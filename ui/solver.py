@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..blender_addon import choices, figures
-from .places import Subject, panels, properties_layout, wrapped
+from ..blender_addon import choices, figures, sources
+from .places import Subject, draw_reasons, panels, properties_layout, wrapped
 
 TOLERANCES = {
     "movement": "tolerance",
@@ -17,7 +17,7 @@ class Solver(Subject):
     bl_label = "Solver"
 
     def draw(self, context: Any) -> None:
-        settings = context.object.sinew
+        settings = sources.body_of(context).sinew
         layout = properties_layout(self)
         layout.prop(settings, "solver")
         if choices.in_subspace(settings.solver):
@@ -50,6 +50,7 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
     wrapped(layout, record.points_warning, context, "ERROR")
     if record.points_that_suffice:
         layout.operator("sinew.use_points", text=f"Use {record.points_that_suffice} Points")
+        draw_reasons(layout, context, "sinew.use_points")
 
 
 def integration_words(settings: Any) -> str:
@@ -64,7 +65,7 @@ class Advanced(Subject):
     bl_label = "Advanced"
 
     def draw(self, context: Any) -> None:
-        settings = context.object.sinew
+        settings = sources.body_of(context).sinew
         layout = properties_layout(self)
         column = layout.column()
         column.prop(settings, "stop_rule")

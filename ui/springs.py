@@ -4,8 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import figures, item_lists
-from .places import ItemList, Subject, draw_list, panels, properties_layout, wrapped
+from ..blender_addon import figures, item_lists, sources
+from .places import ItemList, Subject, draw_list, draw_reasons, panels, properties_layout, wrapped
 
 
 class SINEW_UL_springs(ItemList, bpy.types.UIList):
@@ -20,13 +20,14 @@ class Springs(Subject):
     bl_label = "Springs"
 
     def draw(self, context: Any) -> None:
-        obj = context.object
+        obj = sources.body_of(context)
         settings = obj.sinew
         draw_list(self.layout, settings, "spring")
         layout = properties_layout(self)
         spring = item_lists.active_item(settings, "spring")
         if spring is not None:
             _draw_spring(layout, obj, spring)
+            draw_reasons(layout, context, "sinew.assign_pins")
             sag, weak = figures.sag_words(spring.strength, settings.bake, context.scene)
             if sag:
                 wrapped(layout, sag, context, "ERROR" if weak else "INFO")

@@ -117,7 +117,7 @@ def _note_carrier(obj: Any, target: Any, kind: str) -> None:
     record.on_itself = target == obj
     record.left_behind = left_behind_words(obj, target, kind)
     if target != obj:
-        record.result = target
+        record.result, target.sinew.bake_of = target, obj.name
         record.hid_viewport, record.hid_render = obj.hide_viewport, obj.hide_render
         record.hides_original = obj.hide_viewport = obj.hide_render = True
 
@@ -164,7 +164,7 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
     """Delete the duplicate of an earlier bake; what the artist has let follow it, follows another object, which also
     ``moves`` into its collections.
     """
-    homes = before.users_collection
+    homes, held = before.users_collection, _held(before)
     if moves and homes:
         for collection in now.users_collection:
             collection.objects.unlink(now)
@@ -174,6 +174,17 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
             collection.objects.link(now)
     before.user_remap(now)
     _delete(before)
+    for layer, is_active in held:
+        if layer.objects.get(now.name) == now:
+            now.select_set(True, view_layer=layer)
+            layer.objects.active = now if is_active else layer.objects.active
+
+
+def _held(obj: Any) -> list[tuple[Any, bool]]:
+    """The view layers in which an object is selected or active, and whether it is active there."""
+    layers = [layer for scene in obj.users_scene for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
+    found = ((layer, layer.objects.active == obj) for layer in layers)
+    return [(layer, is_active) for layer, is_active in found if is_active or obj.select_get(view_layer=layer)]
 
 
 def _detach(obj: Any) -> Any | None:

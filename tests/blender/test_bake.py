@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import background, bake_queue, baking, starting
+from sinew.blender_addon import background, bake_queue, baking, sources, starting
 from sinew.blender_addon.bridge.job_in import default_folder, make_job, recorded_folder
 from sinew.core.simulation import bake as library
 from sinew.core.simulation.frame_store import FrameStore
@@ -60,7 +60,7 @@ def test_deleting_from_the_duplicate(body, saved):
     body.shape_key_add(name="Basis")
     bpy.ops.sinew.bake()
     result = body.sinew.bake.result
-    assert result is not None and baking.source_of(result) == body
+    assert result is not None and sources.source_of(result) == body
     bpy.context.view_layer.objects.active = result
     assert not bpy.ops.sinew.enable.poll(), "a bake is no body of its own"
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}

@@ -37,6 +37,7 @@ def fill(group) -> None:
             "active_material",
             "active_spring",
             "is_stand_in",
+            "bake_of",
             "live_layer",
         ):
             continue

@@ -29,6 +29,19 @@ def test_play_and_stop_leave_the_scene_as_it_was(soft_body):
     assert bpy.context.scene.frame_current == 3 and soft_body.sinew.live_layer == ""
 
 
+def test_the_mouse_takes_what_was_drawn_last(fake_child, monkeypatch):
+    """Where drawing takes long, frames come that nobody has seen yet."""
+    view = playing(fake_child).view
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    fake_child.sinew.live.preview = "MESH"  # drawn by Blender itself, which there is none of here
+    view._draw_body()
+    drawn = view.positions()
+    view.show(np.ones_like(live.current().state.handles))
+    assert np.abs(view.positions() - drawn).max() > 0.1 and np.abs(view.seen() - drawn).max() < 1e-12
+    view._draw_body()
+    assert np.array_equal(view.seen(), view.positions())
+
+
 def test_a_card_that_refuses_is_replaced_by_a_mesh(soft_body, tmp_path):
     soft_body.sinew.live.rate = "FREE"
     session = live.start(soft_body, bpy.context)

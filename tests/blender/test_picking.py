@@ -184,7 +184,7 @@ def test_vertices_across_the_mirror():
 def test_a_drag_that_begins_beside_the_body_takes_what_is_near(scale):
     data, system = towards(), SimpleNamespace(ui_scale=scale)
     context = SimpleNamespace(region=REGION, region_data=data, preferences=SimpleNamespace(system=system))
-    shown_body = SimpleNamespace(positions=lambda: METRES * CUBE, triangles=FACES)
+    shown_body = SimpleNamespace(seen=lambda: METRES * CUBE, triangles=FACES)
     session = SimpleNamespace(metres=METRES, view=shown_body)
     shown = viewport(data).project(CUBE)
     pixels = shown[:, :2] / shown[:, 3:]

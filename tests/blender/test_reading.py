@@ -107,6 +107,21 @@ def test_a_stop_on_the_way_leaves_no_trace(by_hand, scene, body, saved):
     assert bpy.ops.sinew.bake.poll()
 
 
+def test_esc_during_the_last_part_is_for_the_reading(by_hand, scene, body):
+    """Blender listens once more between the last part and what it was read for."""
+    for is_stopped in (True, False):
+        begun = []
+        begin(body, begun)
+        while not reading.current().is_read:
+            reading.go_on()
+        assert begun == [] and reading.current() is not None and bpy.ops.sinew.stop_bake.poll()
+        if is_stopped:
+            bpy.ops.sinew.stop_bake()
+        else:
+            reading.go_on()
+        assert reading.current() is None and len(begun) == (not is_stopped)
+
+
 def test_where_drawing_takes_long_more_is_read_between(by_hand, scene, body, monkeypatch):
     """Of a clock that goes on by a second at every look."""
     clock = iter(range(1000))

@@ -14,6 +14,7 @@ from .test_cycles import data_blocks
 
 CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_bake": "starts work; its result comes by apply_bake",
+    "SINEW_OT_save_and_bake": "writes a file and starts work; its result comes by apply_bake",
     "SINEW_OT_bake_to_current": "starts work; its result comes by apply_bake",
     "SINEW_OT_bake_all": "starts work; its results come by apply_bake",
     "SINEW_OT_resume_bake": "starts work; its result comes by apply_bake",
@@ -115,6 +116,16 @@ def baked(obj: Any) -> None:
     assert bpy.ops.sinew.bake() == {"FINISHED"}
 
 
+def baked_on_a_duplicate(obj: Any) -> None:
+    obj.shape_key_add(name="Basis")
+    baked(obj)
+
+
+def source_shown(obj: Any) -> None:
+    baked_on_a_duplicate(obj)
+    bpy.ops.sinew.edit_source()
+
+
 def baked_before_save_as(obj: Any) -> None:
     baked(obj)
     bpy.ops.wm.save_as_mainfile(filepath=bpy.data.filepath.replace("scene", "shot"))
@@ -163,6 +174,8 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "move_spring": (two_springs, {"direction": "UP"}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
+    "edit_source": (baked_on_a_duplicate, {}),
+    "show_bake": (source_shown, {}),
     "bring_frames": (baked_before_save_as, {}),
     "open_report": (baked, {}),
     "live_choose_solver": (nothing, {}),

@@ -108,7 +108,9 @@ class WindowedBlender:
         """The folder shared with the tests as Blender sees it: for .blend files of scenarios."""
         return INSIDE_SESSION if self._inside else str(self._session)
 
-    def run(self, scenario: str, timeout: float = 300.0, real_mouse: bool = False, **parameters: Any) -> ScenarioResult:
+    def run(
+        self, scenario: str, timeout: float = 1200.0, real_mouse: bool = False, **parameters: Any
+    ) -> ScenarioResult:
         """Run one scenario in a fresh Blender; fail the test when it raised, hung, or Blender crashed.
 
         With ``real_mouse`` Blender listens to the screen's mouse and keyboard (``gui.xdotool``), else to simulated

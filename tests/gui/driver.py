@@ -16,6 +16,7 @@ no step waits for a time; what takes a while (an animation of the interface, a c
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import importlib.util
@@ -137,6 +138,26 @@ class Gui:
         job = self.module("blender_addon.job")
         yield from self.wait_until(lambda: job.current() is None, 480, "the resumed bake is done")
 
+    def hold_reading(self) -> None:
+        """Keep the animation that is being read from coming to its end, however fast this machine is."""
+        read = self.module("blender_addon.reading").current()
+        self._held, steps = True, read.steps
+
+        def held() -> Generator[float, None, Any]:
+            try:
+                while self._held:
+                    time.sleep(0.01)
+                    yield read.part
+                return (yield from steps)
+            finally:
+                steps.close()
+
+        read.steps = held()
+
+    def read_on(self) -> None:
+        """Let the reading that :meth:`hold_reading` holds go on."""
+        self._held = False
+
     # -- events ---------------------------------------------------------------------------------------------------
 
     def move(self, x: int, y: int) -> Steps:
@@ -168,10 +189,19 @@ class Gui:
         self.window.event_simulate(type=button, value="RELEASE", x=points[-1][0], y=points[-1][1])
         yield
 
+    def press_at(self, x: int, y: int, button: str = "LEFTMOUSE", **modifiers: bool) -> Steps:
+        """Press at window coordinates, and hold. Both events at once: what moves has not moved in between."""
+        self.window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        self._mouse = (x, y)
+        self.window.event_simulate(type=button, value="PRESS", x=x, y=y, **modifiers)
+        yield
+
     def xdotool(self, *arguments: str | int) -> Steps:
         """Real events of the screen's mouse and keyboard, for a Blender that is run with ``real_mouse``."""
         subprocess.run(["xdotool", *map(str, arguments)], check=True)
+        self._server.screen()  # the server has passed them on
         yield LOOK
+        yield
 
     def point(self, x: int, y: int) -> Steps:
         """Move the real mouse to window coordinates."""
@@ -192,6 +222,24 @@ class Gui:
             before = now
             if seconds < 0.0:
                 raise TimeoutError(f"still not: {what}")
+
+    def record_when(self, key: str, look: Callable[[], Any], wanted: Any, seconds: float = 30.0) -> Steps:
+        """Record what ``look()`` gives as soon as that is ``wanted``, or at last after so many seconds: for the test
+        to judge.
+        """
+        with contextlib.suppress(TimeoutError):
+            yield from self.wait_until(lambda: look() == wanted, seconds, key)
+        self.record(key, look())
+
+    def frames(self, count: int = 3) -> Steps:
+        """Wait for so many more frames of the body that is played with, or for its end."""
+        live = self.module("blender_addon.live")
+        if (session := live.current()) is None:
+            return
+        frame = session.state.frame
+        yield from self.wait_until(
+            lambda: live.current() is not session or session.state.frame >= frame + count, 60, f"{count} frames"
+        )
 
     def redraw(self, views: bool = True) -> Steps:
         """Redraw every editor; without the views, which a card in software takes long for, all that lies over them."""

@@ -18,9 +18,10 @@ def shape_keys(path) -> np.ndarray:
 
 
 def test_bake_stop_resume_undo_delete(windowed):
-    result = windowed.run("bake", timeout=900)
+    result = windowed.run("bake")
     said = result.values
     assert not said["bake before saving"] and said["running"] and said["stopping"]
+    assert said["asked for"][0] == "untitled.blend" and said["cancelled"] == ["", True, 1] and said["saved as"]
     assert said["modal operators"] == 0, "a modal operator would hold up autosave and undo"
     status, frames, keys = said["stopped"]
     assert status == "STOPPED" and 5 <= frames < 60 and keys == frames

@@ -2,7 +2,7 @@
 
 
 def test_bodies_are_baked_one_after_the_other(windowed):
-    said = windowed.run("bake_queue", timeout=900).values
+    said = windowed.run("bake_queue").values
     assert said["label"].startswith("1 of 2: Frame ")
     assert said["stopped"] == ["STOPPED", "NONE", False]
     assert said["done"] == ["DONE", "DONE"]

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def test_a_cube_lies_on_a_slope(windowed):
-    result = windowed.run("contact", timeout=1200)
+    result = windowed.run("contact")
     said = result.values
     assert said["bake"][0] == "DONE", said["bake"]
     weight = 0.4**3 * 1050.0 * 9.81

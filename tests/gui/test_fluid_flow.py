@@ -7,7 +7,7 @@ import pytest
 def test_smoke_carries_a_body(windowed):
     if windowed.version < (5, 2):
         pytest.skip("this Blender cannot simulate fluids")
-    said = windowed.run("fluid_flow", timeout=600).values
+    said = windowed.run("fluid_flow").values
     assert said["baked"] == ["DONE", 12]
     start, half, end = np.array(said["places"])
     assert np.abs(start).max() < 1e-6

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.mark.parametrize("language", ["ja_JP"])
 def test_a_bake_where_names_are_others(windowed, language):
-    result = windowed.run("language", timeout=900, language=language)
+    result = windowed.run("language", language=language)
     said = result.values
     assert said["name"] != "Cube", "Blender's own names are translated"
     status, kind, keys, _modifiers = said["stopped"]

@@ -6,7 +6,7 @@ from sinew.blender_addon.baking import FrameStore
 
 
 def test_play_drag_pin_record(windowed):
-    result = windowed.run("live", timeout=1200)
+    result = windowed.run("live")
     said = result.values
     assert not said["poll before saving"] and not said["poll with another solver"]
     assert said["hidden"] and said["modal operators"] == 0 and said["message"] == ""
@@ -25,7 +25,7 @@ def test_play_drag_pin_record(windowed):
 
 def test_with_the_real_mouse(windowed):
     """Events of the X server, not simulated ones: Play, a drag, Record, a drag, Bake."""
-    result = windowed.run("live_mouse", timeout=1200, real_mouse=True)
+    result = windowed.run("live_mouse", real_mouse=True)
     said = result.values
     assert said["grabbed"] == [1, 1] and said["away"] > 0.1 and said["released"] == [0, 0]
     assert said["pinned"] == [True] and said["selection kept"], "the drag is no selection"
@@ -57,7 +57,7 @@ def positions(cache):
 
 def test_what_happens_meanwhile(windowed):
     """Undo, redo, Tab, Alt H, saving, other scenes, windows and files, renders, deletion, switching off."""
-    result = windowed.run("live_events", timeout=1200)
+    result = windowed.run("live_events")
     said = result.values
     assert said["weights"] == "Weights of mode 1 of 8"
     assert said["after undo"] == said["after redo"] == [True, True, ""], "hidden again, and going on"

@@ -19,7 +19,7 @@ VIEW = (240, 90, 1030, 900)
 def shown(windowed):
     """What takes minutes, compiling on the way, is photographed for the manual alone."""
     whole = "SINEW_MANUAL" in os.environ
-    return windowed.run("manual", timeout=1000.0 if whole else 180.0, tetrahedra=whole)
+    return windowed.run("manual", tetrahedra=whole)
 
 
 def trimmed(picture):

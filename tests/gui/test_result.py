@@ -2,12 +2,15 @@
 
 
 def test_convert_undo_and_back(windowed):
-    result = windowed.run("result", timeout=900)
+    result = windowed.run("result")
     said = result.values
     assert said["running"], "the interface stays free"
     assert said["keys"] == ["KEYS", 20, [], 0] and said["nodes"] == ["NODES", 0, ["NODES"], 1]
     assert said["off"] < 2e-6 and said["said"] == "Equal to the frames but for round-off."
     assert said["after one undo"] == said["keys"] and said["after redo"] == said["nodes"]
     assert said["keys again"] == said["keys"]
-    assert said["deleted"][1:] == [0, [], 0]
+    bake = ["Suzanne Bake", "Suzanne", ["Suzanne Bake"]]
+    assert said["clicked"] == bake and said["source"] == ["Suzanne", "", ["Suzanne"]]
+    assert said["baked again"] == [*bake, "DONE"], "what was in the hand stays there"
+    assert said["deleted"][1:] == [0, ["ARMATURE"], 0]
     assert "Traceback" not in result.log, result.log

@@ -4,7 +4,7 @@ import pytest
 
 
 def test_from_a_head_to_a_picture(windowed):
-    result = windowed.run("tour", timeout=900)
+    result = windowed.run("tour")
     said = result.values
     mode, painted = said["painted"]
     assert mode == "WEIGHT_PAINT" and painted > 3

@@ -49,8 +49,9 @@ def stopped_while_animation_is_read(gui, job):
     bpy.app.handlers.frame_change_post.append(toil)
     with gui.context():
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.photograph("9-reading")
     read = reading.current()
+    gui.hold_reading()
+    yield from gui.photograph("9-reading")
     gui.record("reading", [read is not None, len(gui.window.modal_operators), job.current() is None])
     yield from gui.move(*gui.centre())
     yield from gui.press("X")
@@ -61,8 +62,43 @@ def stopped_while_animation_is_read(gui, job):
     gui.record(
         "read no more", [0.0 < read.part < 1.0, bpy.context.scene.frame_current, modifier, job.current() is None]
     )
-    yield 0.1
+    yield
     gui.record("modal operators then", len(gui.window.modal_operators))
+
+
+def browser():
+    """What acts in the file browser that is open in a window of its own."""
+    window = bpy.context.window_manager.windows[-1]
+    area = window.screen.areas[0]
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    return bpy.context.temp_override(window=window, area=area, region=region)
+
+
+def browsed(gui):
+    """Press Save and Bake, and wait for the file browser."""
+    with gui.context():
+        bpy.ops.sinew.save_and_bake("INVOKE_DEFAULT")
+    windows = bpy.context.window_manager.windows
+    yield from gui.wait_until(lambda: len(windows) == 2 and windows[-1].screen.areas[0].spaces.active.params, 60, "it")
+    yield from gui.settle()
+    return windows[-1].screen.areas[0].spaces.active.params
+
+
+def saved_and_baked(gui, job):
+    """Cancelled first: nothing happens."""
+    params = yield from browsed(gui)
+    gui.record("asked for", [params.filename, params.title] if hasattr(params, "title") else [params.filename])
+    yield from gui.photograph("1-where-to-save")
+    with browser():
+        bpy.ops.file.cancel()
+    yield from gui.settle()
+    gui.record("cancelled", [bpy.data.filepath, job.current() is None, len(bpy.context.window_manager.windows)])
+    params = yield from browsed(gui)
+    params.directory, params.filename = str(gui.session).encode(), "scene"
+    with browser():
+        bpy.ops.file.execute()
+    yield from gui.wait_until(lambda: job.current() is not None, 60, "the bake begins")
+    gui.record("saved as", bpy.data.filepath == str(gui.session / "scene.blend"))
 
 
 def scenario(gui):
@@ -72,11 +108,9 @@ def scenario(gui):
     bpy.context.preferences.view.ui_scale = 0.65
     gui.record("bake before saving", bpy.ops.sinew.bake.poll())
     yield from gui.photograph("1-unsaved")
-    blend = str(gui.session / "scene.blend")
     with gui.context():
-        bpy.ops.wm.save_as_mainfile(filepath=blend)
         bpy.ops.ed.undo_push(message="Before")
-        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+    yield from saved_and_baked(gui, job)
     gui.record("running", job.current() is not None)
     yield from gui.wait_until(lambda: job.current().phase != "", 120, "the child says something")
     yield from gui.photograph("2-first-phase")

@@ -31,8 +31,7 @@ def scenario(gui):
     gui.record("label", job.current().label)
     yield from gui.photograph("1-the-second-waits")  # B is active
     yield from gui.stop()
-    yield 1.0
-    gui.record("stopped", [*statuses(), bake_queue.is_at_work()])
+    yield from gui.record_when("stopped", lambda: [*statuses(), bake_queue.is_at_work()], ["STOPPED", "NONE", False])
     yield from gui.photograph("2-stopped")
     bpy.context.scene.frame_end = 5
     for name in ("A", "B"):

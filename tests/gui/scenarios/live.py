@@ -37,13 +37,13 @@ def body():
 def pixels(gui, vertex, session):
     """Window coordinates of a vertex of the body as it is shown."""
     region, data = gui.region(), gui.area().spaces.active.region_3d
-    x, y = location_3d_to_region_2d(region, data, session.view.positions()[vertex])
+    x, y = location_3d_to_region_2d(region, data, session.view.seen()[vertex])
     return int(region.x + x), int(region.y + y)
 
 
 def front_vertex(session):
     """The tip of the nose: what is nearest to the viewer."""
-    return int(session.view.positions()[:, 1].argmin())
+    return int(session.view.seen()[:, 1].argmin())
 
 
 def state_of(obj):
@@ -94,9 +94,7 @@ def play_and_drag(gui, obj):
 def pull(gui, session, vertex, **modifiers):
     """Press on a vertex and drag it up and to the left; where the mouse is then."""
     x, y = pixels(gui, vertex, session)
-    yield from gui.move(x, y)
-    gui.window.event_simulate(type="LEFTMOUSE", value="PRESS", x=x, y=y, **modifiers)
-    yield 0.1
+    yield from gui.press_at(x, y, **modifiers)
     for k in range(1, 9):
         yield from gui.move(x - 20 * k, y + 10 * k)
     return x - 160, y + 80
@@ -105,7 +103,7 @@ def pull(gui, session, vertex, **modifiers):
 def release(gui, x, y):
     """Let the mouse button go."""
     gui.window.event_simulate(type="LEFTMOUSE", value="RELEASE", x=x, y=y)
-    yield 0.2
+    yield
 
 
 def pin_and_release(gui, session):
@@ -117,14 +115,11 @@ def pin_and_release(gui, session):
     region = gui.region()
     ((_vertex, _held, mark),) = session.view.grab_marks(region, gui.area().spaces.active.region_3d)
     yield from gui.click(int(region.x + mark[0]), int(region.y + mark[1]), ctrl=True)
-    yield 0.2
     gui.record("pins after a click on it", len(session.state.grabs))
     yield from gui.click(region.x + 120, region.y + 200)
-    yield 0.2
     gui.record("grabs after a click beside", len(session.state.grabs))
     x, y = yield from pull(gui, session, front_vertex(session))
     yield from gui.press("ESC")
-    yield 0.2
     gui.record("after Esc in a drag", [len(session.state.grabs), gui.module("blender_addon.live").current() is session])
     yield from release(gui, x, y)
 
@@ -145,7 +140,6 @@ def record_and_bake(gui, session):
     yield from gui.wait_until(lambda: session.state.frame >= 15 or session.state.recorded, 100, "some frames")
     yield from release(gui, x, y)
     yield from gui.wait_until(lambda: live.current() is None, 200, "the take is done")
-    yield 0.5
     obj = body()
     record = obj.sinew.bake
     gui.record("take", [record.status, record.frames, record.stale, record.message])
@@ -159,7 +153,6 @@ def record_and_bake(gui, session):
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "taken.blend"), copy=True)
     yield from gui.move(*gui.centre())
     yield from gui.press("Z", ctrl=True)
-    yield 0.5
     obj = body()
     gui.record("after one undo", [obj.sinew.bake.status, len(obj.sinew.springs), obj.data.shape_keys is None])
 
@@ -184,7 +177,6 @@ def scenario(gui):
     yield from play_and_drag(gui, obj)
     yield from gui.move(*gui.centre())
     yield from gui.press("ESC")
-    yield 0.3
     gui.record("ended", live.current() is None and job.current() is None)
     gui.record("same", state_of(body()) == before)
     gui.record("before and after", [before, state_of(body())])

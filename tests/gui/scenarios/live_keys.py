@@ -6,14 +6,12 @@ def keys(gui, scene, play):
     live = gui.module("blender_addon.live")
     yield from gui.move(*gui.centre())
     yield from gui.press("P")
-    yield 0.3
     gui.record("P without it", live.current())
     yield from play(gui, scene)
     yield from gui.move(*gui.centre())
     state, paused = live.current().state, []
     for _ in range(2):
         yield from gui.press("P")
-        yield 0.3
         paused.append(state.playing)
     gui.record("P", paused)
     yield from gui.press("P")
@@ -21,8 +19,8 @@ def keys(gui, scene, play):
     frame = state.frame
     yield from gui.press("RIGHT_ARROW")
     yield from gui.wait_until(lambda: state.frame > frame, 20, "it steps")
-    yield 0.3
+    yield from gui.wait_until(lambda: state.out == 0 and not state.steps, 20, "one step and no more")
     gui.record("Right Arrow", state.frame - frame)
     yield from gui.photograph("hints")
     live.stop()
-    yield 0.1
+    yield

@@ -17,18 +17,22 @@ def press(gui, right, down):
     region = gui.region("UI")
     x, y = region.x + right, region.y + region.height - down
     yield from gui.point(x - 2, y)
-    yield 0.2
+    yield from gui.settle()
     yield from gui.point(x, y)
-    yield 0.2
+    yield from gui.settle()
     yield from gui.xdotool("click", 1)
-    yield 0.3
 
 
-def drag(gui, x, y):
-    """Press, and move up to the left in steps."""
+def drag(gui, scene):
+    """Pause, press on the nose, and move up to the left in steps."""
+    live = gui.module("blender_addon.live")
+    session = live.current()
+    live.toggle()
+    yield from gui.wait_until(lambda: session.state.out == 0 and not session.state.fresh, 60, "it pauses")
+    yield from gui.redraw()
+    x, y = scene.pixels(gui, scene.front_vertex(session), session)
     yield from gui.point(x, y)
     yield from gui.xdotool("mousedown", 1)
-    yield 0.2
     for k in range(1, 9):
         yield from gui.point(x - 20 * k, y + 10 * k)
 
@@ -50,7 +54,7 @@ def play(gui, scene):
     """Click Play, and wait for frames."""
     live = gui.module("blender_addon.live")
     yield from press(gui, *PLAY)
-    yield from gui.wait_until(lambda: live.current() is not None, 5, "Play was clicked")
+    yield from gui.wait_until(lambda: live.current() is not None, 60, "Play was clicked")
     yield from gui.wait_until(lambda: live.current().state.frame >= 5, 500, "five frames")
 
 
@@ -59,20 +63,20 @@ def drag_and_pin(gui, scene):
     session = gui.module("blender_addon.live").current()
     vertex = scene.front_vertex(session)
     rest = session.view.positions()[vertex]
-    yield from drag(gui, *scene.pixels(gui, vertex, session))
+    yield from drag(gui, scene)
+    gui.module("blender_addon.live").toggle()
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame >= frame + 10, 60, "ten frames of pulling")
     gui.record("grabbed", [len(session.state.grabs), len(gui.window.modal_operators)])
     gui.record("away", float(np.linalg.norm(session.view.positions()[vertex] - rest)))
     yield from gui.photograph("1-dragging")
     yield from gui.xdotool("mouseup", 1)
-    yield 0.5
     gui.record("released", [len(session.state.grabs), len(gui.window.modal_operators)])
     yield from gui.xdotool("keydown", "ctrl")
-    yield from drag(gui, *scene.pixels(gui, scene.front_vertex(session), session))
+    yield from drag(gui, scene)
     yield from gui.xdotool("mouseup", 1)
     yield from gui.xdotool("keyup", "ctrl")
-    yield 0.5
+    gui.module("blender_addon.live").toggle()
     gui.record("pinned", [grab.pinned for grab in session.state.grabs.values()])
     gui.record("selection kept", bpy.context.view_layer.objects.active == scene.body())
     yield from gui.photograph("2-pinned")
@@ -94,12 +98,13 @@ def record(gui, scene):
 
     yield from gui.wait_until(lambda: live.current().state.recording, 300, "Record was clicked")
     session = live.current()
-    yield from drag(gui, *scene.pixels(gui, scene.front_vertex(session), session))
+    yield from drag(gui, scene)
     gui.record("in the take", [session.state.recording, len(session.state.grabs)])
     yield from gui.photograph("3-recording")
+    live.toggle()
+    yield from gui.wait_until(lambda: session.state.frame >= LAST // 3, 100, "some frames")
     yield from gui.xdotool("mouseup", 1)
     yield from gui.wait_until(lambda: live.current() is None, 200, "the take is done")
-    yield 0.5
     obj = scene.body()
     gui.record("take", [obj.sinew.bake.status, obj.sinew.bake.frames, len(obj.sinew.springs)])
     bpy.context.scene.frame_set(LAST // 2)
@@ -138,8 +143,7 @@ def scenario(gui):
     yield from drag_and_pin(gui, scene)
     yield from gui.point(*gui.centre())
     yield from gui.xdotool("key", "Escape")
-    yield 1.0
-    gui.record("ended", [live.current() is None, scene.body().hide_get()])
+    yield from gui.record_when("ended", lambda: [live.current() is None, scene.body().hide_get()], [True, False])
     yield from play(gui, scene)
     yield from record(gui, scene)
     yield from bake(gui, scene)

@@ -18,26 +18,30 @@ def stopped_while_it_reads(gui, scene, play):
     yield from play(gui, scene)
     session = live.current()
     session.state.pause()
-    yield 0.5
+    yield from gui.wait_until(lambda: session.state.out == 0 and not session.state.fresh, 60, "it pauses")
     frame = bpy.context.scene.frame_current
     scene.body().sinew.materials[0].density *= 2.0
     bpy.app.handlers.frame_change_post.append(toil)
     with gui.context():
         bpy.ops.sinew.live_reset("INVOKE_DEFAULT")
+    gui.hold_reading()
     yield from gui.photograph("reset-reads")
     read = reading.current()
     gui.record("reset reads", [read is not None, len(gui.window.modal_operators), scene.body().hide_get()])
     yield from gui.move(*gui.centre())
     yield from gui.press("ESC")
     yield from gui.wait_until(lambda: reading.current() is None, 20, "the reading stops")
-    yield 0.3
-    goes_on = [live.current() is session, bpy.context.scene.frame_current == frame, scene.body().hide_get()]
-    gui.record("reset stopped", [*goes_on, len(gui.window.modal_operators), scene.body().sinew.live.message])
+
+    def stopped():
+        goes_on = [live.current() is session, bpy.context.scene.frame_current == frame, scene.body().hide_get()]
+        return [*goes_on, len(gui.window.modal_operators), scene.body().sinew.live.message]
+
+    yield from gui.record_when("reset stopped", stopped, [True, True, True, 0, ""])
     with gui.context():
         bpy.ops.sinew.live_reset("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: reading.current() is None, 30, "the reading ends")
+    yield from gui.wait_until(lambda: reading.current() is None, 120, "the reading ends")
     bpy.app.handlers.frame_change_post.remove(toil)
     new = live.current()
     gui.record("reset read", [new is not session, new.pending, len(gui.window.modal_operators)])
     live.stop()
-    yield 0.1
+    yield

@@ -30,11 +30,11 @@ def refused_shader(gui, scene, play):
     yield from gui.photograph("refused-shader")
     setattr(shaders, SOURCE, whole)
     scene.body().sinew.live.preview = "MESH"
-    yield 0.3
+    yield from gui.frames()
     gui.record("preview off", seen(scene))
     yield from gui.photograph("preview-off")
     scene.body().sinew.live.preview = "CARD"
-    yield 0.3
+    yield from gui.frames()
     gui.record("preview on", seen(scene))
     yield from gui.photograph("preview-on")
 
@@ -58,5 +58,5 @@ def refusals(gui, scene, play):
     yield from refused_shader(gui, scene, play)
     yield from error_in_drawing(gui, scene)
     gui.module("blender_addon.live").stop()
-    yield 0.2
+    yield
     gui.record("objects after a refusal", sorted(o.name for o in bpy.data.objects))

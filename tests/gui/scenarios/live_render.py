@@ -28,7 +28,7 @@ def rendered(gui, scene, name, render):
         render()
     before = reached(session)
     gui.record(f"{name}: frames asked for", 0)
-    for _ in range(200):
+    for _ in range(2000):
         yield from gui.move(*gui.centre())  # Blender's operators end with an event
         yield 0.05
         pictures = sorted(gui.session.glob(f"{name}-*.png"))

@@ -9,7 +9,7 @@ def opened(gui):
     """A second window with a 3D View."""
     with gui.context():
         bpy.ops.wm.window_new()
-    yield 0.5
+    yield from gui.settle()
 
 
 def close():
@@ -23,16 +23,16 @@ def dragged(gui, window, scene):
     session = gui.module("blender_addon.live").current()
     area = window.screen.areas[0]
     region = next(r for r in area.regions if r.type == "WINDOW")
-    place = session.view.positions()[scene.front_vertex(session)]
+    place = session.view.seen()[scene.front_vertex(session)]
     at = location_3d_to_region_2d(region, area.spaces.active.region_3d, place)
     x, y = int(region.x + at[0]), int(region.y + at[1])
     window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
-    yield 0.2
+    yield
     window.event_simulate(type="LEFTMOUSE", value="PRESS", x=x, y=y)
-    yield 0.2
+    yield
     for k in range(1, 5):
         window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x - 10 * k, y=y)
-        yield 0.1
+        yield
 
 
 def hinted():
@@ -51,7 +51,7 @@ def closed_windows(gui, scene, play):
     yield from opened(gui)
     yield from play(gui, scene)
     close()
-    yield 0.5
+    yield from gui.frames()
     obj = scene.body()
     said = [live.current() is not None, obj.hide_get(), obj.sinew.live.message]
     gui.record("closed window", [*said, job.current() is not None, modal_operators()])
@@ -61,10 +61,10 @@ def closed_windows(gui, scene, play):
     gui.record("dragged in the other window", [len(session.state.grabs), modal_operators(), hinted()])
     yield from gui.photograph("hints-of-a-drag")
     close()
-    yield 0.5
+    yield
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame > frame + 2, 20, "it goes on without that window")
     said = [live.current() is session, obj.hide_get(), obj.sinew.live.message]
     gui.record("closed while dragging", [len(session.state.grabs), modal_operators(), hinted(), *said])
     live.stop()
-    yield 0.1
+    yield

@@ -6,18 +6,28 @@ import numpy as np
 SCALE = 0.75
 PANELS = ("Live", "Resolution", "Physical Materials", "Pins", "Springs", "Collisions", "Fields", "Solver", "Bake")
 
-# Pixels from the left and upper edge of the sidebar's region, at that scale: the headers that are open at first, from
-# below, and where the first header stands and how far they are apart when all are closed.
+# Pixels from the left and upper edge of the sidebar's region, at that scale: where the first header stands and how far
+# they are apart when all are closed.
 LEFT = 60
-OPEN_AT_FIRST = (737, 568, 256, 79)
 FIRST, PITCH = 59, 20
-REPORT = (LEFT, 276)
+REPORT = (LEFT, 328)
 USED = {
     "Springs": ((178, 23),),  # adds one
     "Collisions": ((100, 23),),  # Ground
     "Fields": ((LEFT, 182),),  # Field Weights
     "Solver": ((LEFT, 207),),  # Advanced
 }
+
+
+def close_all(gui):
+    """Have the panels closed when the sidebar is drawn first, whatever they show; Live is open where it can play."""
+    panels = [cls for cls in gui.module("ui").CLASSES if getattr(cls, "bl_parent_id", "").startswith("VIEW3D_PT_sinew")]
+    for cls in reversed(panels):
+        bpy.utils.unregister_class(cls)
+    for cls in panels:
+        if cls.bl_idname != "VIEW3D_PT_sinew_live":
+            cls.bl_options = {*getattr(cls, "bl_options", ()), "DEFAULT_CLOSED"}
+        bpy.utils.register_class(cls)
 
 
 def corner(gui):
@@ -76,7 +86,7 @@ def read_report(gui):
     """Open the report in its window, photograph that, close it again."""
     with gui.context():
         bpy.ops.sinew.open_report()
-    yield 1.0
+    yield from gui.settle()
     yield from gui.photograph("9-report")
     shown = bpy.context.window_manager.windows[-1]
     gui.record("report", bpy.data.texts["Sinew Report Suzanne"].as_string())
@@ -104,11 +114,9 @@ def scenario(gui):
     obj.vertex_groups.new(name="Pins").add([0, 1, 2], 1.0, "REPLACE")
     obj.sinew.pin_group = "Pins"
     bpy.context.preferences.view.ui_scale = SCALE
+    close_all(gui)
     yield from gui.show_sidebar("Sinew")
     left, top = corner(gui)
-    for down in OPEN_AT_FIRST:
-        yield from gui.click(left + LEFT, top - down)
-        yield from gui.redraw()
     yield from gui.photograph("0-closed")
     for name in PANELS:
         yield from opened(gui, name, USED.get(name, ()))

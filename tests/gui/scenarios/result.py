@@ -37,6 +37,44 @@ def positions(frame):
     return flat
 
 
+def in_hand():
+    """What is active, what it is the bake of, and which of both is seen."""
+    active = bpy.context.view_layer.objects.active
+    seen = [name for name in ("Suzanne", "Suzanne Bake") if bpy.data.objects[name].visible_get()]
+    return [active.name, active.sinew.bake_of, seen]
+
+
+def on_a_duplicate(gui, job):
+    """An armature puts the result on a duplicate: a click on that, Edit Source, and Bake Again."""
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    body().modifiers.new("Armature", "ARMATURE").object = rig
+    body().sinew.result = "NODES"
+    with gui.context():
+        bpy.ops.sinew.convert_result()
+    yield from gui.wait_until(lambda: job.current() is None, 120, "the duplicate is there")
+    with gui.context():
+        bpy.ops.view3d.view_axis(type="FRONT")
+    yield from gui.settle()
+    yield from gui.click(*gui.centre())
+    yield from gui.settle()
+    gui.record("clicked", in_hand())
+    yield from gui.photograph("3-the-bake-is-active")
+    with gui.context():
+        bpy.ops.sinew.edit_source()
+    gui.record("source", in_hand())
+    yield from gui.photograph("4-the-source-is-edited")
+    with gui.context():
+        bpy.ops.sinew.show_bake()
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")  # asks
+    yield from gui.photograph("5-bake-again")
+    with gui.context():
+        bpy.ops.sinew.bake("EXEC_DEFAULT")
+    yield from gui.wait_until(lambda: job.current() is None, 480, "it is baked again")
+    gui.record("baked again", [*in_hand(), body().sinew.bake.status])
+    yield from gui.photograph("6-baked-again")
+
+
 def scenario(gui):
     job = gui.module("blender_addon.job")
     make_body(gui)
@@ -72,6 +110,7 @@ def scenario(gui):
         body().sinew.result = "KEYS"
         bpy.ops.sinew.convert_result()
     gui.record("keys again", there())
+    yield from on_a_duplicate(gui, job)
     with gui.context():
         bpy.ops.sinew.delete_bake()
     gui.record("deleted", there())

@@ -145,7 +145,7 @@ def saved_opened_rendered(gui):
     yield from gui.press("S", ctrl=True)
     yield from gui.wait_until(lambda: not bpy.data.is_dirty, 20, "the file is saved")
     bpy.ops.wm.open_mainfile(filepath=str(gui.session / "tour.blend"))
-    yield 1.0
+    yield from gui.settle()
     gui.record("opened", [body().sinew.bake.status, keys(), bpy.context.scene.frame_current])
     gui.record("plays the same", float(np.abs(shown() - before).max()))
     yield from gui.photograph("7-opened")

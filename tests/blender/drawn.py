@@ -1,0 +1,63 @@
+"""What panels draw, without a window: a layout that remembers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import bpy
+from sinew import ui
+from sinew.ui.places import ROOTS
+
+
+class Drawn:
+    """In place of ``UILayout``: keeps the texts of labels, and of each operator what its button says."""
+
+    def __init__(self, of: Drawn | None = None) -> None:
+        self.labels: list[str] = of.labels if of else []
+        self.operators: list[tuple[str, str]] = of.operators if of else []
+
+    def _child(self, *_: Any, **__: Any) -> Drawn:
+        return Drawn(self)
+
+    row = column = box = split = column_flow = grid_flow = _child
+
+    def label(self, text: str = "", **_: Any) -> None:
+        self.labels.append(text)
+
+    def operator(self, name: str, text: str | None = None, **_: Any) -> Any:
+        label = getattr(bpy.types, "SINEW_OT_" + name.partition(".")[2]).bl_label
+        self.operators.append((name, label if text is None else text))
+        return SimpleNamespace()
+
+    def _nothing(self, *_: Any, **__: Any) -> None:
+        """What is drawn without words of its own."""
+
+    prop = prop_search = template_list = menu = separator = progress = _nothing
+
+    def text_of(self, name: str) -> str | None:
+        """What the button of an operator says; None where there is none."""
+        return next((text for operator, text in self.operators if operator == name), None)
+
+
+class _Context:
+    """Blender's, with a region of endless width: texts have one line."""
+
+    region = SimpleNamespace(width=10**6)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(bpy.context, name)
+
+
+def drawn_by(panel: type) -> Drawn:
+    """What a panel draws now; nothing where it is not there."""
+    layout, context = Drawn(), _Context()
+    poll = getattr(panel, "poll", None)
+    if poll is None or poll(context):
+        panel.draw(SimpleNamespace(layout=layout), context)
+    return layout
+
+
+def panels_of(place: str) -> list[type]:
+    """Every panel in a place, ``VIEW3D`` or ``PHYSICS``, below its root."""
+    return [cls for cls in ui.CLASSES if getattr(cls, "bl_idname", "").startswith(f"{ROOTS[place]}_")]
