@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
+import os
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,14 @@ from ...core.errors import SinewError
 def say(text: str) -> None:
     """Print one line for readers."""
     print(f"sinew: {text}", file=sys.stderr, flush=True)
+
+
+def _print(text: str) -> None:
+    """Print lines for programs. What Blender has printed waits in a buffer of C's, which would be written out up to the
+    middle of a line, and ours would go on with that.
+    """
+    ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
+    print(text, flush=True)
 
 
 @dataclass(frozen=True)
@@ -33,12 +43,12 @@ class Teller:
     def event(self, event: str, **fields: Any) -> None:
         """Something that happened; ``docs/manual/farms.md`` names events and fields, which stay as they are."""
         if self.as_json:
-            print(json.dumps({"event": event, **fields}), flush=True)
+            _print(json.dumps({"event": event, **fields}))
 
     def progress(self, part: float, words: str) -> None:
         """How much of the whole is done, 0 to 1, and what was done last."""
         if self.as_openjd:
-            print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}", flush=True)
+            _print(f"openjd_progress: {100.0 * part:.1f}\nopenjd_status: {words}")
 
     def warn(self, body: str, message: str) -> None:
         """A warning about a body, or "" about the file."""
@@ -50,4 +60,4 @@ class Teller:
         say(f"error: {error}")
         self.event("error", code=error.code, message=error.message, remedy=error.remedy)
         if self.as_openjd:
-            print(f"openjd_fail: {' '.join(str(error).split())}", flush=True)
+            _print(f"openjd_fail: {' '.join(str(error).split())}")

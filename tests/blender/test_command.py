@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -166,6 +167,25 @@ def test_compiling_counts(capfd):
     for k in range(4):
         progress({"event": "phase", "phase": "compile", "done": k, "total": 3})
     assert [line.split()[3] for line in capfd.readouterr().err.splitlines()] == ["0/3", "1/3", "2/3", "3/3"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="C's library has another name there")
+def test_lines_for_programs_do_not_begin_amid_those_of_blender():
+    """Of a line that is longer than C's buffer, a part is written at once."""
+    code = f"""
+import ctypes, sys
+sys.path.insert(0, {str(LAUNCHER.parents[1])!r})
+import conftest
+from sinew.blender_addon.command.telling import Teller
+ctypes.CDLL(None).puts(b"x" * 5000)
+Teller(as_openjd=True).progress(0.5, "half")
+ctypes.CDLL(None).puts(b"y" * 5000)
+Teller(as_json=True).event("end")
+"""
+    variables = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=variables)
+    lines = ["openjd_progress: 50.0", "openjd_status: half", '{"event": "end"}']
+    assert child.stdout.splitlines() == ["x" * 5000, *lines[:2], "y" * 5000, lines[2]]
 
 
 def events(said):
