@@ -68,7 +68,8 @@ def extension(folder: Path, version: str, bundled: Path) -> str:
     manifest = (ROOT / "blender_addon" / "blender_manifest.toml").read_text()
     known = {
         "id": "sinew", "name": "Sinew", "version": version, "tagline": "A test", "maintainer": "Tests",
-        "license": "GPL-3.0-or-later", "blender_version_min": "4.2.0", "wheels": f'"./wheels/{bundled.name}"',
+        "license": '"SPDX:GPL-3.0-or-later"', "copyright": '"2026 Tests"', "blender_version_min": "4.2.0",
+        "wheels": f'"./wheels/{bundled.name}"',
     }  # fmt: skip
     manifest = re.sub(r"^platforms.*\n", "", manifest, flags=re.MULTILINE)
     path = folder / f"sinew-{version}.zip"
