@@ -16,6 +16,7 @@ import pytest
 from sinew.blender_addon import command
 from sinew.blender_addon.command import batch
 from sinew.blender_addon.command.batch import find_tasks
+from sinew.blender_addon.command.options import parser
 
 LAUNCHER = Path(__file__).with_name("command_line.py")
 
@@ -103,6 +104,14 @@ def test_python_of_the_files_is_blocked_unless_trusted(folder, blender, capfd):
     assert said.rindex("warning: Python in the file was not run") > said.index("1 files:"), "told again at the end"
     assert command.run([*batch, "--enable-autoexec", "--fresh"]) == 0
     assert "was not run" not in capfd.readouterr().err
+
+
+def test_options_are_handed_on():
+    given = ["--frames=1-2", "--solver=newton", "--result=nodes", "--export=abc", "--export=usd", "--dry-run"]
+    options = parser("batch", with_scene=False).parse_args(["a.blend", "--blender", "b", *given])
+    command_line = batch._Runner(options).command(Path("a.blend"))
+    assert command_line[command_line.index("bake") + 1 :] == ["--update", *given]
+    parser("bake", with_scene=False).parse_args(["--update", *given])
 
 
 @pytest.mark.parametrize("at_once", [False, True])
