@@ -9,7 +9,7 @@ import numpy as np
 NO_SHARE = 1e-9
 """Part of the largest share of an unknown in a point under which it does not carry it."""
 
-UNSEEN = 1e-9
+UNSEEN = 1e-3
 """Singular value of the points' shares, beside the largest, under which a movement leaves them where they are."""
 
 
