@@ -16,7 +16,7 @@ import bpy
 
 from .bridge.cache_owner import note_folder, point_to
 from .bridge.job_in import default_folder, has_home, recorded_folder
-from .bridge.stored_paths import is_utf8
+from .bridge.stored_paths import is_utf8, note_append
 from .linked import library_of
 from .texts import mend_texts, text_of
 
@@ -108,6 +108,7 @@ def after_import(imported: Any, *_: Any) -> None:
 
     def note(obj: Any) -> None:
         home = os.path.dirname(bpy.path.abspath(libraries[obj].filepath))
+        note_append(home)
         if not _is_local(obj):
             return
         folder = recorded_folder(obj, home)

@@ -12,23 +12,32 @@ import bpy
 from ...core.errors import StoreError
 
 _ON_WINDOWS = os.name == "nt"
+_appended_from: set[str] = set()
 
 
 def stored_path(stored: str, start: str = "", library: Any = None) -> Path | None:
-    """Where a path leads that the .blend has stored, told from ``start``, else from it or from its library; None for
-    another computer than its own: Windows tells there who has logged in.
+    """Where a path leads that the .blend has stored, told from ``start``, else from it or from its library; None for a
+    computer that Blender has not asked already, for this file, its libraries or what was appended: Windows tells there
+    who has logged in.
     """
     # Blender on Windows may have divided the path's parts in its own way, which Blender takes everywhere.
     path = bpy.path.abspath(bpy.path.native_pathsep(stored), start=start or None, library=library)
-    if _ON_WINDOWS and is_on_another_computer(path, bpy.data.filepath):
-        return None
+    if _ON_WINDOWS:
+        libraries = (bpy.path.abspath(each.filepath) for each in bpy.data.libraries)
+        if is_on_another_computer(path, bpy.data.filepath, *libraries, *_appended_from):
+            return None
     return Path(os.path.normpath(path))
 
 
-def is_on_another_computer(path: str, blend: str) -> bool:
-    r"""Whether a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to that of the .blend."""
-    there, here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, blend))
-    return there.startswith("\\\\") and there != here
+def note_append(path: str) -> None:
+    """The user has appended something from there."""
+    _appended_from.add(path)
+
+
+def is_on_another_computer(path: str, *known: str) -> bool:
+    r"""Whether a path of Windows leads to a share (``\\COMPUTER\SHARE``) or a device, but not to one of those known."""
+    there, *here = (ntpath.splitdrive(ntpath.normpath(each))[0].lower() for each in (path, *known))
+    return there.startswith("\\\\") and there not in here
 
 
 def is_utf8(path: str) -> bool:

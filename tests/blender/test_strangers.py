@@ -203,6 +203,7 @@ def test_another_computer_is_what_a_share_names():
     other = stored_paths.is_on_another_computer
     for path in (r"\\evil\share\x", r"//evil/share/x", r"\\?\UNC\evil\share\x", r"\\.\pipe\x", r"\\studio\other\x"):
         assert other(path, r"C:\shots\a.blend") and other(path, "") and other(path, r"\\studio\shots\a.blend")
+    assert not other(r"\\studio\library\x", r"C:\shots\a.blend", r"\\studio\library\props.blend", r"D:\b.blend")
     for path in (r"C:\x", r"D:\x\..\y", r"\x", "x", r"\\studio\shots\sinew_cache\a", "//STUDIO/Shots/b"):
         assert not other(path, r"\\studio\shots\a.blend")
 
@@ -230,7 +231,7 @@ def test_opening_a_file_asks_no_other_computer(body, saved, monkeypatch, which):
         return ask
 
     monkeypatch.setattr(stored_paths, "_ON_WINDOWS", True)
-    is_evil = lambda path, _blend: os.path.normpath(path).startswith("/evil")  # noqa: E731
+    is_evil = lambda path, *_known: os.path.normpath(path).startswith("/evil")  # noqa: E731
     monkeypatch.setattr(stored_paths, "is_on_another_computer", is_evil)
     for name in ("stat", "lstat", "scandir", "listdir", "open"):
         monkeypatch.setattr(os, name, listening(getattr(os, name)))

@@ -33,24 +33,21 @@ def make_body(gui):
     return obj
 
 
-def undo_another_bake(gui):
+def undo_another_bake(gui, name):
     """Bake again with other settings, and take that back: the ghost is then told of neither."""
     job, comparing = gui.module("blender_addon.job"), gui.module("blender_addon.comparing")
-    obj = bpy.context.object
-    name, before = obj.name, obj.sinew.bake.shows
-    obj.sinew.substeps = 2
+    obj = bpy.data.objects[name]  # references do not outlive an undo
+    before, obj.sinew.substeps = obj.sinew.bake.shows, 2
     with gui.context():
         bpy.ops.ed.undo_push(message="Substeps")
         bpy.ops.sinew.bake()
-    yield from gui.wait_until(lambda: job.current() is None, 480, "the bake is done")
-    other = bpy.data.objects[name].sinew.bake.shows
+    yield from gui.wait_until(lambda: obj.sinew.bake.shows != before and job.current() is None, 480, "another bake")
     yield from gui.move(*gui.centre())
     yield from gui.press("Z", ctrl=True)
-    yield from gui.wait_until(lambda: bpy.data.objects[name].sinew.bake.shows != other, 60, "it is undone")
+    yield from gui.wait_until(lambda: bpy.data.objects[name].sinew.bake.shows == before, 60, "it is undone")
     obj = bpy.data.objects[name]
-    gui.record("undone to", obj.sinew.bake.shows == before)
     comparing.look_again(obj)
-    gui.record("told after undo", comparing.seen(obj).difference is None)
+    gui.record("untold after undo", comparing.seen(obj).difference is None)
     try:
         with gui.context():
             bpy.ops.sinew.compare()
@@ -91,7 +88,7 @@ def scenario(gui):
     yield from gui.settle()
     yield from gui.photograph("2-both")
     gui.record("difference", comparing.seen(obj).difference.words)
-    yield from undo_another_bake(gui)
+    yield from undo_another_bake(gui, obj.name)
     with gui.context():
         bpy.ops.sinew.remove_ghost()
     yield from gui.settle()
