@@ -30,7 +30,8 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("scene", nargs="?", default="headline", choices=("headline", "live"))
     demo.set_defaults(run=_demo)
 
-    manual = commands.add_parser("manual", help="the pictures of docs/manual anew (windowed Blender, renders)")
+    manual = commands.add_parser("manual", help="the pictures of README and manual anew (windowed Blender, renders)")
+    manual.add_argument("--renders", action="store_true", help="the renders alone, without the windowed Blender")
     manual.set_defaults(run=_manual)
 
     test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
@@ -77,7 +78,7 @@ def _demo(options: argparse.Namespace, rest: list[str]) -> int:
 def _manual(options: argparse.Namespace, rest: list[str]) -> int:
     from . import manual
 
-    return manual.run()
+    return manual.run(options.renders)
 
 
 def _test(options: argparse.Namespace, rest: list[str]) -> int:

@@ -1,4 +1,6 @@
-"""``build_addon.py manual``: the pictures of ``docs/manual``, photographs of the windowed Blender and renders."""
+"""``build_addon.py manual``: the pictures of ``docs/manual`` and the README, photographs of the windowed Blender and
+renders.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,19 @@ from .project import OUT, ROOT, BuildError
 PICTURES = ROOT / "docs" / "manual" / "pictures"
 
 
-def run() -> int:
-    """Photograph, cut, render; 0."""
-    os.environ["SINEW_MANUAL"] = "1"
-    if testing.run(["gui"], ["-k", "manual"]) != 0:
-        raise BuildError("the windowed Blender made no pictures; what it said stands above.")
+def run(renders_alone: bool = False) -> int:
+    """Photograph and cut, unless the renders alone are wanted; render; 0."""
     PICTURES.mkdir(exist_ok=True)
-    for picture in sorted((OUT / "manual").glob("*.png")):
-        shutil.copyfile(picture, PICTURES / picture.name)
+    if not renders_alone:
+        os.environ["SINEW_MANUAL"] = "1"
+        if testing.run(["gui"], ["-k", "manual"]) != 0:
+            raise BuildError("the windowed Blender made no pictures; what it said stands above.")
+        for picture in sorted((OUT / "manual").glob("*.png")):
+            shutil.copyfile(picture, PICTURES / picture.name)
     python = environments.ensure("main")
     script = ROOT / "docs" / "manual" / "render_examples.py"
     if subprocess.run([str(python), str(script), str(PICTURES)], cwd=ROOT).returncode != 0:
         raise BuildError("the examples were not rendered; what went wrong stands above.")
-    for picture in sorted(PICTURES.glob("*.png")):
+    for picture in sorted(PICTURES.iterdir()):
         print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size / 1e3:.0f} kB")
     return 0

@@ -1,6 +1,7 @@
-"""Pictures of Add > Sinew Examples for the manual: each is baked and rendered at a telling frame.
+"""Pictures of Add > Sinew Examples: for the manual each is baked and rendered at a telling frame, and the README begins
+with a film of three.
 
-``build_addon.py manual`` runs it; ``python render_examples.py FOLDER [NAME ...]`` makes some of them.
+``build_addon.py manual`` runs it; ``python render_examples.py FOLDER [NAME ...]`` makes some of them, ``film`` among.
 """
 
 from __future__ import annotations
@@ -16,78 +17,147 @@ from mathutils import Vector
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import build_addon
 
-WIDTH, HEIGHT, SAMPLES = 480, 360, 48
+FPS = 24
+
+
+STILL, FRAME = (960, 720), (640, 480)
+"""Pixels of a picture, and of the film, which has some hundred of them."""
+BACKGROUND = (0.045, 0.055, 0.07)
 
 
 class Shot(NamedTuple):
-    """Camera and what it looks at, m; seconds after the first frame."""
+    """Camera and what it looks at, m; seconds after the first frame; from when to when the film shows it, s."""
 
     camera: tuple[float, float, float]
     look_at: tuple[float, float, float]
     seconds: float
+    filmed: tuple[float, float] | None = None
 
 
 SHOTS = {
-    "jelly_bear": Shot((0.28, -1.05, 0.42), (0.0, 0.0, 0.14), 0.21),
+    "jelly_bear": Shot((0.28, -1.05, 0.42), (0.0, 0.0, 0.14), 0.21, (0.0, 1.4)),
     "jelly_plate": Shot((0.1, -0.62, 0.30), (0.0, 0.0, 0.045), 0.8),
-    "armoured_creature": Shot((0.6, -2.2, 0.95), (0.0, 0.0, 0.15), 0.3),
+    "armoured_creature": Shot((0.6, -2.2, 0.95), (0.0, 0.0, 0.15), 0.3, (0.0, 1.4)),
     "armature_flesh": Shot((0.8, -3.0, 1.0), (0.0, 0.0, 0.55), 1.2),
-    "side_by_side": Shot((0.9, -1.6, 0.6), (0.0, 0.0, 0.33), 0.6),
+    "side_by_side": Shot((0.9, -1.6, 0.6), (0.0, 0.0, 0.33), 0.6, (0.0, 1.4)),
 }
+FILM = "film"
+QUALITY = 92, 70
+"""Of a JPEG and of the film's WebP, of 100."""
 
 
 def main(folder: Path, names: list[str]) -> None:
-    """Render the examples of those names, or all."""
+    """Make those pictures, or all: ``example-NAME.jpg`` and ``film.webp``."""
     build_addon.mount()
     from sinew.blender_addon import registration
 
     if not registration.is_registered():
         registration.register()
-    for name in names or SHOTS:
-        with tempfile.TemporaryDirectory() as scratch:
-            bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-            bpy.ops.sinew.add_example(example=name)
-            body = bpy.context.object
-            bpy.ops.wm.save_as_mainfile(filepath=str(Path(scratch) / f"{name}.blend"))
-            shot = SHOTS[name]
-            last = body.sinew.frame_start + round(shot.seconds * bpy.context.scene.render.fps)
-            body.sinew.frame_end = last
-            bpy.ops.sinew.bake()
-            print(name, body.sinew.bake.mesh_summary, body.sinew.bake.report.splitlines()[0])
-            bpy.context.scene.frame_set(last)
+    names = names or [*SHOTS, FILM]
+    with tempfile.TemporaryDirectory() as scratch:
+        frames: list[Path] = []
+        for name, shot in SHOTS.items():
+            is_filmed = FILM in names and shot.filmed is not None
+            if name not in names and not is_filmed:
+                continue
+            first = bake(name, Path(scratch), max(shot.seconds, shot.filmed[1] if is_filmed else 0.0))
             light(bpy.context.scene, shot)
-            render(bpy.context.scene, folder / f"example-{name.replace('_', '-')}.png")
+            if name in names:
+                bpy.context.scene.frame_set(first + round(FPS * shot.seconds))
+                picture = render_still(Path(scratch) / f"{name}.png")
+                save_still(picture, folder / f"example-{name.replace('_', '-')}.jpg")
+            for frame in range(*(round(FPS * at) for at in shot.filmed)) if is_filmed else ():
+                bpy.context.scene.frame_set(first + frame)
+                frames.append(render_frame(Path(scratch) / f"{name}-{frame:03}.png"))
+        if frames:
+            save_film(frames, folder / f"{FILM}.webp")
+
+
+def bake(name: str, scratch: Path, seconds: float) -> int:
+    """Add an example to an empty file and bake so much of it; its first frame."""
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    bpy.context.scene.render.fps = FPS
+    bpy.ops.sinew.add_example(example=name)
+    body = bpy.context.object
+    bpy.ops.wm.save_as_mainfile(filepath=str(scratch / f"{name}.blend"))
+    body.sinew.frame_end = body.sinew.frame_start + round(seconds * FPS)
+    bpy.ops.sinew.bake()
+    print(name, body.sinew.bake.mesh_summary, body.sinew.bake.report.splitlines()[0], flush=True)
+    return body.sinew.frame_start
 
 
 def light(scene: Any, shot: Shot) -> None:
-    """A camera, a large lamp, a grey world."""
+    """A camera, a warm lamp from the left, a cool one from behind, little light from all around, a dark background."""
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.location, camera.data.lens = shot.camera, 58
     camera.rotation_euler = (Vector(shot.look_at) - camera.location).to_track_quat("-Z", "Y").to_euler()
-    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "AREA"))
-    away = Vector(shot.camera).length
-    lamp.location = Vector((-0.7, -0.6, 1.0)) * away
-    lamp.rotation_euler = (-lamp.location).to_track_quat("-Z", "Y").to_euler()
-    lamp.data.energy, lamp.data.size = 14.0 * away**2, 0.7 * away
-    for obj in (camera, lamp):
-        scene.collection.objects.link(obj)
+    scene.collection.objects.link(camera)
     scene.camera = camera
+    away = (Vector(shot.camera) - Vector(shot.look_at)).length
+    for place, power, size, colour in (
+        ((-0.8, -0.7, 1.0), 18.0, 0.6, (1.0, 0.92, 0.82)),
+        ((0.7, 0.9, 0.8), 22.0, 0.4, (0.75, 0.87, 1.0)),
+    ):
+        lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "AREA"))
+        lamp.location = Vector(shot.look_at) + away * Vector(place)
+        lamp.rotation_euler = (Vector(shot.look_at) - lamp.location).to_track_quat("-Z", "Y").to_euler()
+        lamp.data.energy, lamp.data.size, lamp.data.color = power * away**2, size * away, colour
+        scene.collection.objects.link(lamp)
     scene.world = bpy.data.worlds.new("World")
     scene.world.use_nodes = True
-    scene.world.node_tree.nodes["Background"].inputs["Color"].default_value = (0.30, 0.33, 0.37, 1.0)
+    nodes, links = scene.world.node_tree.nodes, scene.world.node_tree.links
+    seen, mix = nodes.new("ShaderNodeLightPath"), nodes.new("ShaderNodeMix")
+    mix.data_type = "RGBA"
+    mix.inputs["A"].default_value, mix.inputs["B"].default_value = (0.20, 0.22, 0.26, 1.0), (*BACKGROUND, 1.0)
+    links.new(seen.outputs["Is Camera Ray"], mix.inputs["Factor"])
+    links.new(mix.outputs["Result"], nodes["Background"].inputs["Color"])
 
 
-def render(scene: Any, path: Path) -> None:
-    """By Cycles, with 256 colors: small enough to be checked in."""
-    from PIL import Image
-
+def render_still(path: Path) -> Path:
+    """The scene as it is, by Cycles."""
+    scene = bpy.context.scene
     scene.render.engine = "CYCLES"
-    scene.cycles.samples, scene.cycles.use_denoising = SAMPLES, True
-    scene.view_settings.view_transform = "Standard"
-    scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
+    scene.cycles.samples, scene.cycles.use_denoising, scene.cycles.max_bounces = 32, True, 4
+    scene.cycles.adaptive_threshold = 0.05  # what is left of noise is smooth after denoising
+    scene.view_settings.view_transform, scene.view_settings.look = "AgX", "AgX - Medium High Contrast"
+    return _render(scene, STILL, path)
+
+
+def render_frame(path: Path) -> Path:
+    """The scene as it is, by Workbench: a fifth of Cycles' time, of a hundred frames."""
+    scene = bpy.context.scene
+    scene.render.engine, scene.display.render_aa = "BLENDER_WORKBENCH", "8"
+    shading = scene.display.shading
+    shading.light, shading.color_type = "STUDIO", "MATERIAL"
+    shading.show_shadows = shading.show_cavity = shading.show_specular_highlight = True
+    shading.shadow_intensity, scene.display.light_direction = 0.4, (-0.5, -0.4, 0.75)
+    scene.world.color = BACKGROUND
+    scene.view_settings.view_transform, scene.view_settings.exposure = "Standard", 1.0
+    return _render(scene, FRAME, path)
+
+
+def _render(scene: Any, size: tuple[int, int], path: Path) -> Path:
+    scene.render.resolution_x, scene.render.resolution_y = size
     scene.render.filepath = str(path)
     bpy.ops.render.render(write_still=True)
-    Image.open(path).convert("RGB").quantize(256, dither=Image.Dither.FLOYDSTEINBERG).save(path, optimize=True)
+    return path
+
+
+def save_still(picture: Path, path: Path) -> None:
+    """All its colours, few bytes."""
+    from PIL import Image
+
+    Image.open(picture).convert("RGB").save(path, quality=QUALITY[0], subsampling=0, optimize=True)
+
+
+def save_film(frames: list[Path], path: Path) -> None:
+    """All frames, again and again."""
+    from PIL import Image
+
+    pictures = [Image.open(frame).convert("RGB") for frame in frames]
+    pictures[0].save(
+        path, save_all=True, append_images=pictures[1:], duration=1000 // FPS, loop=0, quality=QUALITY[1], method=6
+    )
 
 
 if __name__ == "__main__":
