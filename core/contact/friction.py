@@ -19,6 +19,9 @@ import numpy as np
 CREEP = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
+TURNED = 0.1
+"""Part of itself, or of the creep where it is less, by which a slip may change in the last iteration of a step."""
+
 NOTICEABLE = 0.05
 """Part of the friction force by which renewing the lag has to change it to matter."""
 
@@ -67,6 +70,7 @@ class LaggedFriction:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._dual = np.zeros_like(self._base)
         self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
+        self._is_first = False  # whether that was the step's first
         if before is not None and before._last is not None:
             # What did not press before had neither a force nor, whatever its slip was, a part in the linearisation.
             slip, full, dual = (self._of_mine(before, array) for array in (*before._last, before._dual))
@@ -113,6 +117,7 @@ class LaggedFriction:
             change = np.sum(along * (slip - last), axis=1)
             z = forces[:, None] * slip - (bend * change)[:, None] * self._dual
             self._dual = self._possible(z / q[:, None])
+        self._is_first = self._last is None
         self._last = slip, self._forces
         q, bend, along = self._linear(slip)
         turn = bend[:, None, None] * (along[:, :, None] * self._dual[:, None, :])
@@ -129,6 +134,18 @@ class LaggedFriction:
         """Forces (p,3) cut to what Coulomb's law allows: then the stiffness is semi-definite."""
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
+
+    def is_unsettled(self, y: np.ndarray) -> bool:
+        """Whether the last iteration, which led to y, was too far off to be the last, however little it moved: because
+        its stiffness was the step's first, a bound that holds back what slips, or because slips have changed by a good
+        part of what friction needs to be another, which is nothing beside a body's size.
+        """
+        if self._last is None:
+            return False
+        slip = self._slip(y)
+        change, length = (np.linalg.norm(each, axis=1) for each in (slip - self._last[0], slip))
+        bound = length > TURNED * self._eps if self._is_first else np.zeros(len(length), dtype=bool)
+        return bool((bound | (change > TURNED * np.maximum(length, self._eps))).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""

@@ -155,6 +155,10 @@ class ContactPotential:
         self._springs = OneSidedSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
+    def is_unsettled(self, positions: np.ndarray) -> bool:
+        """Whether friction wants another iteration than the last one, which led here."""
+        return self._contact.friction > 0.0 and self._friction.is_unsettled(self._contacts_at(positions)[0])
+
     def update(self, positions: np.ndarray) -> bool:
         """Renew the normal forces and tangent planes of friction; True when they have changed noticeably."""
         if self._contact.friction == 0.0:

@@ -110,3 +110,6 @@ class OneSided(StepPotential, Protocol):
 
     def springs(self, unknowns: np.ndarray) -> OneSidedSprings:
         """Those of an iteration that begins where the stiffness was last asked for."""
+
+    def is_unsettled(self, unknowns: np.ndarray) -> bool:
+        """Whether what else there is wants another iteration than the last one, which led here."""

@@ -86,6 +86,10 @@ class IncrementalPotential:
         """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""
         return [potential.springs(x) for potential in self.potentials if isinstance(potential, OneSided)]
 
+    def is_unsettled(self, x: np.ndarray) -> bool:
+        """Whether the friction of a contact wants another iteration than the last one, which led to x."""
+        return any(potential.is_unsettled(x) for potential in self.potentials if isinstance(potential, OneSided))
+
     def renew(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""
         self.renewals_left -= 1

@@ -251,11 +251,14 @@ class StepSolver:
         return not report.reason and report.history[-1].step_length == 1.0 and step.follow(x)
 
     def renewed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Whether a step that has settled is to be solved on, because what was lagged has changed at its solution."""
-        if not report.converged or not step.renew(x):
+        """Whether a step that has settled is to be solved on, because friction wants another iteration, or what was
+        lagged has changed at its solution.
+        """
+        unsettled = report.converged and step.is_unsettled(x)
+        if not report.converged or not (unsettled or step.renew(x)):
             return False
         report.converged, report.reason = False, ""
-        if step.renewals_left >= 0:
+        if unsettled or step.renewals_left >= 0:
             return True
         report.reason = f"friction changed still after {RENEWALS} rounds"
         return False
