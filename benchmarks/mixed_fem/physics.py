@@ -61,7 +61,7 @@ def _matrices(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
     blocks = np.empty((len(model.mesh.tets), 10, 3, 3))
     pattern = sparsity.pattern
     values = np.empty(len(pattern.row_indices))
-    tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros(len(blocks)), blocks)
+    tangent_blocks(tangent, elastic.N, elastic.weights, np.zeros((len(blocks), 4)), blocks)
     sparsity.fill(blocks, values)
     shape = (pattern.size, pattern.size)
     lower = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=shape)

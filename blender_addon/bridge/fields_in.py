@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import SettingsError
+from ...core.materials.shares import normalize_weights
 
 
 def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
@@ -35,26 +36,10 @@ def group_weights(obj: Any, mesh: Any, names: Sequence[str]) -> np.ndarray:
     return weights
 
 
-ROUND_OFF = 1e-5
-"""By which weights that were meant to have a sum of one may miss it."""
-
-
-def normalized(weights: np.ndarray) -> np.ndarray:
-    """Rows with a sum of one: more is scaled down, and what is missing is the first material, which is where nothing is
-    painted. So half a weight is half of it, whichever tool has left it.
-    """
-    total = weights.sum(axis=1)
-    result = weights.copy()
-    missing = total < 1.0 - ROUND_OFF
-    result[missing, 0] += 1.0 - total[missing]
-    result[~missing] /= total[~missing, None]
-    return result
-
-
 def material_weights(obj: Any, mesh: Any) -> np.ndarray:
-    """What is painted, (n, materials) float64, rows with a sum of one; materials that lie over it have no part."""
+    """Shares of what is painted, (n, materials) float64; materials that lie over it have no part."""
     names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
-    return normalized(group_weights(obj, mesh, names))
+    return normalize_weights(group_weights(obj, mesh, names))
 
 
 def group_shares(obj: Any, mesh: Any, name: str) -> tuple[np.ndarray, np.ndarray]:

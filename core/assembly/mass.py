@@ -1,4 +1,9 @@
-"""Consistent mass matrix of linear tetrahedra: ``m_ab = rho V (1 + delta_ab) / 20`` for each coordinate alike."""
+"""Mass matrix of linear tetrahedra, for each coordinate alike.
+
+A tet of mass m, its centre of mass at barycentric coordinates c, has ``m_ab = m (4/5 c_a c_b + 1/5 delta_ab c_a)``:
+mass, momentum and the pull of gravity are those of the body in it. Wholly filled, with c a quarter each, that is the
+consistent ``m (1 + delta_ab) / 20``; otherwise the spread about the centre is as that of a tet.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,10 @@ import scipy.sparse as sp
 
 
 def element_mass(masses: np.ndarray) -> np.ndarray:
-    """Scalar element matrices of tets with masses (m,) in kg, (m,4,4)."""
-    return masses[:, None, None] * (np.ones((4, 4)) + np.eye(4)) / 20.0
+    """Scalar element matrices of tets with masses m c (m,4) in kg at their corners, (m,4,4)."""
+    total = masses.sum(axis=1)[:, None, None]
+    products = masses[:, :, None] * masses[:, None, :]
+    return 0.8 * np.divide(products, total, out=products, where=total > 0.0) + 0.2 * masses[:, None] * np.eye(4)
 
 
 def mass_blocks(masses: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from ..jit import inlined, parallel_kernel
 def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
     """Element matrices with the consistent mass into out (m,10,3,3): pairs of corners (a, b), a >= b, row by row.
 
-    N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,) kg.
+    N (m,4,3) 1/m; weights (m,) m³, times h² for a step; masses (m,4) kg, of the corners (``mass.element_mass``).
     """
     _tangent_blocks(len(weights), *tangent, N, weights, masses, out)
 
@@ -41,8 +41,10 @@ def rotate_block(U, K, T, out):
 
 
 @inlined
-def complete_blocks(mass, out):
-    """Blocks of the first corner from those of the others, which are there, and the mass on all; out (10,3,3)."""
+def complete_blocks(masses, out):
+    """Blocks of the first corner from those of the others, which are there, and the masses of the corners (4,) on all;
+    out (10,3,3).
+    """
     for i in range(3):
         for j in range(3):
             # Pair (a, b) stands at a (a + 1) / 2 + b; of a pair a < b its partner is transposed.
@@ -52,10 +54,17 @@ def complete_blocks(mass, out):
     for i in range(3):
         for j in range(3):
             out[0, i, j] = -(out[1, j, i] + out[3, j, i] + out[6, j, i])
-    for pair in range(10):
-        inertia = mass * (0.1 if pair == 0 or pair == 2 or pair == 5 or pair == 9 else 0.05)
-        for i in range(3):
-            out[pair, i, i] += inertia
+    total = masses[0] + masses[1] + masses[2] + masses[3]
+    both = 0.8 / total if total > 0.0 else 0.0
+    pair = 0
+    for a in range(4):
+        for b in range(a + 1):
+            inertia = both * masses[a] * masses[b]
+            if a == b:
+                inertia += 0.2 * masses[a]
+            for i in range(3):
+                out[pair, i, i] += inertia
+            pair += 1
 
 
 @inlined

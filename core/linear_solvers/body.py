@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Body(NamedTuple):
-    """Rest positions (n,3) m, tets (m,4), their shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,) kg and
+    """Rest positions (n,3) m, tets (m,4), their shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,4) kg and
     Lame parameters (m,2) Pa; and the vertices (p,) that are pinned.
     """
 

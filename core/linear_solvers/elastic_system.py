@@ -21,7 +21,7 @@ class ElasticSystem:
     """Assembles element matrices, factorises, solves.
 
     ``blocks`` (m,10,3,3): element matrices, pairs of corners (a, b), a >= b, row by row; whoever assembles fills them
-    from the shape gradients ``N`` (m,4,3) and the ``masses`` (m,).
+    from the shape gradients ``N`` (m,4,3) and the ``masses`` (m,4).
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Material fields: from painted weights on the surface, and layers laid over them, to parameters of every tet.
 
-1. Weights are normalised at each surface vertex and interpolated over the triangles.
+1. Weights become shares at each surface vertex (``shares.py``) and are interpolated over the triangles.
 2. A tet that the surface passes through takes the mean of the surface inside it: a border stays as sharp as one tet.
 3. The others take the harmonic extension of these values, averaged over their corners.
 4. Layers (``layers.py``), regions and depths, are laid over that in their order; the later one wins.
@@ -30,6 +30,7 @@ from ..model.settings import MaterialSettings, moduli
 from .harmonic import extend_harmonically
 from .layer import Layer
 from .layers import lay_over
+from .shares import normalize_weights
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def material_fields(
     embedding : Embedding
         Of the n surface vertices in the mesh.
     surface_weights : (n, k) float64
-        Painted weights, not normalised; negative counts as none; a vertex without any gets the first material.
+        Painted weights; the first material is what is missing to a sum of one, more is scaled down (``shares.py``).
     materials : k settings
     layers : laid over what is painted, in their order
     surface : SurfaceMesh, optional
@@ -108,20 +109,6 @@ def material_fields(
     empty = lay_over(mesh, weights, layers, surface, carry)
     ranged = _ranged(materials)
     return blend(weights, materials, np.clip(carry(maps[:, ranged]), 0.0, 1.0) if ranged else None, empty)
-
-
-def normalize_weights(weights: np.ndarray) -> np.ndarray:
-    """Rows that sum to 1, negative weights cut, (n, k); a row without any weight becomes (1, 0, 0 ...)."""
-    weights = np.asarray(weights, dtype=np.float64)
-    bad = np.argwhere(~np.isfinite(weights))
-    if len(bad):
-        raise MaterialError(f"A material weight at vertex {bad[0][0]} is not a number.", "Paint the map there again.")
-    weights = np.maximum(weights, 0.0)
-    # Dividing by the largest first keeps tiny and huge weights from under- and overflowing.
-    largest = weights.max(axis=1, keepdims=True)
-    weights = np.divide(weights, largest, out=np.zeros_like(weights), where=largest > 0.0)
-    weights[largest[:, 0] <= 0.0, 0] = 1.0
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:

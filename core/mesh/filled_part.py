@@ -32,6 +32,8 @@ CLEAR = 0.1
 SHEET = 0.25
 """How far from one half the winding number is at most beside a sheet: there it passes from -1/2 to 1/2, so that
 no side is inside; at the surface of a body it passes from 0 to 1, and on it round-off takes it to either."""
+CORNER = 1e-3
+"""Least share of a corner in what is inside: every vertex has mass."""
 _BASE = np.array([0.27, 0.24, 0.26, 0.23])
 """Barycentric coordinates of p: near the middle, but on no plane that a surface is likely to lie on."""
 _ASKED = 0.2
@@ -46,7 +48,7 @@ class FilledParts(NamedTuple):
     fill : (m,) float64
         Part of the volume, 0 to 1.
     middle : (m, 4) float64
-        Barycentric coordinates of the inside part's centre of mass; even where nothing is inside.
+        Barycentric coordinates of the inside part's centre of mass, at least ``CORNER``; even where nothing is inside.
     sheet : (m,) bool
         Whether it holds surface that has no inside on either side.
     """
@@ -66,7 +68,7 @@ def filled_parts(corners: np.ndarray, winding: WindingNumber) -> FilledParts:
         _measure(m, corners, _BASE, winding.field, low, high, fill, moment, sheet)
     some = fill > 1e-12
     middle = np.full((m, 4), 0.25)
-    middle[some] = np.clip(moment[some] / fill[some, None], 0.0, 1.0)
+    middle[some] = np.maximum(moment[some] / fill[some, None], CORNER)
     middle /= middle.sum(axis=1, keepdims=True)
     return FilledParts(np.clip(fill, 0.0, 1.0), middle, sheet)
 

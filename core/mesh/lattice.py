@@ -99,8 +99,8 @@ def lattice_tets(
         scaled = SurfaceMesh(points, triangles)
         size = WantedSize.on(scaled, fineness, finest)
         lattice_points, tets, at_border = refine(lattice_points, tets, at_border, scaled, size, MAX_TETS)
-    fill = _fill(lattice_points, tets, at_border, winding)
-    return TetMesh((lattice_points - middle) * cell_side + centre, tets, fill)
+    filled = _filled(lattice_points, tets, at_border, winding)
+    return TetMesh((lattice_points - middle) * cell_side + centre, tets, *filled)
 
 
 def _refuse_too_many(surface: SurfaceMesh, cells_across: int) -> None:
@@ -130,12 +130,15 @@ def _flood_inside(masks: np.ndarray, winding: WindingNumber) -> None:
         _add_all(masks, cells)
 
 
-def _fill(points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber) -> np.ndarray:
-    """Part of each tet inside the surface, as it is measured at the border."""
-    fill = np.ones(len(tets))
+def _filled(
+    points: np.ndarray, tets: np.ndarray, border: np.ndarray, winding: WindingNumber
+) -> tuple[np.ndarray, np.ndarray]:
+    """Part of each tet inside the surface (m,), and the middle of that (m,4), as they are measured at the border."""
+    fill, middle = np.ones(len(tets)), np.full((len(tets), 4), 0.25)
     parts = filled_parts(points[tets[border]], winding)
     fill[border] = np.maximum(parts.fill, np.where(parts.sheet, SHEET_FILL, LEAST_FILL))
-    return fill
+    middle[border] = parts.middle
+    return fill, middle
 
 
 def _members(masks: np.ndarray, ids: np.ndarray) -> np.ndarray:

@@ -25,17 +25,22 @@ class TetMesh:
     fill : (m,) float64
         Part of each tet that the body occupies, in (0, 1]; ones by default. A lattice overlaps the surface, and
         without this factor on volume its border cells would weigh, and resist, as if they were full.
+    middle : (m, 4) float64
+        Barycentric coordinates of the centre of mass of that part, all above 0; a quarter each by default.
     """
 
     rest_positions: np.ndarray
     tets: np.ndarray
     fill: np.ndarray | None = None
+    middle: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rest_positions", np.ascontiguousarray(self.rest_positions, dtype=np.float64))
         object.__setattr__(self, "tets", np.ascontiguousarray(self.tets, dtype=np.int32))
         fill = np.ones(len(self.tets)) if self.fill is None else np.ascontiguousarray(self.fill, dtype=np.float64)
         object.__setattr__(self, "fill", fill)
+        middle = np.full((len(self.tets), 4), 0.25) if self.middle is None else np.asarray(self.middle, dtype=float)
+        object.__setattr__(self, "middle", np.ascontiguousarray(middle))
 
     @property
     def size(self) -> float:
@@ -55,8 +60,13 @@ class TetMesh:
         return self.volumes * cast(np.ndarray, self.fill)
 
     @property
+    def corner_volumes(self) -> np.ndarray:
+        """The same, shared among the corners so that its centre of mass is the body's, (m,4), m³."""
+        return self.body_volumes[:, None] * cast(np.ndarray, self.middle)
+
+    @property
     def elastic_volumes(self) -> np.ndarray:
-        """The same, but at least ``LEAST_STIFFNESS`` of the tet, (m,), m³: the weight of its elastic energy."""
+        """``body_volumes``, but at least ``LEAST_STIFFNESS`` of the tet, (m,), m³: the weight of its elastic energy."""
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
 
 

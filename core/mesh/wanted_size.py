@@ -84,7 +84,8 @@ def size_field(surface: SurfaceMesh, fineness: np.ndarray, finest: float, most: 
     wanted = WantedSize.on(surface, fineness, finest)
     used = surface.positions[surface.triangles.ravel()]
     low, high = used.min(axis=0) - MARGIN, used.max(axis=0) + MARGIN
-    points, tets = _cubes(np.ceil((high - low) / COARSEST).astype(np.int64))
+    points, tets = cubes(np.ceil((high - low) / COARSEST).astype(np.int64))
+    points *= COARSEST
 
     def too_large(corners: np.ndarray) -> np.ndarray:
         refuse_too_many(len(corners), most)
@@ -108,8 +109,8 @@ def refuse_too_many(count: int, most: int) -> None:
         )
 
 
-def _cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of a box of cubes and six tets in each, around a diagonal that all have alike [Kuhn 1960]."""
+def cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of a box of unit cubes and six tets in each, around a diagonal that all have alike [Kuhn 1960]."""
     index = np.arange(np.prod(counts + 1)).reshape(counts + 1)
     points = np.stack(np.meshgrid(*(np.arange(n + 1.0) for n in counts), indexing="ij"), axis=-1)
     cubes = np.stack(np.meshgrid(*(np.arange(n) for n in counts), indexing="ij"), axis=-1).reshape(-1, 1, 3)
@@ -117,4 +118,4 @@ def _cubes(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for axes in itertools.permutations(range(3)):
         steps = np.vstack([np.zeros((1, 3), dtype=np.int64), np.cumsum(np.eye(3, dtype=np.int64)[list(axes)], axis=0)])
         tets.append(index[tuple(np.moveaxis(cubes + steps, -1, 0))])
-    return COARSEST * points.reshape(-1, 3), np.concatenate(tets)
+    return points.reshape(-1, 3), np.concatenate(tets)

@@ -37,7 +37,8 @@ class Model:
     ----------
     mesh : TetMesh (n vertices, m tets)
     elastic : ElasticPotential
-    masses : (m,) kg
+    masses : (m,4) kg
+        Of each tet, as its corners share it.
     mass : (n,n) scalar consistent mass matrix, kg
     pinned : (p,) vertices whose positions are given
     """
@@ -193,7 +194,7 @@ def build_model(
         raise PinError(
             "Every vertex is pinned: nothing is left to move.", "Pin fewer vertices, or raise the resolution."
         )
-    masses = mesh.body_volumes * rho
+    masses = mesh.corner_volumes * rho[:, None]
     elastic = ElasticPotential(
         mesh.rest_positions,
         mesh.tets,

@@ -45,7 +45,7 @@ class Job:
     materials : tuple of MaterialSettings
         At least one.
     material_weights : (n, len(materials)) float64
-        Painted weights, not normalised; a vertex without any weight gets the first material.
+        Painted weights; the first material is what is missing to a sum of one (``core/materials/shares.py``).
     layers : tuple of Layer
         Materials laid over what is painted, later ones over earlier ones; in the space of ``surface``.
     stiffness_maps : (n, len(materials)) float64

@@ -18,6 +18,7 @@ _KINDS = {
     "rest_positions": ("f8", (3,)),
     "tets": ("i4", (4,)),
     "fill": ("f8", ()),
+    "middle": ("f8", (4,)),
     "tet_indices": ("i4", ()),
     "barycentric": ("f8", (4,)),
     "outside": ("b1", ()),
@@ -36,6 +37,7 @@ def pack(mesh: TetMesh, embedding: Embedding) -> dict[str, np.ndarray]:
         "rest_positions": mesh.rest_positions,
         "tets": mesh.tets,
         "fill": mesh.fill,
+        "middle": mesh.middle,
         "tet_indices": embedding.tet_indices,
         "barycentric": embedding.barycentric,
         "outside": embedding.outside,
@@ -50,15 +52,19 @@ def unpack(arrays: dict[str, np.ndarray], n_points: int) -> tuple[TetMesh, Embed
         array = arrays.get(name)
         if array is None or array.dtype != np.dtype(kind) or array.ndim == 0 or array.shape[1:] != columns:
             return None
-    rest, tets, fill = arrays["rest_positions"], arrays["tets"], arrays["fill"]
+    rest, tets, fill, middle = (arrays[name] for name in ("rest_positions", "tets", "fill", "middle"))
     tet_indices, barycentric, outside = arrays["tet_indices"], arrays["barycentric"], arrays["outside"]
-    if not (len(fill) == len(tets) > 0 and len(tet_indices) == len(barycentric) == len(outside) == n_points):
+    if not (
+        len(fill) == len(middle) == len(tets) > 0 and len(tet_indices) == len(barycentric) == len(outside) == n_points
+    ):
         return None
     if not (_indexes(tets, len(rest)) and _indexes(tet_indices, len(tets))):
         return None
     if not (np.isfinite(rest).all() and np.isfinite(barycentric).all() and (fill > 0).all() and (fill <= 1).all()):
         return None
-    mesh = TetMesh(rest, tets, fill)
+    if not ((middle > 0).all() and (np.abs(middle.sum(axis=1) - 1.0) < 1e-9).all()):
+        return None
+    mesh = TetMesh(rest, tets, fill, middle)
     every_vertex_used = len(np.unique(tets)) == len(rest)
     if not (every_vertex_used and (mesh.volumes > 0).all()):
         return None

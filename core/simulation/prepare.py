@@ -45,6 +45,7 @@ from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
 from .start_shape import start_positions, start_unknowns, start_warnings
 from .thin_warnings import thickness_of, thin_warnings
+from .volume_warnings import volume_warnings
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -144,6 +145,7 @@ def mesh_event(job: Job, mesh: TetMesh, embedding: Embedding, fields: MaterialFi
     thickness = thickness_of(job)
     thin = thin_warnings(job, thickness)
     warnings = [*layer_warnings(job, mesh, fields), *scale_warnings(job), *overlap_warnings(job, mesh)]
+    warnings += volume_warnings(job, mesh)
     far = int(np.count_nonzero(embedding.far_outside))
     if far:
         warnings.append(f"{far} vertices lie well outside all tetrahedra and follow the nearest one.")

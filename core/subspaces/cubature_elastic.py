@@ -24,7 +24,7 @@ class CubatureElastic(ElasticDensity):
     basis : (n,r) scalar basis, ``x = X + basis U``
     tets : (c,) chosen tets; weights : (c,) m³
 
-    ``N`` (c,4,3) and ``masses`` (c,) are what element kernels are given for the stiffness: unit shape gradients, and
+    ``N`` (c,4,3) and ``masses`` (c,4) are what element kernels are given for the stiffness: unit shape gradients, and
     zeros, for the mass is the basis's.
     """
 
@@ -32,7 +32,7 @@ class CubatureElastic(ElasticDensity):
         super().__init__(weights, elastic.energies, elastic.energy_of_tet[tets], elastic.parameters[tets])
         corners = basis[elastic.tets[tets]]
         self.G = np.ascontiguousarray(np.einsum("caj,car->cjr", elastic.N[tets], corners)).reshape(3 * len(tets), -1)
-        self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros(len(tets))
+        self.N, self.masses = np.tile(UNIT_GRADIENTS, (len(tets), 1, 1)), np.zeros((len(tets), 4))
 
     def gradients(self, U: np.ndarray) -> np.ndarray:
         """Deformation gradients of unknowns (r,3), (c,3,3)."""

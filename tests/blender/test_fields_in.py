@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bridge import fields_in, painting
 from sinew.blender_addon.bridge.job_in import make_job
+from sinew.core.materials.shares import normalize_weights
 
 
 @pytest.fixture
@@ -111,9 +112,12 @@ def test_the_stroke_knows_of_the_other_side(painted, locked):
     )
 
 
-def test_sums_that_rounding_misses_are_scaled():
-    rows = fields_in.normalized(np.array([[0.0, 1.0 - 1e-7, 0.0], [0.0, 0.0, 1.0 + 1e-7], [0.5, 2.0, 0.0]]))
-    assert np.array_equal(rows[:2], [[0, 1, 0], [0, 0, 1]]) and rows[2] == pytest.approx([0.2, 0.8, 0.0])
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.5, 0.0), (0.25, 0.75), (1.0, 0.5)])
+def test_the_interface_reads_weights_as_the_library_does(painted, weights):
+    for name, weight in zip(("Bone", "Rubber"), weights, strict=True):
+        painted.vertex_groups[name].add([5], weight, "REPLACE")
+    raw = fields_in.group_weights(painted, painted.data, ["", "Bone", "Rubber"])
+    assert np.array_equal(make_job(painted, bpy.context).material_weights, normalize_weights(raw))
 
 
 def test_regions_become_surfaces_in_world_space(painted, add_mesh):

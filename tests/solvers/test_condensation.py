@@ -15,7 +15,7 @@ ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
 TWISTS = pytest.mark.parametrize("turning", [Turning.NOTHING, Turning.TENSION, Turning.ALL], ids=str)
 COUNT = 300
 WEIGHTS = np.random.default_rng(5).uniform(1.0, 2.0, COUNT)
-MASSES = np.random.default_rng(6).uniform(1.0, 2.0, COUNT)
+MASSES = np.random.default_rng(6).uniform(1.0, 2.0, (COUNT, 4))
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +32,10 @@ def tets():
 
 
 def dense(H, N):
-    """Blocks ``N_a . H . N_b`` of corner pairs a >= b, with the consistent mass."""
+    """Blocks ``N_a . H . N_b`` of corner pairs a >= b, with the mass."""
     K = np.einsum("n,naj,nijkl,nbl->nabik", WEIGHTS, N, H.reshape(COUNT, 3, 3, 3, 3), N, optimize=True)
-    inertia = np.einsum("n,ab,ik->nabik", MASSES / 20.0, np.ones((4, 4)) + np.eye(4), np.eye(3))
+    shared = 0.8 * np.einsum("na,nb->nab", MASSES, MASSES) / MASSES.sum(axis=1)[:, None, None]
+    inertia = np.einsum("nab,ik->nabik", shared + 0.2 * MASSES[:, None] * np.eye(4), np.eye(3))
     return (K + inertia)[:, *np.tril_indices(4)]
 
 

@@ -91,7 +91,7 @@ def test_a_target_that_is_not_a_number(points):
 
 
 def test_a_uniform_field_is_gravity(mesh, differences):
-    mass = mass_matrix(mesh.tets, 1000.0 * mesh.body_volumes, len(mesh.rest_positions))
+    mass = mass_matrix(mesh.tets, 1000.0 * mesh.corner_volumes, len(mesh.rest_positions))
     g = np.array([1.0, -2.0, 3.0])
     field = AccelerationField(mass @ np.tile(g, (len(mesh.rest_positions), 1))).begin(motion(mesh.rest_positions))
     x = moved(mesh)

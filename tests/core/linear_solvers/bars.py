@@ -24,7 +24,7 @@ def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3
         tets,
         shape_gradients(X, tets),
         np.full(m, 1 / 6),
-        np.full(m, 1e-3),
+        np.full((m, 4), 0.25e-3),
         np.column_stack([mu, mu]),
         np.flatnonzero(X[:, 0] == 0),
     )

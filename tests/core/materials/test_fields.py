@@ -38,7 +38,7 @@ def halves(bar):
 @pytest.mark.parametrize("with_triangles", [True, False])
 def test_random_paint_stays_within_its_bounds(bar, mesh, embedding, with_triangles):
     paint = np.random.default_rng(0).random((len(bar.positions), 2))
-    part = (paint / paint.sum(axis=1, keepdims=True))[:, 1]
+    part = normalize_weights(paint)[:, 1]
     fields = material_fields(mesh, embedding, paint, MATERIALS, (), bar if with_triangles else None)
     np.testing.assert_allclose(fields.weights.sum(axis=1), 1.0)
     assert fields.weights[:, 1].min() >= part.min() - 1e-9
@@ -149,9 +149,34 @@ def test_parts_without_paint_are_not_reached():
     np.testing.assert_allclose(values[:4, 0], 0.5)
 
 
-def test_weights_are_normalised_and_cut():
-    rows = normalize_weights([(2.0, 6.0), (0.0, 0.0), (-1.0, 5.0), (1e-320, 0.0), (1e308, 1e308)])
-    np.testing.assert_allclose(rows, [(0.25, 0.75), (1.0, 0.0), (0.0, 1.0), (1.0, 0.0), (0.5, 0.5)])
+@pytest.mark.parametrize(
+    ("painted", "shares"),
+    [
+        ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
+        ((0.0, 1e-320, 0.0), (1.0, 0.0, 0.0)),
+        ((0.0, 0.5, 0.0), (0.5, 0.5, 0.0)),
+        ((0.1, 0.25, 0.15), (0.6, 0.25, 0.15)),
+        ((0.0, 0.0, 1.0), (0.0, 0.0, 1.0)),
+        ((0.0, 1.0 - 1e-7, 0.0), (0.0, 1.0, 0.0)),
+        ((0.0, 0.0, 1.0 + 1e-7), (0.0, 0.0, 1.0)),
+        ((0.0, 0.75, 0.75), (0.0, 0.5, 0.5)),
+        ((0.5, 2.0, 0.0), (0.2, 0.8, 0.0)),
+        ((-1.0, 0.5, 0.0), (0.5, 0.5, 0.0)),
+        ((1e308, 1e308, 0.0), (0.5, 0.5, 0.0)),
+    ],
+)
+def test_what_is_missing_is_the_first_material_and_more_is_scaled_down(bar, mesh, embedding, painted, shares):
+    """One rule, which the fields of a library's job follow as the interface's do."""
+    assert normalize_weights(np.array([painted]))[0] == pytest.approx(shares, abs=1e-15)
+    paint = np.tile(painted, (len(bar.positions), 1))
+    weights = material_fields(mesh, embedding, paint, (*MATERIALS, MATERIALS[0]), (), bar).weights
+    np.testing.assert_allclose(weights, np.tile(shares, (len(weights), 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_named(bad):
+    with pytest.raises(MaterialError, match="vertex 1 "):
+        normalize_weights(np.array([(1.0, 0.0), (0.0, bad)]))
 
 
 @pytest.mark.parametrize("paint", [np.full((4, 2), np.nan), np.ones((3, 2))])

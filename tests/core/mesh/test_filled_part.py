@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull, HalfspaceIntersection
+from sinew.core.mesh.enclosed_volume import enclosed_volume
 from sinew.core.mesh.filled_part import filled_parts
 from sinew.core.mesh.lattice import LEAST_FILL, SHEET_FILL, lattice_tets
 from sinew.core.mesh.surface_mesh import SurfaceMesh
@@ -17,6 +18,22 @@ def enclosed(surface: SurfaceMesh) -> float:
     """Volume of a closed surface by the divergence theorem."""
     corners = surface.positions[surface.triangles] - surface.positions[0]
     return abs(np.einsum("ni,ni->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))) / 6.0
+
+
+@pytest.mark.parametrize("name", ["sphere", "cube", "inside_out", "two_islands", "touching_islands", "zero_area_faces"])
+def test_a_closed_surface_encloses_what_the_divergence_theorem_says(make_body, name):
+    body = make_body(name)
+    moved = SurfaceMesh(1e-3 * body.positions + 7.0, body.triangles)
+    assert enclosed_volume(body) == pytest.approx(enclosed(body), rel=1e-12)
+    assert enclosed_volume(moved) == pytest.approx(1e-9 * enclosed(body), rel=1e-9)
+
+
+def test_overlaps_count_once_and_sheets_not_at_all(make_body):
+    points = np.random.default_rng(3).uniform((-1.0, -1.0, -1.0), (1.8, 1.1, 1.0), (200_000, 3))
+    body = make_body("self_intersecting")
+    counted = WindingNumber(body.positions, body.triangles).contains(points).mean() * 2.8 * 2.1 * 2.0
+    assert enclosed_volume(body) == pytest.approx(counted, rel=0.01)
+    assert enclosed_volume(make_body("flat_sheet")) == pytest.approx(0.0, abs=1e-12)
 
 
 def clipped(corners: np.ndarray) -> tuple[float, np.ndarray | None]:
@@ -103,7 +120,7 @@ def test_thin_bars_have_their_volume_and_stay_in_place(make_box, across, turn):
     for cells, fineness, finest in ((8, None, 1), (12, None, 1), (20, None, 1), (30, None, 1), (8, paint, 2.0)):
         mesh = lattice_tets(bar, cells, fineness, finest)
         assert mesh.body_volumes.sum() == pytest.approx(1.0 / across**2, rel=0.01)
-        middle = mesh.body_volumes @ mesh.rest_positions[mesh.tets].mean(axis=1) / mesh.body_volumes.sum()
+        middle = np.einsum("tc,tci->i", mesh.corner_volumes, mesh.rest_positions[mesh.tets]) / mesh.body_volumes.sum()
         assert np.abs(middle - bar.positions.mean(axis=0)).max() < 0.1 / cells
 
 
