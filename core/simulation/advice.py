@@ -74,7 +74,7 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
             if solver.solver == "linearly_implicit"
             else "others take many times as many"
         )
-        return Advice("solver", wanted, f"{reason}Mixed FEM takes about 6 iterations a step all the same, {how}.")
+        return Advice("solver", wanted, f"{reason}Mixed FEM takes 4 to 15 iterations a step all the same, {how}.")
     tets = tets_at(facts, resolution.cells_across)
     frame = solver.substeps * USUAL_SECONDS["mixed_fem"] * (tets / PACE_TETS) ** GROWTH
     if not subspace and frame > PATIENCE:

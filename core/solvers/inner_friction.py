@@ -89,7 +89,7 @@ class InnerFriction:
     def _condensed(self, mixed: Mixed, exact: bool, N: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
         m = len(self._weights)
         blocks, turning = np.empty((m, 10, 3, 3)), Turning.EXACT if exact else Turning.NOTHING
-        P, _ = condense(mixed, turning, N, scale * self._weights, np.zeros(m), blocks)
+        P, _ = condense(mixed, turning, N, scale * self._weights, np.zeros((m, 4)), blocks)
         return P, blocks
 
     def _mixed(self, deformation: Deformation, s: np.ndarray) -> Mixed:

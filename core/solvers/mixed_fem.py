@@ -102,8 +102,7 @@ class MixedFEMSolver(StepSolver):
         step = self.begin(state, time_step, loads)
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
-            x = self.start(guess, pin_targets)
-            deformation = self.elastic.deformation(x)
+            x, deformation = self._start(guess, state.positions, pin_targets)
             at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
             guessed = None
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
@@ -142,6 +141,17 @@ class MixedFEMSolver(StepSolver):
             )
         report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
         return self.finish(state, at.x, at.stretch.s, step, time_step, report)
+
+    def _start(self, guess: np.ndarray, before: np.ndarray, pin_targets: np.ndarray) -> tuple[np.ndarray, Deformation]:
+        """Where to begin: at the guess, or where the body is if the guess would turn tets inside out that are not."""
+        x = self.start(guess, pin_targets)
+        deformation = self.elastic.deformation(x)
+        if deformation.sigma.min() <= 0.0:
+            other = self.start(before, pin_targets)
+            unmoved = self.elastic.deformation(other, deformation)
+            if unmoved.sigma.min() > 0.0:
+                return other, unmoved
+        return x, deformation
 
     def _hands_over(self, direction: _Direction, report: StepReport) -> bool:
         """Whether Newton takes over: once stretches agree with positions, or where no step lowers the merit."""

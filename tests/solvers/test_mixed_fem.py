@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
+from sinew.benchmarks.measures import StepProblem
 from sinew.core.energies import ENERGIES
 from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.model.model import build_model
@@ -85,3 +86,25 @@ def test_a_pendulum_comes_to_rest_in_very_long_steps():
     assert report.converged
     centre = model.nodal_masses @ state.positions / model.nodal_masses.sum()
     assert abs(centre[0]) < 1e-3 and centre[1] < -0.3
+
+
+@pytest.mark.parametrize("speed", [1.5, 3.0])
+@pytest.mark.parametrize("contrast", [1.0, 1e3, 1e6, 1e10])
+def test_a_twisted_body_thrown_by_chance_takes_few_iterations_at_any_contrast(contrast, speed):
+    """Inertia would turn hundreds of tets inside out; the potential is no higher than what Newton finds."""
+    mesh = block((12, 3, 3), (1.8, 0.4, 0.4))
+    X = mesh.rest_positions
+    ends = np.flatnonzero((X[:, 0] < 1e-9) | (X[:, 0] > 1.8 - 1e-9))
+    stiff = np.abs(X[mesh.tets].mean(axis=1)[:, 0] - 0.9) < 0.27
+    model = build_model(mesh, np.where(stiff, 1e5 * contrast, 1e5), 0.45, 1e3, pinned=ends)
+    angle = 0.6 * (X[:, 0] / 0.9 - 1.0)
+    (y, z), c, s = (X[:, 1:] - 0.2).T, np.cos(angle), np.sin(angle)
+    velocities = speed * np.random.default_rng(0).normal(size=X.shape)
+    velocities[ends] = 0.0
+    state = model.state_at(np.column_stack([X[:, 0], 0.2 + c * y - s * z, 0.2 + s * y + c * z]), velocities)
+    problem = StepProblem(model, state)
+    assert (model.elastic.deformation(problem.predicted).sigma[:, 2] <= 0.0).sum() > 50
+    mixed, report = problem.step("mixed_fem", 15, tolerance=1e-5)
+    assert report.converged
+    newton, _report = problem.step("newton", 60, tolerance=1e-5)
+    assert problem.value(mixed.positions) <= problem.value(newton.positions) * (1.0 + 1e-6)
