@@ -13,10 +13,15 @@ from scipy.linalg import eigh
 
 from ...core.energies import ENERGIES
 from ...core.integrators.registry import INTEGRATORS
+from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.tet_mesh import TetMesh
+from ...core.mesh.topology import boundary_triangles
 from ...core.model.model import Model, build_model
-from ...core.model.settings import SolverSettings
+from ...core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.model.state import State
+from ...core.simulation.job import Job
+from ...core.simulation.prepare import prepare
+from ...core.simulation.run import Stepper
 from ...core.solvers import SOLVERS, make_solver
 from ...core.solvers.inner_friction import InnerFriction
 from ...core.subspaces.reduced_model import skinning_subspace
@@ -48,6 +53,7 @@ def cases(_data: Path | None) -> Iterator[Case]:
     """Bodies built in code."""
     for solver in SOLVERS:
         yield Case(f"damping_spin_{solver}", partial(_spin, solver))
+    yield Case("damping_spin_live", _live)
     yield Case("damping_vibration", _vibration)
     yield Case("damping_forces", _forces)
     yield Case("damping_iterations", _iterations)
@@ -64,10 +70,11 @@ def _body(stiffness: str, ratio: float, held: bool) -> Model:
 class Body:
     """A model in the space of a solver, seen by its vertices."""
 
-    def __init__(self, model: Model, solver: str) -> None:
+    def __init__(self, model: Model, solver: str, space: Space | None = None) -> None:
         self.model = model
-        reduced = SOLVERS[solver].space == "subspace"
-        self.space: Space = skinning_subspace(model, 8, 160).model if reduced else model
+        if space is None:
+            space = skinning_subspace(model, 8, 160).model if SOLVERS[solver].space == "subspace" else model
+        self.space = space
 
     def state(self, displacement: np.ndarray, velocities: np.ndarray) -> State:
         """With displacements and velocities (n,3) of the vertices, or nearest to that."""
@@ -132,6 +139,49 @@ def _spin(solver: str) -> Iterable[Row]:
         if off:
             yield row(name, f"{label}: farthest off that by friction", max(off), "", at_most=0.01)
     draw("physics", name, [Plot("A quarter turn a second, 24 steps of BDF2 a second", "t (s)", "spin left", curves)])
+
+
+def _live() -> Iterable[Row]:
+    """The way of bakes and of live mode: a job's frames, in a subspace, on a lattice, by two substeps each."""
+    mesh, curves = block(CELLS, SIZE), []
+    surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
+    for solver, beta in product(("subspace_mixed_fem", "subspace_fem"), BETAS):
+        seen = []
+        for each in (0.0, beta):
+            settings = SolverSettings(
+                solver=solver,
+                integrator="bdf2",
+                substeps=2,
+                stiffness_damping=each,
+                gravity=NOWHERE,
+                tolerance=1e-7,
+                max_iterations=200,
+            )
+            job = Job(
+                surface=surface,
+                materials=(MaterialSettings("Rubber", 1e7),),
+                material_weights=np.ones((len(surface.positions), 1)),
+                pinned_vertices=np.zeros(0, dtype=np.int32),
+                pin_positions=np.zeros((7, 0, 3)),
+                frame_start=1,
+                frame_end=7,
+                frame_rate=24.0,
+                resolution=ResolutionSettings(cells_across=8),
+                solver=settings,
+            )
+            prepared = prepare(job)
+            body = Body(prepared.model, solver, prepared.space)
+            X, stepper = prepared.model.mesh.rest_positions, Stepper(job, prepared)
+            state = body.state(0.0 * X, np.cross([0.0, 0.0, 2.0 * np.pi], X - X.mean(axis=0)))
+            spins = [body.spin(state)]
+            for frame in range(1, 7):
+                state, _reports = stepper.advance(state, frame)
+                spins.append(body.spin(state))
+            seen.append(np.divide(spins, spins[0]))
+        curves.append(Curve(f"{solver}, {beta} s", np.arange(7) / 24, seen[1]))
+        label = f"{solver}, {beta} s: off that without friction"
+        yield row("damping_spin_live", label, abs(seen[1][-1] / seen[0][-1] - 1.0), "", at_most=0.01)
+    draw("physics", "damping_spin_live", [Plot("A turn a second, frames of a job", "t (s)", "spin left", curves)])
 
 
 # -- vibrations --

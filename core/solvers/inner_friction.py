@@ -13,8 +13,9 @@ In Mixed FEM it is a function of the independent stretches, as the elastic energ
 stiff parts that turn, whose tets a finite step along a straight line stretches. Either way its stress and stiffness are
 condensed as the elastic ones (``condensation``), with s_b for the independent stretch.
 
-Trap: the polar stretch of an inverted tet jumps. Where the smallest singular value is under ``UPRIGHT`` at the
-beginning of the step, or of the one before, there is no friction.
+Traps: the polar stretch of an inverted tet jumps, and of one that is torn apart, as in a scrambled body, C is beyond
+all measure. Where a singular value is not within ``UPRIGHT`` at the beginning of the step, or of the one before, there
+is no friction.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from ..integrators.time_step import TimeStep
 from ..model.state import State
 from .condensation import Mixed, Turning, condense, condensed_stress, local_update
 
-UPRIGHT = 0.1
-"""Smallest singular value of F, with its sign, from which on a tet has friction."""
+UPRIGHT = 0.1, 10.0
+"""Smallest singular value of F, with its sign, and largest, between which a tet has friction."""
 
 
 class InnerFriction:
@@ -42,11 +43,11 @@ class InnerFriction:
 
     def __init__(self, elastic: ElasticDensity, beta: float, state: State, time: TimeStep) -> None:
         start = elastic.deformation(state.positions)
-        polar, upright = start.stretch(), start.sigma[:, 2] >= UPRIGHT
+        polar, upright = start.stretch(), _upright(start)
         base = polar
         if time.lead:
             before = elastic.deformation(state.history.positions, start)
-            upright &= before.sigma[:, 2] >= UPRIGHT
+            upright &= _upright(before)
             base = time.base_of(polar, before.stretch())
         law, factor = elastic.stretch_tangent(Stretch(polar, start.sigma, start.V)), beta / time.step
         # Laws may be infinite where there is to be none.
@@ -94,3 +95,8 @@ class InnerFriction:
 
     def _mixed(self, deformation: Deformation, s: np.ndarray) -> Mixed:
         return Mixed(*deformation[1:], s, *self._lagged)
+
+
+def _upright(deformation: Deformation) -> np.ndarray:
+    smallest, largest = UPRIGHT
+    return (deformation.sigma[:, 2] >= smallest) & (deformation.sigma[:, 0] <= largest)

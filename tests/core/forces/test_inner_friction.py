@@ -64,6 +64,18 @@ def test_derivatives(energy, differences):
         assert values[0] >= -1e-12 * values[-1]
 
 
+def test_what_is_inside_out_or_torn_apart_has_none():
+    """At the beginning of the step, or of the one before."""
+    body = Friction("stable_neo_hookean")
+    odd = [body.start * each for each in ([1.0, 1.0, -1.0], [20.0, 1.0, 1.0])]
+    for start, before in [*((each, body.start) for each in odd), *((body.start, each) for each in odd)]:
+        still = body.state.velocities
+        state = State(start, still, body.state.stretch, History(before, still, 0.05))
+        friction = InnerFriction(body.model.elastic, 0.02, state, body.step)
+        assert friction.value(body.model.elastic.deformation(1.1 * body.start).stretch()) == 0.0
+    assert body.value(1.1 * body.start) > 0.0
+
+
 def test_it_knows_nothing_of_turns():
     """Turned and moved, the value is the same; its forces have neither a sum nor a torque; a turn from rest is free."""
     body = Friction("stable_neo_hookean")
