@@ -57,9 +57,30 @@ def _swap(shown: Any, hidden: Any, context: Any) -> None:
     layer = context.view_layer
     if layer.objects.get(shown.name) != shown:
         raise MeshError(f"“{shown.name}” is not part of the view layer.", "Enable its collection in the Outliner.")
+    show_in_local_views(shown, local_views_of(hidden))
     hidden.hide_viewport, shown.hide_viewport = True, False
     shown.hide_set(False, view_layer=layer)
     make_active(shown, layer)
+
+
+def local_views_of(obj: Any) -> list[tuple[Any, Any]]:
+    """The local views in which an object is seen, as the view layer and the space. Only the evaluated copy knows."""
+    found = []
+    for window in bpy.context.window_manager.windows:
+        layer = window.view_layer
+        spaces = [area.spaces.active for area in window.screen.areas if area.type == "VIEW_3D"]
+        local = [space for space in spaces if space.local_view is not None]
+        if local and layer.objects.get(obj.name) == obj:
+            seen = obj.evaluated_get(layer.depsgraph)
+            found += [(layer, space) for space in local if seen.local_view_get(space)]
+    return found
+
+
+def show_in_local_views(obj: Any, views: list[tuple[Any, Any]]) -> None:
+    """Have an object seen in local views, as :func:`local_views_of` gives them."""
+    for layer, space in views:
+        if layer.objects.get(obj.name) == obj:
+            obj.local_view_set(space, True)
 
 
 def make_active(obj: Any, layer: Any) -> None:

@@ -16,6 +16,7 @@ from ...core.errors import MeshError
 from ...core.simulation.job import Job
 from ...core.simulation.kept_handles import Handles
 from ...core.simulation.point_cache import write_point_cache
+from ..sources import local_views_of, show_in_local_views
 from .animation_in import at_frame
 from .cache_out import add_cache, cache_path, lost_cache, remove_caches
 from .followers import left_behind_words
@@ -164,7 +165,7 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
     """Delete the duplicate of an earlier bake; what the artist has let follow it, follows another object, which also
     ``moves`` into its collections.
     """
-    homes, held = before.users_collection, _held(before)
+    homes, held, views = before.users_collection, _held(before), local_views_of(before)
     if moves and homes:
         for collection in now.users_collection:
             collection.objects.unlink(now)
@@ -178,6 +179,7 @@ def _hand_over(before: Any, now: Any, moves: bool = False) -> None:
         if layer.objects.get(now.name) == now:
             now.select_set(True, view_layer=layer)
             layer.objects.active = now if is_active else layer.objects.active
+    show_in_local_views(now, views)
 
 
 def _held(obj: Any) -> list[tuple[Any, bool]]:
