@@ -81,7 +81,6 @@ def after_load(*_: Any) -> None:
     """A handler of ``load_post``: what the file names is beside it, wherever it has come to; or, without its frames, it
     names, and plays, those where it was before.
     """
-    here = bpy.path.abspath("//")
 
     def note(obj: Any) -> None:
         if obj.sinew.enabled:
@@ -89,7 +88,9 @@ def after_load(*_: Any) -> None:
         if not _is_local(obj) or not has_home():
             return
         before = recorded_folder(obj)
-        obj.sinew.bake.home = here
+        obj.sinew.bake.home = bpy.path.abspath(
+            "//"
+        )  # not before: the module of 5.2 refuses it while an extension is installed
         now = recorded_folder(obj)
         if now is not None and os.path.isdir(now):
             return
