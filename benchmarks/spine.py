@@ -19,8 +19,8 @@ from ..core.model.settings import MaterialSettings, ResolutionSettings
 from ..core.optimization.report import StepReport
 from ..core.simulation.job import Job
 from ..core.simulation.prepare import ignore, prepare
+from ..core.simulation.run import simulate
 from ..core.simulation.warm_up import warm_up
-from ..core.solvers import make_solver
 from .measures import PARTS
 from .pictures import Snapshot, draw
 from .registry import Case, Row, row
@@ -116,11 +116,8 @@ def _headline() -> Iterable[Row]:
         resolution=ResolutionSettings(cells_across=24),
     )
     prepared = prepare(job)
-    solver = make_solver(prepared.model, job.solver)
-    state, reports = prepared.model.rest_state(), []
-    for targets in prepared.pins.targets[1:]:
-        state, report = solver.step(state, targets, job.time_step)
-        reports.append(report)
+    frames = list(simulate(job, prepared))
+    state, reports = frames[-1].state, [report for frame in frames for report in frame.reports]
     yield row("headline", "surface vertices", len(X))
     yield from _iteration_rows("headline", prepared.model, reports)
     stiffness = prepared.model.elastic.parameters[:, 0]

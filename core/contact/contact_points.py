@@ -28,14 +28,20 @@ class ContactPoints:
     ----------
     points : EmbeddedPoints, p of them
     areas : (p,) m² at rest
+    tets : (p,) that each lies in
     moduli : (p,) Pa
         Young's modulus of the body at each.
     """
 
     def __init__(
-        self, points: EmbeddedPoints, areas: np.ndarray, moduli: np.ndarray, directions: EmbeddedPoints
+        self,
+        points: EmbeddedPoints,
+        areas: np.ndarray,
+        tets: np.ndarray,
+        moduli: np.ndarray,
+        directions: EmbeddedPoints,
     ) -> None:
-        self.points, self.areas, self.moduli = points, areas, moduli
+        self.points, self.areas, self.tets, self.moduli = points, areas, tets, moduli
         self._directions = directions
 
     def outward(self, positions: np.ndarray) -> np.ndarray:
@@ -75,7 +81,7 @@ class ContactPoints:
         carry = carry or partial(EmbeddedPoints, tets=mesh.tets, vertex_count=len(mesh.rest_positions))
         # A gradient of the rest shape is a combination of corners too, of weights that sum to zero.
         directions = carry(replace(embedding, barycentric=slopes))
-        return cls(carry(embedding), areas, moduli[tets], directions)
+        return cls(carry(embedding), areas, tets, moduli[tets], directions)
 
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -91,13 +91,22 @@ class Contact:
     numbers : ContactNumbers
     time_step : s
         How long the obstacle moves.
+    held : (p,) bool or None
+        Points that springs of pins hold.
     """
 
     def __init__(
-        self, points: ContactPoints, obstacle: Obstacle, friction: float, numbers: ContactNumbers, time_step: float
+        self,
+        points: ContactPoints,
+        obstacle: Obstacle,
+        friction: float,
+        numbers: ContactNumbers,
+        time_step: float,
+        held: np.ndarray | None = None,
     ) -> None:
         self.points, self.obstacle, self.friction = points, obstacle, friction
         self.numbers, self.time_step = numbers, time_step
+        self.held = np.zeros(len(points.areas), dtype=bool) if held is None else held
 
     def begin(self, motion: Motion) -> ContactPotential:
         """The contact of a step that moves so."""
@@ -113,7 +122,8 @@ class ContactPotential:
         numbers, points = contact.numbers, contact.points
         pressure = np.maximum(numbers.stiffness, numbers.firmness * points.moduli)
         # What pins hold cannot yield: its normal force says nothing, and friction with it only costs iterations.
-        self._stiffness = np.where(self._points.held(motion.pinned), 0.0, pressure * points.areas)
+        held = contact.held | self._points.held(motion.pinned)
+        self._stiffness = np.where(held, 0.0, pressure * points.areas)
         self._base = self._points.positions(motion.base)
         self._approach = contact.obstacle.begin(
             self._points.positions(motion.start), contact.points.outward(motion.start)

@@ -41,6 +41,9 @@ class Model:
         Of each tet, as its corners share it.
     mass : (n,n) scalar consistent mass matrix, kg
     pinned : (p,) vertices whose positions are given
+    anchors : (n,n) or None
+        Stiffness of springs that hold it beside, the same along x, y and z, N/m. They act as loads of the steps; a
+        subspace is made for them.
     """
 
     mesh: TetMesh
@@ -48,6 +51,13 @@ class Model:
     masses: np.ndarray
     mass: sp.csr_matrix
     pinned: np.ndarray
+    anchors: sp.csr_matrix | None = None
+
+    @property
+    def held(self) -> np.ndarray:
+        """The vertices that are pinned or hang on springs, ascending."""
+        sprung = [] if self.anchors is None else np.flatnonzero(self.anchors.diagonal())
+        return np.union1d(self.pinned, sprung).astype(np.int64)
 
     @property
     def body(self) -> Body:

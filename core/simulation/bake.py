@@ -105,7 +105,7 @@ def _simulate(
         return {"event": "stopped", "frame": last}
     try:
         for frame in simulate(job, prepared, start, should_stop):
-            surface, now = prepared.surface(frame.state.positions), time.perf_counter()
+            surface, now = prepared.surface(frame.state.positions, frame.number - job.frame_start), time.perf_counter()
             store.write(frame.number, surface, frame.state, frame.reports, now - began)
             last = frame.number
             if not all(report.converged for report in frame.reports):

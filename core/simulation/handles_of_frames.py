@@ -16,7 +16,7 @@ from ..errors import SubspaceError
 from ..model.model import Model
 from ..solvers.registry import in_subspace
 from ..subspaces.handle_fit import HandleFit
-from ..subspaces.pin_handles import harmonic_weights, pin_groups
+from ..subspaces.pin_handles import handle_weights
 from ..subspaces.skinning import Coordinates
 from ..subspaces.skinning_modes import MOST_MODES, skinning_modes
 from .frame_store import FrameStore
@@ -42,7 +42,7 @@ def mode_count(job: Job, model: Model, modes: int) -> int:
     edges = np.repeat(tets[:, 0], 3), tets[:, 1:].ravel()
     graph = sp.coo_matrix((np.ones(len(edges[0])), edges), shape=(n, n))
     labels = connected_components(graph, directed=False)[1]
-    loose = len(np.setdiff1d(labels, labels[model.pinned]))
+    loose = len(np.setdiff1d(labels, labels[model.held]))
     if loose > MOST_MODES:
         raise SubspaceError(
             f"The body has {loose} separate parts without a pin, and Geometry Nodes follow {MOST_MODES} at most.",
@@ -125,8 +125,8 @@ def _weights(job: Job, prepared: Prepared, modes: int) -> np.ndarray:
 def _modes_and_pins(model: Model, modes: int) -> np.ndarray:
     """Weights of a body's vertices as a subspace would have them, (n,h)."""
     found = skinning_modes(model, modes)
-    group = pin_groups(found.laplacian, model.pinned)
-    return np.hstack([found.weights, harmonic_weights(found.laplacian, model.pinned, group)])
+    _group, free, given = handle_weights(model, found.laplacian)
+    return np.hstack([found.weights, free, given])
 
 
 def _coordinates(rest: np.ndarray) -> Coordinates:

@@ -60,7 +60,7 @@ class Job:
         made False.
     object_to_world : (samples, 4, 4) float64
         A track of what maps the object's own coordinates to world space in metres, for interfaces that write results
-        back; of the simulation, pins that lie on a line turn with it. Identity by default.
+        back. Identity by default.
     fineness : (n,) float64 or None
         How much finer than elsewhere tetrahedra are at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
     start : (n, 3) float64 or None

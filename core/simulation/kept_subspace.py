@@ -82,7 +82,12 @@ def modes_key(model: Model, modes: int) -> str:
     mantissa, exponent = np.frexp(elastic.parameters / _scale(model))
     numbers = repr((SUBSPACE_FORMAT, modes, elastic.energies))
     tets = elastic.weights, elastic.energy_of_tet, np.round(mantissa, 12), exponent, model.masses
-    return digest(numbers, model.mesh.rest_positions, model.mesh.tets, *tets, model.pinned)
+    held = [model.pinned]
+    if model.anchors is not None:
+        springs = model.anchors.sorted_indices()
+        mantissa, exponent = np.frexp(springs.data / _scale(model))
+        held += [springs.indptr, springs.indices, np.round(mantissa, 12), exponent]
+    return digest(numbers, model.mesh.rest_positions, model.mesh.tets, *tets, *held)
 
 
 def _scale(model: Model) -> float:
@@ -102,8 +107,9 @@ def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
     if any(array.ndim == 0 or array.dtype.kind not in "fi" for array in parts):
         return None
     n, t, p = len(model.mesh.rest_positions), len(model.mesh.tets), len(model.pinned)
-    m, g, r, c = (array.shape[-1] for array in (parts.weights, parts.pin_weights, parts.transform, parts.tets))
-    shapes = ((n, m), (m,), (n,), (p,), (n, g), (4 * m, r), (c,), (c,), (t,))
+    m, h, r, c = (array.shape[-1] for array in (parts.weights, parts.pin_weights, parts.transform, parts.tets))
+    g = int(parts.pin_group.max(initial=-1)) + 1
+    shapes = ((n, m), (m,), (n,), (p,), (n, h), (4 * (m + h - g), r), (c,), (c,), (t,))
     if any(array.shape != shape for array, shape in zip(parts, shapes, strict=True)):
         return None
     numbers = (parts.weights, parts.eigenvalues, parts.pin_weights, parts.transform, parts.volumes)

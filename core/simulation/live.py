@@ -9,7 +9,6 @@ that :func:`take_springs` makes of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -83,7 +82,7 @@ class LiveBody:
         prepared = self._prepared
         change = np.log(new / old)
         scale = np.exp(prepared.modulus_weights[prepared.subspace.parts.tets] @ change)
-        self._stepper = Stepper(self._job, replace(prepared, space=prepared.stiffened(change)))
+        self._stepper = Stepper(self._job, prepared.stiffened(change))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
 
     def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:

@@ -147,7 +147,7 @@ class _Service:
         handles = self._handles(frame)
         seconds = time.perf_counter() - began
         if self._recording:
-            surface = self._prepared.surface(frame.state.positions)
+            surface = self._prepared.surface(frame.state.positions, frame.number - self._job.frame_start)
             self._store.write(frame.number, surface, frame.state, frame.reports, seconds)
         self._on_event(
             {

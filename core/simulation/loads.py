@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..constraints.pins import PinnedSurface
 from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
 from ..contact.contact_points import ContactPoints
@@ -51,6 +52,7 @@ class Loads:
     embedding : of the job's surface in the model's mesh
     solver : the direct solver that carries accelerations into the body
     choose : which points of many touch, as :func:`farthest_points`
+    pinned : what springs hold of the surface
 
     Raises
     ------
@@ -66,6 +68,7 @@ class Loads:
         embedding: Embedding,
         solver: type[DirectSolver],
         choose: Callable[[np.ndarray, int], Chosen] = farthest_points,
+        pinned: PinnedSurface | None = None,
     ) -> None:
         self._substeps = job.solver.substeps
         self._movers: list[_Mover] = []
@@ -73,7 +76,7 @@ class Loads:
             field = _ReducedField if isinstance(space, ReducedModel) else _MovingField
             self._movers.append(field(job.accelerations, space, embedding, solver))
         if job.ground is not None or job.colliders:
-            self._movers += _contacts(job, model, space, choose)
+            self._movers += _contacts(job, model, space, choose, pinned)
         if job.force_fields:
             self._movers.append(_MovingForceFields(job.force_fields, job.absorbers, mass_points(model, space)))
         # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
@@ -83,6 +86,10 @@ class Loads:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0."""
         begin, end = (substep - 1) / self._substeps, substep / self._substeps
         return tuple(mover.at(frame, begin, end) for mover in self._movers)
+
+
+MakeContact = Callable[[Obstacle, float, int], Contact]
+"""The contact with an obstacle of some friction, on the way to a frame."""
 
 
 class _Mover(Protocol):
@@ -149,17 +156,16 @@ class _MovingForceFields:
 
 
 class _StandingGround:
-    def __init__(self, ground: Ground, contact: Callable[[Obstacle, float], Contact]) -> None:
-        self._contact = contact(GroundPlane(ground.height, ground.thickness), ground.friction)
+    def __init__(self, ground: Ground, contact: MakeContact) -> None:
+        self._plane, self._friction = GroundPlane(ground.height, ground.thickness), ground.friction
+        self._contact = contact
 
-    def at(self, _frame: int, _begin: float, _end: float) -> Contact:
-        return self._contact
+    def at(self, frame: int, _begin: float, _end: float) -> Contact:
+        return self._contact(self._plane, self._friction, frame)
 
 
 class _MovingCollider:
-    def __init__(
-        self, collider: Collider, frames: int, sheet_thickness: float, contact: Callable[[Obstacle, float], Contact]
-    ) -> None:
+    def __init__(self, collider: Collider, frames: int, sheet_thickness: float, contact: MakeContact) -> None:
         self._collider, self._frames, self._contact, self._sheet_thickness = collider, frames, contact, sheet_thickness
         self._surface = ColliderSurface(collider.name, collider.triangles, collider.positions)
         self._last: tuple[np.ndarray, ColliderPose] | None = None
@@ -168,7 +174,7 @@ class _MovingCollider:
         before, after = self._pose(frame, begin), self._pose(frame, end)
         collider = self._collider
         mesh = MeshCollider(self._surface, before, after, collider.thickness, self._sheet_thickness)
-        return self._contact(mesh, collider.friction)
+        return self._contact(mesh, collider.friction, frame)
 
     def _pose(self, frame: int, fraction: float) -> ColliderPose:
         """The end of one substep is the beginning of the next; what stands still has one pose."""
@@ -180,15 +186,23 @@ class _MovingCollider:
         return self._last[1]
 
 
-def _contacts(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> list[_Mover]:
+def _contacts(
+    job: Job,
+    model: Model,
+    space: Space,
+    choose: Callable[[np.ndarray, int], Chosen],
+    pinned: PinnedSurface | None,
+) -> list[_Mover]:
     moduli = youngs_modulus(*model.elastic.parameters.T)
     points = ContactPoints.of(job.surface, model.mesh, moduli, space.points, space.touching, choose)
     density = float(model.masses.sum() / model.mesh.body_volumes.sum())
     gravity = float(np.linalg.norm(job.solver.gravity))
     numbers = ContactNumbers.fitting(density, job.surface.size, gravity, job.time_step)
 
-    def contact(obstacle: Obstacle, friction: float) -> Contact:
-        return Contact(points, obstacle, friction, numbers, job.time_step)
+    def contact(obstacle: Obstacle, friction: float, frame: int) -> Contact:
+        # What pins hold does not yield to what it touches.
+        held = None if pinned is None else np.isin(points.tets, pinned.anchors(frame).embedding.tet_indices)
+        return Contact(points, obstacle, friction, numbers, job.time_step, held)
 
     thickness = numbers.sheet_thickness
     movers: list[_Mover] = [_MovingCollider(each, job.frame_count, thickness, contact) for each in job.colliders]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..constraints.pins import PinSchedule, pin_schedule
+from ..constraints.anchors import SPACING, Anchors
+from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings, condensed_in_tets
 from ..errors import StoreError
 from ..forces.embedded_points import EmbeddedPoints
 from ..jit import cache_warning
@@ -23,13 +24,11 @@ from ..mesh.topology import components
 from ..model.model import Model, build_model
 from ..model.state import State
 from ..progress import StepTold
-from ..small_matrix import batch_svd
 from ..solvers.registry import in_subspace
 from ..subspaces.carried_points import CarriedPoints
-from ..subspaces.reduced_model import STEPS, Subspace
+from ..subspaces.reduced_model import STEPS, ReducedModel, Subspace
 from ..subspaces.softening import ENOUGH
 from ..subspaces.space import Space
-from ..tracks import at_steps, steps_of
 from .body_facts import facts_of
 from .frame_store import FrameStore
 from .job import Job
@@ -43,11 +42,15 @@ from .memory import check_before_solving, check_before_tetrahedra
 from .meshing import make_in_child, needs_a_child
 from .overlaps import overlap_warnings
 from .plausibility import scale_warnings
+from .shown_pins import ShownPins
 from .start_shape import start_positions, start_unknowns, start_warnings
 from .thin_warnings import thickness_of, thin_warnings
 from .volume_warnings import volume_warnings
 
 OnEvent = Callable[[dict[str, Any]], None]
+
+IN_SUBSPACE = 3.0
+"""Distance of samples of pins in a subspace by that of those in tets."""
 
 
 class Stopped(Exception):
@@ -62,10 +65,10 @@ def ignore(_event: dict[str, Any]) -> None:
 class Prepared:
     """Everything that a simulation of a job needs; the model is pinned as on the way to the second frame.
 
-    ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` hold its unknowns, ``points`` are
-    the vertices of the surface, tied to the mesh by ``embedding``. ``modulus_weights`` (m, K) are the parts of the
-    materials' moduli (``model.settings.moduli``) in the tets; ``start`` are the space's positions at the first frame,
-    None at rest.
+    ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` give some of its unknowns,
+    ``pin_springs`` hold the surface; ``points`` are the vertices of the surface, tied to the mesh by ``embedding``.
+    ``modulus_weights`` (m, K) are the parts of the materials' moduli (``model.settings.moduli``) in the tets; ``start``
+    are the space's positions at the first frame, None at rest.
     """
 
     model: Model
@@ -75,22 +78,28 @@ class Prepared:
     modulus_weights: np.ndarray
     points: EmbeddedPoints | CarriedPoints
     pins: PinSchedule
+    pin_springs: PinSprings
     loads: Loads
     linear_solver: Choice
+    shown_pins: ShownPins | None
     start: np.ndarray | None = None
 
     def first_state(self) -> State:
         """That of the first frame: at rest, at the rest shape or where the job begins."""
         return self.space.rest_state() if self.start is None else self.space.state_at(self.start)
 
-    def stiffened(self, change: np.ndarray) -> Space:
-        """The space with each of the materials' moduli times exp of ``change`` (K,)."""
-        weights = self.modulus_weights if self.subspace is None else self.modulus_weights[self.subspace.parts.tets]
-        return self.space.scaled(np.exp(weights @ change))
+    def stiffened(self, change: np.ndarray) -> Prepared:
+        """The same with each of the materials' moduli times exp of ``change`` (K,)."""
+        scale = np.exp(self.modulus_weights @ change)
+        of_space = scale if self.subspace is None else scale[self.subspace.parts.tets]
+        return replace(self, space=self.space.scaled(of_space), pin_springs=self.pin_springs.scaled(scale))
 
-    def surface(self, positions: np.ndarray) -> np.ndarray:
-        """Positions of the render surface for a state's positions, (s,3)."""
-        return self.points.positions(positions)
+    def surface(self, positions: np.ndarray, frame: int | None = None) -> np.ndarray:
+        """Positions of the render surface for a state's positions, (s,3); with a frame, counted from the job's first,
+        as it is shown: with pins at their targets, but for a subspace, whose surface must be one that handles can show.
+        """
+        surface = self.points.positions(positions)
+        return surface if self.shown_pins is None or frame is None else self.shown_pins.put(surface, frame)
 
 
 def tetrahedra(
@@ -196,16 +205,9 @@ def prepare(
     _go_on(should_stop)
     fields, about = materials(job, mesh, embedding, store, on_event)
     _go_on(should_stop)
-    pins = pin_schedule(
-        mesh,
-        embedding,
-        job.pinned_vertices,
-        job.pin_positions,
-        job.pin_held,
-        _object_rotations(job),
-    )
-    held = pins.held_corners(min(1, job.frame_count - 1))
-    check_before_solving(job, mesh, held)
+    pinned, first = _pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
+    pins = pinned.schedule()
+    check_before_solving(job, mesh, pins.held_corners(first))
     model = build_model(
         mesh,
         fields.youngs_modulus,
@@ -213,8 +215,9 @@ def prepare(
         fields.density,
         fields.energies,
         fields.energy,
-        held,
+        pins.held_corners(first),
     )
+    model = replace(model, anchors=pinned.holding(first, fields.youngs_modulus))
     linear_solver = _linear_solver(job, model, store)
     kept = _subspace(job, model, store, _steps_told(on_event, should_stop))
     subspace = kept.subspace if kept else None
@@ -224,10 +227,36 @@ def prepare(
     about["warnings"] += start_warnings(job, points, start)
     on_event(_with_cubature(about, kept))
     touching = touching_choice(store, partial(_go_on, should_stop))
-    loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
+    loads = Loads(job, model, space, embedding, linear_solver.solver, touching, pinned)
+    condense = partial(_condensed, space) if subspace else partial(condensed_in_tets, mesh)
+    springs = PinSprings(pinned, fields.youngs_modulus, condense)
+    shown = None if subspace else ShownPins(job.surface.positions, embedding, pinned)
     return Prepared(
-        model, space, subspace, embedding, fields.modulus_weights, points, pins, loads, linear_solver, start
+        model,
+        space,
+        subspace,
+        embedding,
+        fields.modulus_weights,
+        points,
+        pins,
+        springs,
+        loads,
+        linear_solver,
+        shown,
+        start,
     )
+
+
+def _pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
+    """The job's pins; a body in a subspace moves so smoothly that it needs fewer samples."""
+    spacing = IN_SUBSPACE * SPACING if in_subspace(job.solver) else SPACING
+    return PinnedSurface(job.surface, mesh, embedding, job.pinned_vertices, job.pin_positions, job.pin_held, spacing)
+
+
+def _condensed(space: ReducedModel, found: Anchors, stiffness: np.ndarray) -> tuple[CarriedPoints, np.ndarray, Any]:
+    """Springs at points as a subspace carries them, as :func:`condensed_in_tets`."""
+    points, weights, matrix = space.points(found.embedding).condensing(stiffness)
+    return points, weights, found.shares if matrix is None else matrix @ found.shares
 
 
 def _go_on(should_stop: Callable[[], bool]) -> None:
@@ -289,13 +318,3 @@ def _linear_solver(job: Job, model: Model, store: FrameStore | None) -> Choice:
     if store is not None:
         store.keep_linear_solver(choice.name, choice.reason)
     return choice
-
-
-def _object_rotations(job: Job) -> np.ndarray:
-    """How the object has turned since the first frame at each sample of the pins, (samples,3,3); its scale and shear
-    are left aside.
-    """
-    frames = job.frame_count
-    linear = at_steps(job.object_to_world, frames, steps_of(job.pin_positions, frames))[:, :3, :3]
-    U, _sigma, V = batch_svd(np.ascontiguousarray(linear @ np.linalg.pinv(linear[0])))
-    return np.einsum("fij,fkj->fik", U, V)

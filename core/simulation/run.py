@@ -31,7 +31,7 @@ class Stepper:
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._prepared = job, prepared
-        self._space = prepared.space
+        self._space, self._pin_springs = prepared.space, prepared.pin_springs
         self._moduli = None if job.moduli is None else np.log(job.moduli / moduli(job.materials))
         self._change = np.zeros(0 if self._moduli is None else self._moduli.shape[1])
         self._solver = make_solver(prepared.space, job.solver, prepared.linear_solver)
@@ -56,7 +56,8 @@ class Stepper:
                 raise Stopped
             self._follow_stiffness(at, k / substeps)
             targets, loads = prepared.pins.targets_at(at, k / substeps), prepared.loads.at(at, k)
-            state, report = self._solver.step(state, targets, job.time_step, (*loads, *further(k / substeps)))
+            held = self._pin_springs.at(at, k / substeps)
+            state, report = self._solver.step(state, targets, job.time_step, (*held, *loads, *further(k / substeps)))
             reports.append(report)
         return state, reports
 
@@ -76,7 +77,9 @@ class Stepper:
         if np.array_equal(change, self._change):
             return
         self._change = change
-        self._space = replace(self._prepared.stiffened(change), pinned=self._space.pinned)
+        stiffened = self._prepared.stiffened(change)
+        self._space = replace(stiffened.space, pinned=self._space.pinned)
+        self._pin_springs = stiffened.pin_springs
         self._solver.follow_stiffness(self._space)
 
 

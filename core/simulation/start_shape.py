@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+from scipy.spatial import cKDTree
 
-from ..constraints.pins import PinSchedule, corner_targets
+from ..constraints.pins import PinSchedule
 from ..forces.embedded_points import EmbeddedPoints
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
+from ..small_matrix import batch_svd
 from ..solvers.registry import in_subspace
 from ..subspaces.carried_points import CarriedPoints
 from .job import Job
@@ -17,18 +21,49 @@ BESIDE = 0.01
 """Part of the body's size by which it may begin beside the shape of the first frame before that is told."""
 
 
+NEIGHBOURS = 12
+"""Surface vertices that a vertex of the tets follows: enough for a rotation, few enough to follow a bend."""
+
+OPEN_TURN = 1e-6
+"""Weight of no turn beside the fitted one: decides only turns that the points leave open."""
+
+PRIOR = 1e-4
+"""Weight of the rigid motion beside the shape of the surface."""
+
+
 def start_positions(job: Job, mesh: TetMesh, embedding: Embedding, pins: PinSchedule) -> np.ndarray | None:
     """Vertices (n,3), m, of the tets at the job's first frame; None at rest.
 
-    Each vertex follows the surface around it rigidly and is then corrected so that the surface lies where it begins, as
-    the corners of pins do; what is held begins where its pins are.
+    Each vertex follows the surface around it rigidly and is then corrected as little as possible so that the surface
+    lies where it begins; what is given begins where its pins are.
     """
     if job.start is None:
         return None
-    every, surface = np.arange(len(mesh.rest_positions)), np.arange(len(job.surface.positions))
-    positions = corner_targets(every, mesh, embedding, surface, job.start[None], np.eye(3)[None])[0]
+    positions = _follow_rigidly(mesh.rest_positions, embedding.apply(mesh.rest_positions, mesh.tets), job.start)
+    P = embedding.matrix(mesh.tets, len(positions)).tocsc()
+    correct = splu((P.T @ P + PRIOR * sp.identity(len(positions))).tocsc())
+    positions += correct.solve(P.T @ (job.start - P @ positions))
     positions[pins.corners[pins.held[0]]] = pins.targets[0][pins.held[0]]
     return positions
+
+
+def _follow_rigidly(X: np.ndarray, rest: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Vertices X (n,3) carried by the nearest of surface points that went from ``rest`` (s,3) to ``moved`` (s,3): a
+    weighted best-fit rotation about their weighted centre.
+    """
+    count = min(NEIGHBOURS, len(rest))
+    distance, near = cKDTree(rest).query(X, k=count)
+    distance, near = distance.reshape(len(X), count), near.reshape(len(X), count)
+    reach = np.maximum(distance[:, -1:], 1e-300)
+    weights = np.exp(-2.0 * (distance / reach) ** 2)
+    weights /= weights.sum(axis=1, keepdims=True)
+    centre, there = (np.einsum("qk,qki->qi", weights, points[near]) for points in (rest, moved))
+    arms = rest[near] - centre[:, None]
+    scale = np.einsum("qk,qki,qki->q", weights, arms, arms)
+    scale = np.where(scale > 0.0, scale, 1.0)[:, None, None]
+    A = np.einsum("qk,qki,qkj->qij", weights, moved[near] - there[:, None], arms) / scale
+    U, _sigma, V = batch_svd(A + OPEN_TURN * np.eye(3))
+    return there + np.einsum("qij,qkj,qk->qi", U, V, X - centre)
 
 
 def start_unknowns(job: Job, points: CarriedPoints, pins: PinSchedule) -> np.ndarray | None:

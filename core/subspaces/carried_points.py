@@ -60,14 +60,19 @@ class CarriedPoints:
         ----------
         weights : (p,) not negative; targets : (samples,p,3) m
 
-        With ``sqrt(w) E = Q R`` it is ``|R U - Q^T sqrt(w) (t - Y)|²``, and what is orthogonal to Q.
+        With ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``, and what is orthogonal to Q.
         """
+        points, weights, matrix = self.condensing(weights)
+        return points, weights, targets if matrix is None else np.stack([matrix @ sample for sample in targets])
+
+    def condensing(self, weights: np.ndarray) -> tuple[CarriedPoints, np.ndarray, np.ndarray | None]:
+        """The same with the matrix (r,p) that makes targets of these points those of the fewer; None: they are all."""
         if len(self) <= self.shares.shape[1]:
-            return self, weights, targets
+            return self, weights, None
         root = np.sqrt(weights)[:, None]
         Q, R = np.linalg.qr(root * self.shares)
-        images = np.stack([Q.T @ (root * (sample - self._rest)) for sample in targets])
-        return CarriedPoints(np.zeros((len(R), 3)), R), np.ones(len(R)), images
+        matrix = (root * Q).T
+        return CarriedPoints(matrix @ self._rest, R), np.ones(len(R)), matrix
 
     def spread(self, forces: np.ndarray) -> np.ndarray:
         """Forces (p,3) at the points as forces at the unknowns, (r,3)."""

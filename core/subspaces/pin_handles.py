@@ -1,7 +1,9 @@
-"""Pins in a subspace: every group of pinned vertices is a handle that moves them as one affine piece.
+"""Pins in a subspace: every group of held vertices is a handle that moves them as one affine piece.
 
 Modes vanish at pins, so pins that move need weights of their own: 1 on their group, 0 on the others, and inside the
-smoothest that the materials allow (harmonic under the elastic Laplacian). A group is what hangs together.
+smoothest that the materials allow (harmonic under the elastic Laplacian). A group is what hangs together. Handles of
+hard pins are given; those of groups that springs hold are unknowns like the modes', and the springs decide: so a body
+turns about a single pin.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from scipy.sparse.csgraph import connected_components
 from ..constraints.pins import PinSchedule
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
+from ..model.model import Model
 from ..progress import Told, untold
 from ..small_matrix import batch_svd
+from .skinning_modes import ALONG
 
 FLAT = 1e-6
 """Singular value of a group's extent, in sizes of the body, under which it has no extent in that direction."""
@@ -78,7 +82,9 @@ def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
 def harmonic_weights(
     laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, told: Told = untold
 ) -> np.ndarray:
-    """The smoothest weights that the materials allow, (n,g); 0 on islands without pins."""
+    """The smoothest weights that the materials allow, (n,g), 1 on their group of pinned vertices; 0 on islands without
+    pins.
+    """
     H, n, count = laplacian, laplacian.shape[0], int(group.max(initial=-1)) + 1
     weights = np.zeros((n, count))
     weights[pinned, group] = 1.0
@@ -92,6 +98,37 @@ def harmonic_weights(
         for k, column in enumerate(pull.T):
             told(k / count)
             weights[free, k] = factor.solve(np.ascontiguousarray(column))
+    return weights
+
+
+def handle_weights(
+    model: Model, laplacian: sp.csr_matrix, told: Told = untold
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The group of each pinned vertex (p,), and the weights of handles: of groups that springs hold (n,s), and of those
+    pinned (n,g).
+    """
+    group = pin_groups(laplacian, model.pinned)
+    free = np.zeros((len(model.mesh.rest_positions), 0))
+    if model.anchors is not None:
+        free = _sprung_weights(laplacian, ALONG * model.anchors, model.pinned)
+    return group, free, harmonic_weights(laplacian, model.pinned, group, told)
+
+
+def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
+    """Where springs pull weights to 1 in their group and to 0 in the others, (n,s); pinned vertices are 0."""
+    n = laplacian.shape[0]
+    touched = np.flatnonzero(anchors.diagonal())
+    group = pin_groups(laplacian, touched)
+    weights = np.zeros((n, int(group.max(initial=-1)) + 1))
+    islands = connected_components(laplacian, directed=False)[1]
+    free = np.setdiff1d(np.flatnonzero(np.isin(islands, islands[touched])), pinned)
+    if len(free) == 0 or weights.shape[1] == 0:
+        return weights
+    one = np.zeros_like(weights)
+    one[touched, group] = 1.0
+    factor = factorized((laplacian + anchors)[free][:, free].tocsc(), fastest())
+    for k, column in enumerate((anchors @ one)[free].T):
+        weights[free, k] = factor.solve(np.ascontiguousarray(column))
     return weights
 
 

@@ -1,7 +1,8 @@
 """A body in a skinning subspace: the same questions answered as by :class:`Model`, at a cost that its mesh has no part
 in ([SubMFEM23] Sec. 4).
 
-Unknowns are U (r,3), ``x = X + A U``: those of the modes first, then the handles of pins. At rest they are zero.
+Unknowns are U (r,3), ``x = X + A U``: those of what moves freely first, modes and handles that springs hold, then the
+handles of hard pins, which are given. At rest they are zero.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .carried_points import CarriedPoints
 from .cubature_elastic import CubatureElastic
 from .dense_system import DenseSystem
 from .material_parts import material_parts
-from .pin_handles import PinHandles, harmonic_weights, pin_groups
+from .pin_handles import PinHandles, handle_weights
 from .reduced_stiffness import ReducedStiffness
 from .skinning import Coordinates, Skinning
 from .skinning_basis import orthonormal, skinning_columns
@@ -57,7 +58,7 @@ class ReducedModel:
     Attributes
     ----------
     mesh : TetMesh, n vertices
-    basis : (n,r) scalar basis A, handles of pins last
+    basis : (n,r) scalar basis A, handles of hard pins last
     moved_mass : (n,r) ``M A``
     elastic : CubatureElastic
     mass : (r,r) ``A^T M A``; nodal_masses : (r,) ``A^T M 1``
@@ -170,8 +171,9 @@ class SubspaceParts(NamedTuple):
     Attributes
     ----------
     weights : (n,m) of the modes; eigenvalues : (m,) 1/s²; islands : (n,) connected part of each vertex
-    pin_group : (p,) group of each pinned vertex; pin_weights : (n,g) of their handles
-    transform : (4m,r) that makes the skinning columns of the modes a mass-orthonormal basis
+    pin_group : (p,) group of each pinned vertex, of g
+    pin_weights : (n,s+g) of handles: of s groups that springs hold, which move freely, then of those pinned
+    transform : (4(m+s),r) that makes the skinning columns of what moves freely a mass-orthonormal basis
     tets, volumes, clusters : of the :class:`Cubature`
     """
 
@@ -201,11 +203,10 @@ def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_u
     ([SubMFEM23] Sec. 7.5). It tells of the first three of ``STEPS``.
     """
     found = skinning_modes(model, modes, partial(told, "modes"))
-    group = pin_groups(found.laplacian, model.pinned)
     told("handles", 0.0)
-    pin_weights = harmonic_weights(found.laplacian, model.pinned, group, partial(told, "handles"))
+    group, free, given = handle_weights(model, found.laplacian, partial(told, "handles"))
     X = model.mesh.rest_positions
-    columns = skinning_columns(found.weights, Coordinates.around(X).of(X))
+    columns = skinning_columns(np.hstack([found.weights, free]), Coordinates.around(X).of(X))
     told("cubature", 0.0)
     cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(told, "cubature"))
     return SubspaceParts(
@@ -213,7 +214,7 @@ def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_u
         found.eigenvalues,
         found.islands,
         group,
-        pin_weights,
+        np.hstack([free, given]),
         orthonormal(columns, model.mass),
         *cubature,
     )
@@ -235,10 +236,11 @@ class Subspace:
 
 
 def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
-    """The reduced model of these parts: unknowns of the modes, then four of every pin handle."""
+    """The reduced model of these parts: unknowns of what moves freely, then four of every handle of hard pins."""
     X = model.mesh.rest_positions
     coordinates = Coordinates.around(X)
-    pins = PinHandles(model.pinned, parts.pin_group, parts.pin_weights, coordinates.of(X), model.size)
+    given = parts.pin_weights[:, len(parts.transform) // 4 - parts.weights.shape[1] :]
+    pins = PinHandles(model.pinned, parts.pin_group, given, coordinates.of(X), model.size)
     transform = block_diag(parts.transform, np.eye(4 * pins.count))
     skinning = Skinning(model.mesh, np.hstack([parts.weights, parts.pin_weights]), coordinates, transform)
     pinned = np.arange(parts.transform.shape[1], transform.shape[1])

@@ -1,8 +1,8 @@
 """Handles that show a body's surface where its tets carry it: for graphics cards, which can skin and no more.
 
 The handles that move the tets' vertices are no use for points between these (``skinning.py``). The unknowns' own
-movements of the surface are fitted instead, so that handles stay as small as the movements allow. Handles of pins stay
-as they are, since a pin's points are theirs alone.
+movements of the surface are fitted instead, so that handles stay as small as the movements allow. Handles of hard pins
+stay as they are, since a pin's points are theirs alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ShownHandles:
 
     def __init__(self, subspace: Subspace, embedding: Embedding) -> None:
         space, skinning = subspace.model, subspace.model.skinning
-        mesh, modes = space.mesh, 4 * subspace.parts.weights.shape[1]
+        mesh, modes = space.mesh, len(subspace.parts.transform)
         self.weights = skinning.weights_at(embedding)
         fitted = _spread(len(self.weights), max(FEWEST_FITTED, POINTS_A_COLUMN * modes))
         rest = embedding.take(fitted).apply(mesh.rest_positions, mesh.tets)

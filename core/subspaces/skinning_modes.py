@@ -1,7 +1,8 @@
 """Skinning eigenmodes ([SubMFEM23] Sec. 5.1): weights that follow the materials.
 
 The weights are the lowest eigenvectors of ``H_w W = M_w W Gamma`` with the elastic Laplacian and the scalar mass.
-Pinned vertices leave the problem, so weights vanish there. A part of the body that hangs together and has no pin (an
+Pinned vertices leave the problem, so weights vanish there; where springs hold the body they are added to the Laplacian,
+and weights all but vanish. A part of the body that hangs together and has no pin (an
 island) has the constant weight as a mode of its own, which lets it move as a rigid body.
 """
 
@@ -28,6 +29,9 @@ MOST_MODES = 64
 DEGENERATE = 1e-6
 """Relative distance under which two eigenvalues are one: a cut between them would depend on round-off."""
 
+ALONG = 3.0
+"""Axes over which the elastic Laplacian sums a stiffness that is the same along each."""
+
 SHIFT = 1e-6
 """Shift of the spectrum, since free islands have the eigenvalue 0, by the least stiffness over mass of a vertex: by a
 mean, which the stiffest parts decide, low eigenvalues could not be told from one another.
@@ -35,8 +39,8 @@ mean, which the stiffest parts decide, low eigenvalues could not be told from on
 
 
 class SkinningModes(NamedTuple):
-    """``weights`` (n,m), mass-orthonormal, zero at pins; ``eigenvalues`` (m,) 1/s², ascending, 0 for the constants of
-    free islands; ``islands`` (n,) number of the connected part that each vertex belongs to; ``laplacian`` (n,n) N/m.
+    """``weights`` (n,m), mass-orthonormal, zero at hard pins; ``eigenvalues`` (m,) 1/s², ascending, 0 for the constants
+    of free islands; ``islands`` (n,) number of the connected part that each vertex belongs to; ``laplacian`` (n,n) N/m.
     """
 
     weights: np.ndarray
@@ -56,9 +60,10 @@ def skinning_modes(model: Model, count: int, told: Told = untold) -> SkinningMod
     H, M, n = elastic_laplacian(model), model.mass, len(model.mesh.rest_positions)
     islands = connected_components(H, directed=False)[1]
     free = np.setdiff1d(np.arange(n), model.pinned)
-    loose = np.setdiff1d(np.unique(islands), islands[model.pinned])
+    loose = np.setdiff1d(np.unique(islands), islands[model.held])
     _check(count, len(free), len(loose))
-    values, vectors = _lowest(H[free][:, free], M[free][:, free], count + 1, told)
+    held = H if model.anchors is None else H + ALONG * model.anchors
+    values, vectors = _lowest(held[free][:, free], M[free][:, free], count + 1, told)
     kept = _whole_clusters(values, count, len(loose))
     weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
     weights[free] = vectors[:, :kept]

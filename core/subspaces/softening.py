@@ -29,10 +29,13 @@ COSTS_NOTHING = 1e-9
 
 
 def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
-    """The least part of its elastic energy at rest that a low movement has left under cubature: 1 is exact, 0 limp."""
+    """The least part of its energy at rest, in tets and in springs that hold it, that a low movement has left under
+    cubature: 1 is exact, 0 limp.
+    """
     r = space.unknowns
     tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
-    K = symmetric(space.stiffness(tangent, 0.0))
+    springs = np.zeros((r, r)) if model.anchors is None else space.basis.T @ (model.anchors @ space.basis)
+    K = symmetric(space.stiffness(tangent, 0.0)) + np.kron(np.eye(3), springs)
     free = np.setdiff1d(np.arange(r), space.pinned)
     rows = np.concatenate([free + i * r for i in range(3)])
     mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])
@@ -44,9 +47,10 @@ def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
         told(k / len(felt))
         U = np.zeros((r, 3))
         U[free] = vector.reshape(3, -1).T
-        felt[k] = np.sum(U * space.elastic.nodal(tangent.stress_change(space.elastic.change(U))))
+        held = np.sum(U * (springs @ U))
+        felt[k] = held + np.sum(U * space.elastic.nodal(tangent.stress_change(space.elastic.change(U))))
         dF = model.elastic.change(space.basis @ U)
-        whole[k] = model.elastic.weights @ np.einsum("mij,mij->m", dF, exact.stress_change(dF))
+        whole[k] = held + model.elastic.weights @ np.einsum("mij,mij->m", dF, exact.stress_change(dF))
     bends = whole > COSTS_NOTHING * whole.mean()
     return float((felt[bends] / whole[bends]).min(initial=1.0))
 

@@ -1,81 +1,131 @@
-"""Pins carry the tets' corners rigidly, whatever the pins leave open, and meet their targets where they bend."""
+"""Springs hold what was pinned and no more: all of a face's area, turns about an edge or a vertex left open, and few
+springs a tet that pull as all samples do. Where a pinned vertex is one of the tets' it is given exactly.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.constraints.pins import corner_targets, pinned_corners
+from sinew.core.constraints.anchors import CONFORMING, CUT, LOOSE, anchors, cell_sides
+from sinew.core.constraints.pins import PinnedSurface, PinSprings, condensed_in_tets
+from sinew.core.forces.embedded_points import EmbeddedPoints
+from sinew.core.forces.springs import Springs
+from sinew.core.forces.step_potential import Motion
 from sinew.core.mesh.embedding import embed
 from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.mesh.tetrahedralize import tetrahedralize
 from sinew.core.model.settings import ResolutionSettings
 
-CUBE = np.array([[x, y, z] for x in (0.0, 0.1) for y in (0.0, 0.1) for z in (0.0, 0.1)])
+SIDE = 0.1
+CUBE = SIDE * np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 FACES = np.array(
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
     + [[1, 5, 7], [1, 7, 3]]
 )
-PINS = {"single": [0], "line": [0, 1], "plane": [0, 1, 2, 3], "all": list(range(7))}
+PINS = {
+    "vertex": [0],
+    "two vertices apart": [0, 7],
+    "edge": [0, 1],
+    "face": [0, 1, 2, 3],
+    "all but one": list(range(7)),
+}
 
 
-def turn(angle, axis=2):
-    c, s = np.cos(angle), np.sin(angle)
-    R = np.eye(3)
-    i, j = [(1, 2), (2, 0), (0, 1)][axis]
-    R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
-    return R
-
-
-@pytest.fixture(scope="module")
-def body():
+def body(pins, cells=8):
     surface = SurfaceMesh(CUBE, FACES)
-    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=4))
-    return mesh, embed(surface.positions, mesh)
+    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=cells))
+    embedding = embed(CUBE, mesh)
+    return mesh, anchors(surface, mesh, embedding, np.array(pins), np.ones(len(pins), dtype=bool)), surface, embedding
 
 
-def targets_of(body, pins, positions, rotations):
-    mesh, embedding = body
-    corners = pinned_corners(mesh, embedding, np.array(pins))
-    return corners, corner_targets(corners, mesh, embedding, np.array(pins), positions, rotations)
+def stiffness_of(mesh, found, moves):
+    """Of a movement of all of space (function of positions), by the springs per Young's modulus, m³."""
+    at = found.embedding.apply(mesh.rest_positions, mesh.tets)
+    return float(found.factors @ (moves(at) ** 2).sum(axis=1))
 
 
-@pytest.mark.parametrize("pins", PINS.values(), ids=PINS.keys())
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_corners_turn_with_the_object(body, pins, axis):
-    """Through half a turn and beyond, about any axis; the first frame is the rest."""
-    rotations = np.array([turn(a, axis) for a in np.linspace(0, 1.5 * np.pi, 7)])
-    positions = np.einsum("fij,pj->fpi", rotations, CUBE[pins]) + 0.3
-    positions -= 0.3 * np.eye(7)[0][:, None, None]  # the first frame stays at rest
-    corners, targets = targets_of(body, pins, positions, rotations)
-    X = body[0].rest_positions[corners]
-    np.testing.assert_allclose(targets[0], X, atol=1e-12)
-    expected = np.einsum("fij,qj->fqi", rotations, X) + 0.3
-    np.testing.assert_allclose(targets[1:], expected[1:], atol=1e-8)
+@pytest.mark.parametrize("pins", PINS.values(), ids=PINS)
+def test_it_holds_what_was_pinned_and_no_more(pins):
+    """By movements of space: shifts are held by the area, turns about what is pinned are free."""
+    mesh, found, _surface, _embedding = body(pins)
+    h = cell_sides(mesh)[0]
+    shift = stiffness_of(mesh, found, lambda x: np.ones_like(x[:, :1]))
+    faces = {4: 1.0, 7: 3.0}.get(len(pins), 0.0)
+    occupied = len(np.unique(found.embedding.tet_indices))
+    assert shift == pytest.approx(CUT[1] * faces * SIDE**2 / h if faces else LOOSE * h * occupied, rel=1e-9)
+    about_edge = stiffness_of(mesh, found, lambda x: np.cross([0.0, 0.0, 1.0], x))
+    about_vertex = stiffness_of(mesh, found, lambda x: np.cross([0.6, 0.0, 0.8], x))
+    assert (about_edge <= 1e-20 * shift) == (pins in ([0], [0, 1]))
+    assert (about_vertex <= 1e-20 * shift) == (pins == [0])
+    # Each sample's target is where the pins' positions put it: those of the samples themselves.
+    there = found.shares @ CUBE[pins]
+    np.testing.assert_allclose(there, found.embedding.apply(mesh.rest_positions, mesh.tets), atol=1e-12)
 
 
-@pytest.mark.parametrize("pins", [PINS["line"], PINS["plane"]], ids=["line", "plane"])
-def test_a_turn_by_the_pins_alone_has_no_jump(body, pins):
-    """Deformed by something else than the object's matrix; half a turn is the hard case for pins on a line."""
-    angles = np.linspace(0, np.pi, 13)
-    rotations = np.array([turn(a, 1) for a in angles])
-    positions = np.einsum("fij,pj->fpi", rotations, CUBE[pins])
-    corners, targets = targets_of(body, pins, positions, np.tile(np.eye(3), (13, 1, 1)))
-    expected = np.einsum("fij,qj->fqi", rotations, body[0].rest_positions[corners])
-    np.testing.assert_allclose(targets, expected, atol=1e-6)
+def test_a_strip_narrower_than_a_cell_still_holds():
+    """By no less than half the body's own modulus for each unit of length, however narrow it is."""
+    mesh = tetrahedralize(SurfaceMesh(CUBE, FACES), ResolutionSettings(cells_across=8))
+    for width in (1e-6, 1e-2, 0.1, 0.3, 0.5, 0.7, 1.0, 2.0):
+        strip = CUBE.copy()
+        strip[[2, 3], 1] = width * cell_sides(mesh)[0]
+        found = anchors(SurfaceMesh(strip, FACES), mesh, embed(strip, mesh), np.arange(4), np.ones(4, dtype=bool))
+        assert found.factors.sum() >= 0.5 * SIDE, width
 
 
-def test_stretched_pins_meet_their_targets(body):
-    pins = PINS["plane"]
-    stretched = np.array([CUBE[pins], CUBE[pins] * 1.5])
-    corners, targets = targets_of(body, pins, stretched, np.tile(np.eye(3), (2, 1, 1)))
-    mesh, embedding = body
-    positions = mesh.rest_positions.copy()
-    positions[corners] = targets[1]
-    reached = embedding.apply(positions, mesh.tets)[pins]
-    assert np.abs(reached - stretched[1]).max() <= 1e-3 * 0.1
+@pytest.mark.parametrize("pins", PINS.values(), ids=PINS)
+def test_four_springs_a_tet_pull_as_all_samples_do(pins):
+    """Energy but for a constant, force and stiffness, in tets that are moved and stretched, with targets that bend."""
+    mesh, found, _surface, _embedding = body(pins)
+    n, rng = len(mesh.rest_positions), np.random.default_rng(0)
+    k = found.factors * rng.uniform(1e3, 1e12, len(mesh.tets))[found.embedding.tet_indices]
+    goals = CUBE[pins] + 0.02 * rng.normal(size=(len(pins), 3))
+    points, stiffness, gather = condensed_in_tets(mesh, found, k)
+    assert len(stiffness) == 4 * len(np.unique(found.embedding.tet_indices))
+    still = Motion(mesh.rest_positions, mesh.rest_positions, 0.1)
+    every = Springs(EmbeddedPoints(found.embedding, mesh.tets, n), k, found.shares @ goals).begin(still)
+    few = Springs(points, stiffness, gather @ goals).begin(still)
+    x, y = (mesh.rest_positions + 0.01 * rng.normal(size=(n, 3)) for _ in range(2))
+    np.testing.assert_allclose(few.value(x) - few.value(y), every.value(x) - every.value(y), rtol=1e-9)
+    size = np.abs(every.gradient(x)).max()
+    np.testing.assert_allclose(few.gradient(x), every.gradient(x), atol=1e-11 * size)
+    blocks = np.zeros((2, len(mesh.tets), 10, 3, 3))
+    every.add_stiffness(x, 0.5, blocks[0])
+    few.add_stiffness(x, 0.5, blocks[1])
+    np.testing.assert_allclose(blocks[1], blocks[0], atol=1e-11 * np.abs(blocks[0]).max())
 
 
-def test_no_pins_hold_nothing(body):
-    corners, targets = targets_of(body, np.empty(0, dtype=int), np.empty((3, 0, 3)), np.tile(np.eye(3), (3, 1, 1)))
-    assert len(corners) == 0
-    assert targets.shape == (3, 0, 3)
+def test_vertices_of_the_tets_are_given_exactly():
+    """A cube of six tets with its own vertices: hard pins, and springs only for what these do not hold."""
+    kuhn = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]])[
+        :, [1, 0, 2, 3]
+    ]
+    mesh = TetMesh(CUBE, kuhn)
+    assert (mesh.volumes > 0).all()
+    track, held = np.stack([CUBE[[0, 1, 2, 3]], CUBE[[0, 1, 2, 3]] + 0.1]), np.array([[True] * 4, [True] * 3 + [False]])
+    pins = PinnedSurface(SurfaceMesh(CUBE, FACES), mesh, embed(CUBE, mesh), np.arange(4), track, held)
+    schedule = pins.schedule()
+    assert schedule.corners.tolist() == [0, 1, 2, 3] and schedule.held_corners(1).tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(schedule.targets, track)
+    assert len(pins.anchors(0).factors) == len(pins.anchors(1).factors) == 0
+    assert PinSprings(pins, np.ones(6), None).at(1, 1.0) == ()
+
+
+def test_what_lies_between_the_tets_vertices_hangs_on_firmer_springs():
+    """On tets that end at the surface: they need not give way."""
+    mesh = TetMesh(CUBE, np.array([[0, 3, 6, 5]])[:, [1, 0, 2, 3]])
+    mesh = mesh if mesh.volumes[0] > 0 else TetMesh(CUBE, np.array([[0, 3, 6, 5]]))
+    assert mesh.fill.min() == 1.0
+    centre = SurfaceMesh(CUBE.mean(axis=0) + 0.1 * (CUBE - CUBE.mean(axis=0)), FACES)
+    pins = np.arange(4)
+    found = anchors(centre, mesh, embed(centre.positions, mesh), pins, np.ones(4, dtype=bool))
+    area, h = (0.1 * SIDE) ** 2, cell_sides(mesh)[0]
+    narrow = 1.0 - area / (0.5 * h**2)
+    assert found.factors.sum() == pytest.approx(CONFORMING * area / h + LOOSE * h * narrow, rel=1e-9)
+
+
+def test_nothing_is_held_without_pins():
+    mesh, found, surface, embedding = body([])
+    assert len(found.factors) == 0
+    pins = PinnedSurface(surface, mesh, embedding, np.zeros(0, int), np.zeros((3, 0, 3)), np.zeros((3, 0), bool))
+    assert PinSprings(pins, np.ones(len(mesh.tets)), None).at(1, 1.0) == () and len(pins.schedule().corners) == 0

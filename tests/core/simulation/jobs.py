@@ -127,4 +127,4 @@ def free_box(frames, **options) -> Job:
 def baked(job):
     """Surface positions of every frame."""
     prepared = prepare(job)
-    return [prepared.surface(frame.state.positions) for frame in simulate(job, prepared)]
+    return [prepared.surface(frame.state.positions, k) for k, frame in enumerate(simulate(job, prepared))]

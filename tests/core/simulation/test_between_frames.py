@@ -49,34 +49,35 @@ def surrounded(steps: int = STEPS, **settings) -> Job:
 
 @pytest.mark.parametrize("pins", [None, [0]], ids=["the end", "one vertex"])
 def test_pins_keep_to_the_circle(pins):
-    """The corners that a single vertex holds turn with the object at every step."""
+    """At every step."""
     job = turned_bar(pins=pins)
-    prepared = prepare(job)
-    rest = prepared.model.mesh.rest_positions[prepared.pins.corners]
+    prepared = prepare(job).pin_springs.pinned
+    rest = job.pin_positions[0]
     for frame in range(1, FRAMES):
         for k in range(1, STEPS + 1):
             angle = 0.5 * np.pi * (frame - 1 + k / STEPS)
-            there = prepared.pins.targets_at(frame, k / STEPS)
+            there = prepared.targets_at(frame, k / STEPS)
             turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-            np.testing.assert_allclose(there[:, :2], rest[:, :2] @ turn.T, atol=1e-6 if pins else 1e-12)
-    cut = prepare(turned_bar(1, pins)).pins.targets_at(1, 0.5)
-    shorter = np.linalg.norm(cut[:, :2], axis=1) / np.linalg.norm(rest[:, :2], axis=1)
-    np.testing.assert_allclose(shorter, 0.5**0.5, atol=1e-5)
+            np.testing.assert_allclose(there[:, :2], rest[:, :2] @ turn.T, atol=1e-12)
+    cut = prepare(turned_bar(1, pins)).pin_springs.pinned.targets_at(1, 0.5)
+    np.testing.assert_allclose(np.linalg.norm(cut[:, :2], axis=1), 0.5**0.5 * np.linalg.norm(rest[:, :2], axis=1))
 
 
 def test_the_body_takes_no_stretch_from_it():
     """A turning body is pulled outwards by its turn alone: on chords it shrinks by a third and grows within a frame."""
     stretched = {}
     for steps in (1, STEPS):
-        job = turned_bar(steps)
+        job = turned_bar(steps)  # so stiff that its own weight in the turn does not pull it off its pins
+        job = replace(job, materials=tuple(replace(each, youngs_modulus=1e9) for each in job.materials))
         prepared = prepare(job)
         state, _ = Stepper(job, prepared).advance(prepared.first_state(), 1)
-        held = prepared.pins.corners
-        speed = np.linalg.norm(state.velocities[held], axis=1)
-        wanted = 0.5 * np.pi * job.frame_rate * np.linalg.norm(prepared.model.mesh.rest_positions[held][:, :2], axis=1)
-        stretched[steps] = np.abs(speed / wanted - 1.0).max()
-    # Backward differences over 22.5 degrees: sin(11.25°) / 11.25° of the speed.
-    assert stretched[STEPS] == pytest.approx(1.0 - np.sinc(0.0625), abs=1e-6) and stretched[1] > 0.05
+        held = job.pinned_vertices
+        speed = np.linalg.norm(prepared.points.positions(state.velocities)[held], axis=1)
+        wanted = 0.5 * np.pi * job.frame_rate * np.linalg.norm(job.pin_positions[0][:, :2], axis=1)
+        moves = wanted > 0.0
+        stretched[steps] = abs((speed[moves] / wanted[moves]).mean() - 1.0)
+    # Backward differences over 22.5 degrees have sin(11.25°) / 11.25° of the speed, 0.6 % less; springs give way a bit.
+    assert stretched[STEPS] < 0.025 and stretched[1] > 0.1
 
 
 def halved(track: np.ndarray) -> np.ndarray:
@@ -99,11 +100,12 @@ def test_straight_samples_change_nothing(solver):
 
 
 def test_with_one_step_a_frame_pins_have_the_bits_they_had():
-    schedule = prepare(turned_bar(1)).pins
+    job = turned_bar(1)
+    pinned = prepare(job).pin_springs.pinned
     for frame in range(1, FRAMES):
-        before, after = schedule.targets[frame - 1], schedule.targets[frame]
+        before, after = job.pin_positions[frame - 1], job.pin_positions[frame]
         for part in (1.0, 0.25, 1.0 / 3.0):
-            assert np.array_equal(schedule.targets_at(frame, part), before + part * (after - before))
+            assert np.array_equal(pinned.targets_at(frame, part), before + part * (after - before))
 
 
 def test_live_mode_plays_what_is_baked():

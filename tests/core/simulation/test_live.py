@@ -64,13 +64,17 @@ def test_a_take_bakes_to_the_same_positions(settings, stretch):
 
 
 def test_after_the_last_frame_it_goes_on_and_rests():
+    """Stiff enough for its pins' springs to give way by less than a fiftieth of a cell."""
     job = replace(job_of(3, mass_damping=20.0), colliders=())
+    job = replace(
+        job, materials=tuple(replace(each, youngs_modulus=40 * each.youngs_modulus) for each in job.materials)
+    )
     X = job.surface.positions
     ends = played(job, [[]] * 120)
     assert len(ends) == 120
     assert np.abs(ends[-1] - ends[-2]).max() <= 1e-6
     pins = job.pinned_vertices
-    assert np.abs(ends[-1][pins] - job.pin_positions[-1]).max() <= 1e-9
+    assert np.abs(ends[-1][pins] - job.pin_positions[-1]).max() <= 0.02 * 0.4 / 7.5
     assert np.abs(ends[-1] - X).max() > 1e-3
 
 

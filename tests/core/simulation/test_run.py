@@ -42,15 +42,15 @@ def test_a_body_let_go_in_the_air_falls_freely(solver):
 
 
 def test_pins_let_go_one_by_one():
-    """Fewer and fewer corners are held; those still held stay on their targets."""
+    """Fewer and fewer springs hold; what is still held is shown on its target, and what is let go where it goes."""
     job = released_bar()
     prepared = prepare(job)
-    counts = [len(prepared.pins.held_corners(k)) for k in range(job.frame_count)]
+    counts = [len(prepared.pin_springs.pinned.anchors(k).factors) for k in range(job.frame_count)]
     assert counts[0] > counts[3] > counts[4] == 0
-    for frame in list(simulate(job, prepared))[1:]:
-        k = frame.number - job.frame_start
-        there = frame.state.positions[prepared.pins.held_corners(k)]
-        np.testing.assert_allclose(there, prepared.pins.targets[k][prepared.pins.held[k]], atol=1e-14)
+    for k, frame in enumerate(simulate(job, prepared)):
+        shown, held = prepared.surface(frame.state.positions, k)[job.pinned_vertices], job.pin_held[k]
+        np.testing.assert_allclose(shown[held], job.pin_positions[k][held], atol=1e-14)
+    assert np.abs(shown - job.pin_positions[-1]).max() > 0.01
 
 
 @pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
@@ -81,7 +81,7 @@ def test_pins_that_cross(solver):
     prepared = prepare(job)
     frames = list(simulate(job, prepared))
     assert all(np.isfinite(frame.state.positions).all() for frame in frames)
-    np.testing.assert_allclose(prepared.surface(frames[-1].state.positions)[ends], positions[-1], atol=1e-3)
+    np.testing.assert_allclose(prepared.surface(frames[-1].state.positions, 8)[ends], positions[-1], atol=1e-12)
     assert np.abs(frames[-1].state.positions).max() < 2.0
 
 
@@ -90,7 +90,7 @@ def test_a_step_of_ten_seconds(solver):
     """The pinned body ends its steps at rest, or the error says to take more substeps."""
     job = shaken_bar(frames=4, solver=solver)
     still = np.tile(job.pin_positions[:1], (4, 1, 1))
-    options = SolverSettings(solver=solver, max_iterations=200)
+    options = SolverSettings(solver=solver, max_iterations=400)
     job = replace(job, frame_rate=0.1, pin_positions=still, solver=options)
     if solver == "linearly_implicit":
         with pytest.raises(DivergenceError, match="substeps"):

@@ -1,0 +1,212 @@
+"""The draft lattice against quadratic hexahedra: how far clamped bodies sag and how they swing; pins that turn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ...core.linear_solvers.factorized import factorized
+from ...core.linear_solvers.registry import fastest
+from ...core.mesh.embedding import embed
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.model.model import Model
+from ...core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.simulation.job import Job
+from ...core.simulation.prepare import Prepared, prepare
+from ...core.simulation.run import simulate
+from ..pictures import Curve, Plot, Snapshot, draw
+from ..registry import Case, Row, row
+
+FLESH, BONE = 1e6, 1e9
+BARS = {12: 0.16, 20: 0.08, 32: 0.04, 44: 0.04, 64: 0.04}
+"""Cells along, and how far sag and frequency may be off at Poisson's ratio 0.3."""
+LOCKED = 0.12
+"""The same from 20 cells on at 0.45, where linear tets lock."""
+TURN = 0.4
+MISS = 0.06
+"""Of a pinned face that turns, in cells."""
+
+
+class Body(NamedTuple):
+    """A body of cubes, clamped at x = 0, and the truth of it.
+
+    Attributes
+    ----------
+    cubes : (x,y,z) bool, which are there; size : m, of all of them
+    bone : whether the half beyond x = 1/2 is of bone
+    ratio : Poisson's
+    tip : (4,3) m, places whose mean sag along -z counts
+    sag : m per m/s²; frequency : Hz, the first
+    """
+
+    cubes: np.ndarray
+    size: tuple[float, float, float]
+    bone: bool
+    ratio: float
+    tip: np.ndarray
+    sag: float
+    frequency: float
+
+
+def _bar(width: float, height: float, bone: bool, ratio: float, sag: float, frequency: float) -> Body:
+    tip = np.array([[1.0, y, z] for y in (0.0, width) for z in (0.0, height)])
+    cells = 64, max(round(64 * width), 2), max(round(64 * height), 2)
+    return Body(np.ones(cells, dtype=bool), (1.0, width, height), bone, ratio, tip, sag, frequency)
+
+
+def _angle(ratio: float, sag: float, frequency: float) -> Body:
+    """A leg along x and one along y from its end, 1 x 0.8 m, of a square section of 0.2 m."""
+    cubes = np.zeros((50, 40, 10), dtype=bool)
+    cubes[:, :10] = cubes[40:] = True
+    tip = np.array([[x, 0.8, z] for x in (0.8, 1.0) for z in (0.0, 0.2)])
+    return Body(cubes, (1.0, 0.8, 0.2), False, ratio, tip, sag, frequency)
+
+
+EIGHTH = 0.125
+BODIES = {
+    "bar 8:1": _bar(EIGHTH, EIGHTH, False, 0.3, 0.09635694780854168, 0.6347214744777603),
+    "bar 8:1, nu 0.45": _bar(EIGHTH, EIGHTH, False, 0.45, 0.09453645464948576, 0.6407185987910013),
+    "bar 8:1, half bone": _bar(EIGHTH, EIGHTH, True, 0.3, 0.08981453564566341, 0.65331980130571),
+    "bar 5:1": _bar(0.12, 0.2, False, 0.3, 0.0384939363027025, 0.611882305249972),
+    "bar 5:1, nu 0.45": _bar(0.12, 0.2, False, 0.45, 0.03764138021317681, 0.6213019886198462),
+    "L": _angle(0.3, 0.15018721275197536, 0.49345125127577477),
+    "L, nu 0.45": _angle(0.45, 0.15492576683709833, 0.48817646061219294),
+}
+"""By scikit-fem 12: quadratic hexahedra (``ElementHex2``), linear elasticity, 1000 kg/m³: 32 x 4 x 4 of the bars 8:1,
+20 x 4 x 6 of the bar 5:1, cubes of a fifteenth of a metre (15 x 12 x 4) of the L.
+"""
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """One for each body, and the pins that turn."""
+    for name in BODIES:
+        yield Case(f"lattice_{name.replace(' ', '_')}", lambda name=name: _measured(name))
+    yield Case("lattice_turned_pins", _turned_pins)
+
+
+def rotation(angle: float) -> np.ndarray:
+    """About y, (3,3)."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def cube_surface(cubes: np.ndarray, size: tuple[float, float, float]) -> SurfaceMesh:
+    """What surrounds cubes (x,y,z) bool, as triangles that look outwards."""
+    padded, quads = np.pad(cubes, 1), []
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        for side in (0, 1):
+            open_side = padded & ~np.roll(padded, -1 if side else 1, axis)
+            at = np.argwhere(open_side) - 1
+            corners = []
+            for a, b in ((0, 0), (1, 0), (1, 1), (0, 1)) if side else ((0, 0), (0, 1), (1, 1), (1, 0)):
+                corner = at.copy()
+                corner[:, axis] += side
+                corner[:, u] += a
+                corner[:, v] += b
+                corners.append(corner)
+            quads.append(np.stack(corners, axis=1))
+    found, index = np.unique(np.concatenate(quads).reshape(-1, 3), axis=0, return_inverse=True)
+    faces = index.reshape(-1, 4)
+    triangles = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+    return SurfaceMesh(found * (np.array(size) / cubes.shape), triangles)
+
+
+def held_job(body: Body, cells: int, turned: float, frames: int = 2, rate: float = 24.0, **settings: object) -> Job:
+    """A body clamped at x = 0, turned in the lattice; gravity goes with it."""
+    surface, R = cube_surface(body.cubes, body.size), rotation(turned)
+    X = surface.positions
+    pins = np.flatnonzero(X[:, 0] == 0.0)
+    bone = (X[:, 0] > 0.5) & body.bone
+    solver = SolverSettings(**{"gravity": tuple(-9.81 * R[:, 2]), **settings})
+    return Job(
+        surface=SurfaceMesh(X @ R.T, surface.triangles),
+        materials=tuple(MaterialSettings(name, E, body.ratio, 1e3) for name, E in (("Flesh", FLESH), ("Bone", BONE))),
+        material_weights=np.column_stack([~bone, bone]).astype(float),
+        pinned_vertices=pins,
+        pin_positions=np.tile(X[pins] @ R.T, (frames, 1, 1)),
+        frame_start=1,
+        frame_end=frames,
+        frame_rate=rate,
+        resolution=ResolutionSettings(cells_across=cells),
+        solver=solver,
+    )
+
+
+def stiffness_and_mass(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix]:
+    """Of a body at rest and the springs that hold it, (3n,3n): N/m, kg."""
+    n, elastic = len(model.mesh.rest_positions), model.elastic
+    blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
+    a, b = np.tril_indices(4)
+    first, second = (3 * model.mesh.tets[:, k].astype(np.int64) for k in (a, b))
+    rows = np.broadcast_to(first[:, :, None, None] + np.arange(3)[:, None], blocks.shape)
+    columns = np.broadcast_to(second[:, :, None, None] + np.arange(3), blocks.shape)
+    K = sp.csc_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n))
+    apart = np.broadcast_to((a != b)[:, None, None], blocks.shape).ravel()
+    K = K + sp.csc_matrix((blocks.ravel()[apart], (columns.ravel()[apart], rows.ravel()[apart])), shape=K.shape)
+    return (K + sp.kron(model.anchors, sp.identity(3))).tocsc(), sp.kron(model.mass, sp.identity(3)).tocsc()
+
+
+def sag_and_frequency(prepared: Prepared, tip: np.ndarray, down: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """Mean sag of places (k,3) per m/s², m; first frequency, Hz; displacements (n,3) of the vertices."""
+    model = prepared.model
+    K, M = stiffness_and_mass(model)
+    factor = factorized(K, fastest())
+    u = factor.solve(M @ np.tile(down, len(model.mesh.rest_positions))).reshape(-1, 3)
+    inverse = LinearOperator(K.shape, matvec=factor.solve, dtype=np.float64)
+    start = np.ones(K.shape[0])
+    value = eigsh(K, 1, M, sigma=0.0, OPinv=inverse, v0=start, return_eigenvectors=False)[0]
+    at = embed(tip, model.mesh)
+    return float((at.apply(u, model.mesh.tets) @ down).mean()), math.sqrt(value) / (2.0 * math.pi), u
+
+
+def _measured(name: str) -> Iterable[Row]:
+    body, case = BODIES[name], f"lattice_{name.replace(' ', '_')}"
+    curves, shot = [], None
+    for turned, words in ((0.0, ""), (TURN, f", turned by {TURN} rad")):
+        R, sags, frequencies = rotation(turned), [], []
+        for cells, bar in BARS.items():
+            prepared = prepare(held_job(body, cells, turned))
+            sag, frequency, u = sag_and_frequency(prepared, body.tip @ R.T, -R[:, 2])
+            sags.append(sag / body.sag)
+            frequencies.append(frequency / body.frequency)
+            bar = LOCKED if body.ratio > 0.4 and cells >= 20 else None if body.ratio > 0.4 else bar
+            through = (cells - 0.5) * min(body.tip[:, 2].max(), np.ptp(body.tip[:, 1]) or 1.0)
+            for what, ratio in (("sag", sags[-1]), ("first frequency", frequencies[-1])):
+                metric = f"{what} over truth, {cells} cells ({through:.1f} through){words}"
+                yield row(case, metric, ratio)
+                yield row(case, f"{metric}: off by", abs(ratio - 1.0), at_most=bar)
+            shot = shot or Snapshot("magnified", prepared.model.mesh.rest_positions + u, prepared.model.mesh.tets)
+        curves += [Curve(f"sag{words}", list(BARS), sags), Curve(f"frequency{words}", list(BARS), frequencies)]
+    draw("physics", case, [Plot(f"{name} over quadratic hexahedra", "cells along", "ratio", curves), shot])
+
+
+def _turned_pins() -> Iterable[Row]:
+    """A bar 5:1 of 1e6 Pa whose clamped face turns by 30 degrees in half a second and stays."""
+    frames, cells = 25, 20
+    curves = []
+    for solver in ("mixed_fem", "subspace_mixed_fem"):
+        job = held_job(BODIES["bar 5:1"], cells, 0.0, frames, solver=solver, max_iterations=30)
+        angles = np.radians(30.0) * np.minimum(np.arange(frames) / 12.0, 1.0)
+        track = np.stack([job.pin_positions[0] @ rotation(angle).T for angle in angles])
+        job = replace(job, pin_positions=track)
+        prepared = prepare(job)
+        cell, missed, shown, iterations = 1.0 / (cells - 0.5), [], [], []
+        for k, frame in enumerate(simulate(job, prepared)):
+            for told, at in ((missed, None), (shown, k)):
+                away = prepared.surface(frame.state.positions, at)[job.pinned_vertices] - track[k]
+                told.append(float(np.linalg.norm(away, axis=1).max()) / cell)
+            iterations += [report.iterations for report in frame.reports]
+        yield row("lattice_turned_pins", f"{solver}: body off its targets at most", max(missed), "cells", at_most=MISS)
+        yield row("lattice_turned_pins", f"{solver}: shown off them at most", max(shown), "cells")
+        yield row("lattice_turned_pins", f"{solver}: iterations a step, mean", float(np.mean(iterations)))
+        curves.append(Curve(solver, np.arange(frames), missed))
+    panels = [Plot("pins off their targets", "frame", "cells", curves)]
+    draw("physics", "lattice_turned_pins", panels)

@@ -1,0 +1,164 @@
+"""What holds a pinned part of a surface that cuts through tets: springs at samples of it, all over its faces.
+
+A tet that a pinned face cuts must not be held as a whole: that would hold the body a cell deep. So a face is held as if
+further material of the thickness ``h / kappa`` lay behind it, on which the body is clamped:
+
+    k_s = kappa E A_s / h        at a sample that stands for the area A_s, in a tet of a lattice with cells of side h
+
+This vanishes with h, and it gives way by about as much as linear tets that are clamped are too stiff. Edges and single
+vertices have no area, and a strip narrower than a cell has too little of it: there ``kappa_loose E h`` is shared by the
+samples in each tet, which holds a point and leaves all turns about it.
+
+Each sample lies in one tet, so its stiffness lies in that tet's own block.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from ..mesh.embedding import Embedding, embed
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import proper_triangles, sample_surface
+from ..mesh.tet_mesh import TetMesh
+
+CUT, CONFORMING, LOOSE = (2.0, 3.0), 10.0, 10.0
+"""kappa: of faces that cut through tets, where a pinned part is ``FEW`` cells large and where it is ``MANY``; of faces
+along which tets end; of what has no area.
+"""
+
+FEW, MANY = 2.0, 4.0
+"""Root of a pinned part's area, in cells. A body of few cells through is stiffer than it should be, beside its pins."""
+
+SPACING = 1.0 / 6.0
+"""Distance of samples in cells."""
+
+NARROW = 0.5
+"""Pinned area within a cell of a tet, in squares of a cell's side, under which what it holds counts as loose."""
+
+
+class Anchors(NamedTuple):
+    """Springs of s samples of what is held.
+
+    Attributes
+    ----------
+    embedding : of the samples
+    factors : (s,) m, stiffness per Young's modulus of the tet
+    shares : (s,p) what the pinned vertices' positions make each sample's target by
+    """
+
+    embedding: Embedding
+    factors: np.ndarray
+    shares: sp.csr_matrix
+
+
+def conforms(mesh: TetMesh) -> bool:
+    """Whether tets end at the surface instead of overlapping it."""
+    return bool((mesh.fill == 1.0).all())
+
+
+def cell_sides(mesh: TetMesh) -> np.ndarray:
+    """Side of the cubic cell that twelve tets like each would fill, (m,), m."""
+    return np.cbrt(12.0 * mesh.volumes)
+
+
+def anchors(
+    surface: SurfaceMesh,
+    mesh: TetMesh,
+    embedding: Embedding,
+    pinned: np.ndarray,
+    held: np.ndarray,
+    spacing: float = SPACING,
+) -> Anchors:
+    """Springs that hold those of the pinned surface vertices (p,) that are ``held`` (p,) bool, and all faces and edges
+    between them.
+
+    Parameters
+    ----------
+    embedding : of the surface's vertices in the mesh
+    spacing : of the samples, in the smallest cells that pins are in
+    """
+    if not held.any():
+        nothing = Embedding(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0, dtype=bool))
+        return Anchors(nothing, np.zeros(0), sp.csr_matrix((0, len(pinned))))
+    sides = cell_sides(mesh)
+    side = float(sides[embedding.tet_indices[pinned[held]]].min())
+    corners, barycentric, area, part = _samples(surface, pinned[held], spacing * side)
+    found = embed(np.einsum("sc,sci->si", barycentric, surface.positions[corners]), mesh)
+    number = np.zeros(len(surface.positions), dtype=np.int64)
+    number[pinned[held]] = np.flatnonzero(held)
+    rows = np.repeat(np.arange(len(corners)), 3)
+    shares = sp.csr_matrix((barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned)))
+    kappa = np.full(len(area), CONFORMING)
+    if not conforms(mesh):
+        kappa = np.interp(np.sqrt(part) / sides[found.tet_indices], (FEW, MANY), CUT)
+    return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), shares)
+
+
+def _samples(
+    surface: SurfaceMesh, vertices: np.ndarray, spacing: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Samples of the faces between held vertices, of the edges between them that no such face has, and the vertices
+    that no such edge has: surface vertices (s,3), barycentric coordinates (s,3), areas (s,) and those of all faces that
+    hang together with it (s,), m², 0 without a face.
+    """
+    X, is_held = surface.positions, np.zeros(len(surface.positions), dtype=bool)
+    is_held[vertices] = True
+    faces = surface.triangles[is_held[surface.triangles].all(axis=1)]
+    faces = faces[proper_triangles(X, faces)]
+    on_faces = sample_surface(X, faces, spacing)
+    parts = _areas_of_parts(faces, np.bincount(on_faces.triangle, on_faces.area, len(faces)), len(X))
+    edges = _edges(surface.triangles)
+    edges = _without(edges[is_held[edges].all(axis=1)], _edges(faces))
+    lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
+    pieces = np.maximum(np.ceil(lengths / spacing), 1).astype(np.int64)
+    edge = np.repeat(np.arange(len(edges)), pieces)
+    along = (np.arange(len(edge)) - np.repeat(np.cumsum(pieces) - pieces, pieces) + 0.5) / pieces[edge]
+    is_held[faces] = False
+    is_held[edges] = False
+    alone = np.flatnonzero(is_held)
+    corners = [faces[on_faces.triangle], edges[edge][:, [0, 1, 1]], np.repeat(alone[:, None], 3, axis=1)]
+    at_edges = np.column_stack([1.0 - along, along, np.zeros(len(along))])
+    barycentric = [on_faces.barycentric, at_edges, np.tile([1.0, 0.0, 0.0], (len(alone), 1))]
+    none = np.zeros(len(edge) + len(alone))
+    areas = np.concatenate([on_faces.area, none]), np.concatenate([parts[on_faces.triangle], none])
+    return np.concatenate(corners), np.concatenate(barycentric), *areas
+
+
+def _areas_of_parts(faces: np.ndarray, areas: np.ndarray, vertices: int) -> np.ndarray:
+    """Area of the faces that hang together with each, (f,)."""
+    ends = faces[:, [0, 1]].ravel(), faces[:, [1, 2]].ravel()
+    graph = sp.coo_matrix((np.ones(len(ends[0])), ends), shape=(vertices, vertices))
+    part = connected_components(graph, directed=False)[1][faces[:, 0]]
+    return np.bincount(part, areas)[part]
+
+
+def _edges(triangles: np.ndarray) -> np.ndarray:
+    """Edges of triangles, each once, lower vertex first, (e,2)."""
+    return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+
+
+def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:
+    """The edges that are not among those taken."""
+    both, count = np.unique(np.concatenate([edges, taken, taken]), axis=0, return_counts=True)
+    return both[count == 1]
+
+
+def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarray, kappa: np.ndarray) -> np.ndarray:
+    """Stiffness per Young's modulus of samples in these tets that stand for these areas (0: loose), (s,), m."""
+    h = sides[tets]
+    occupied, place = np.unique(tets, return_inverse=True)
+    place = place.reshape(-1)
+    held_area = np.bincount(place, area)
+    centres = mesh.rest_positions[mesh.tets[occupied]].mean(axis=1)
+    near = cKDTree(centres).query_ball_point(centres, sides[occupied])
+    near_area = np.array([held_area[list(others)].sum() for others in near])
+    narrow = np.clip(1.0 - near_area / (NARROW * sides[occupied] ** 2), 0.0, 1.0)
+    loose = area == 0.0
+    count = np.bincount(place, loose)[place]
+    of_strip = LOOSE * h * narrow[place] * area / np.where(loose, 1.0, held_area[place])
+    return np.where(loose, LOOSE * h / np.maximum(count, 1), kappa * area / h + of_strip)
