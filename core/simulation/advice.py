@@ -18,9 +18,9 @@ CONTRAST = 1e3
 """Ratio of stiffnesses from which Newton's iterations leave a stiff part far from where it belongs: at 1e5 its gradient
 after five of them is 6e4 times Mixed FEM's, and energies of swinging bars are off by a half (docs/benchmarks.md).
 """
-CELLS_THROUGH, FEWEST_THROUGH = 3, 2
-"""Cells that a part wants across its thickness, and those it must have: a held bar sags by 26, 64, 87 and 99 % of what
-four cells give where 0.5, 1, 2 and 3 cells of the draft lattice are as thick as it is.
+CELLS_THROUGH = 2
+"""Cells that a part wants across its thickness: a clamped bar sags by 28 to 37, 78 to 87, 92 to 97, 98 to 100 % of what
+quadratic elements give where 0.6, 1, 2 and 4 cells of the draft lattice are as thick as it is (``bench physics``).
 """
 MOST_TETS = 200_000
 """Where an iteration takes three seconds on two cores (docs/benchmarks.md): no resolution beyond that is proposed."""
@@ -90,7 +90,7 @@ def _resolution(facts: Facts, resolution: ResolutionSettings) -> Advice | None:
     if facts.thickness <= 0.0 or resolution.method != "lattice":  # the others follow the surface, however thin it is
         return None
     through = facts.thickness * (resolution.cells_across - 0.5) / facts.size
-    if through >= FEWEST_THROUGH:
+    if through >= CELLS_THROUGH:
         return None
     wanted = math.ceil(CELLS_THROUGH * facts.size / facts.thickness + 0.5)
     now, most = resolution.cells_across, ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][1]
@@ -99,7 +99,7 @@ def _resolution(facts: Facts, resolution: ResolutionSettings) -> Advice | None:
         return None
     reason = (
         f"Parts {length_words(facts.thickness)} thick have {through:.1f} cells through, and bend too stiffly: a bar of "
-        "one cell sags by two thirds of what it should, with three cells by all of it."
+        "one cell sags by four fifths of what it should, with two by 92 % or more."
     )
     return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes a frame.")
 

@@ -8,7 +8,7 @@ from ..materials.fields import MaterialFields
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.thin_parts import Thickness
 from ..tracks import at_frames
-from .advice import FEWEST_THROUGH, Facts
+from .advice import CELLS_THROUGH, Facts
 from .job import Job
 from .thin_warnings import cell_of
 
@@ -33,7 +33,7 @@ def thin_thickness(job: Job, thickness: Thickness | None) -> float:
     """Thickness, m, that half of the parts with too few cells through do not reach; 0 where there are hardly any."""
     if thickness is None:
         return 0.0
-    found = thickness.below(FEWEST_THROUGH * cell_of(job))
+    found = thickness.below(CELLS_THROUGH * cell_of(job))
     return found.thickness if found.share >= THIN_PART else 0.0
 
 

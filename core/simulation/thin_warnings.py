@@ -7,7 +7,7 @@ import math
 from ..mesh.tet_count import measured
 from ..mesh.thin_parts import Thickness, ThinParts, measure_thickness
 from ..model.settings import ResolutionSettings
-from .advice import FEWEST_THROUGH
+from .advice import CELLS_THROUGH
 from .job import Job
 from .lengths import length_words
 
@@ -32,7 +32,7 @@ def thickness_of(job: Job) -> Thickness | None:
     the surface.
     """
     cell = cell_of(job)
-    return None if cell == 0.0 else measure_thickness(job.surface, cell, FEWEST_THROUGH, MOST)
+    return None if cell == 0.0 else measure_thickness(job.surface, cell, CELLS_THROUGH, MOST)
 
 
 def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
@@ -49,10 +49,10 @@ def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
     if found is None:
         return []
     cell = cell_of(job)
-    enough = math.ceil(cell * (job.resolution.cells_across - 0.5) / found.thickness + 0.5)
+    enough = math.ceil(CELLS_THROUGH * job.surface.size / found.thickness + 0.5)
     _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
     robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.surface.size else "make them thicker"
-    remedy = f"set Cells Across to {enough} to give half of them a cell" if enough <= most else robust
+    remedy = "Advice tells how many Cells Across they want" if enough <= most else robust
     return [
         f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
         f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "

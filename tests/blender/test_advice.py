@@ -35,10 +35,10 @@ def test_thin_parts_are_told_with_the_resolution(body, saved):
         vertex.co.z *= 0.4
     body.sinew.substeps = 10
     bpy.ops.sinew.tetrahedralize()
-    assert rows(body) == {"cells_across": "Set Cells Across to 26"}
+    assert rows(body) == {"cells_across": "Set Cells Across to 18"}
     assert "mm thick have" in advising.advice_of(body, bpy.context.scene)[0].reason
     assert bpy.ops.sinew.take_advice(setting="cells_across") == {"FINISHED"}
-    assert body.sinew.cells_across == 26 and rows(body) == {}
+    assert body.sinew.cells_across == 18 and rows(body) == {}
 
 
 def test_materials_that_were_edited_since_are_told_and_the_step_is_known_after_a_bake(body, saved):

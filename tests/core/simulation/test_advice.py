@@ -57,10 +57,10 @@ def test_tets_grow_by_the_cube_and_those_of_sheets_by_the_square():
     assert tets_at(sheet, 80) == pytest.approx(4 * 8 * PLAIN.tets)
 
 
-def test_thin_parts_want_three_cells_through():
+def test_thin_parts_want_two_cells_through():
     thin = replace(PLAIN, thickness=0.06)
-    assert said(thin) == {"cells_across": 51}  # 3 cells of 1 / 50.5 m are 6 cm
-    assert said(thin, cells=34) == {}, "two are enough to be left alone"
+    assert said(thin) == {"cells_across": 34}  # 2 cells of 1 / 33.5 m are 6 cm
+    assert said(thin, cells=34) == {}
     assert said(replace(thin, thickness=0.004), "subspace_mixed_fem")["cells_across"] == 126, "200,000 tets"
 
 
