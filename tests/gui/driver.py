@@ -129,7 +129,7 @@ class Gui:
         yield from self.press("ESC")
         self.record("stopping", job.current().stopping)
         self.go_on()
-        yield from self.wait_until(lambda: job.current() is None, 60, "the child stops")
+        yield from self.wait_until(lambda: job.current() is None, 480, "the child stops")
 
     def resume(self) -> Steps:
         """Go on with the bake of the active body to its end."""

@@ -38,7 +38,7 @@ def scenario(gui):
     gui.record("after Esc", state())
     yield 0.3  # two keys: the add-on takes what comes within 0.2 seconds for the one that Blender passed on
     yield from gui.press("ESC")
-    yield from gui.wait_until(lambda: job.current().stopping, 10, "the bake is asked to stop")
+    yield from gui.wait_until(lambda: job.current().stopping, 60, "the bake is asked to stop")
     gui.record("after another Esc", state())
     gui.go_on()
-    yield from gui.wait_until(lambda: job.current() is None, 60, "the child stops")
+    yield from gui.wait_until(lambda: job.current() is None, 480, "the child stops")
