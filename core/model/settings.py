@@ -148,7 +148,7 @@ class ResolutionSettings:
 
     method: str = _choice("lattice", "How the body is filled with tetrahedra")
     cells_across: int = _number(
-        20, 2, 400, "", "Cells along the longest side of the body: 12 to try, 20 to 30 for the shot"
+        20, 2, 400, "", "Cells along the longest side of the body: 12 to try; Advice tells how many thin parts want"
     )
 
     finest: float = _number(
