@@ -20,6 +20,8 @@ class AccelerationField:
         What accelerations a pull the unknowns with, ``M a``.
     """
 
+    linear = ()
+
     def __init__(self, forces: np.ndarray) -> None:
         self._forces = forces
 

@@ -38,6 +38,7 @@ class MassDampingPotential:
 
     def __init__(self, drag: sp.csr_matrix | np.ndarray, stiffness: np.ndarray, motion: Motion) -> None:
         self._drag, self._stiffness, self._motion = drag, stiffness, motion
+        self.linear = (stiffness,)
 
     def value(self, positions: np.ndarray) -> float:
         """Half of what it takes from the body within the step, J."""

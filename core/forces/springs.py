@@ -50,6 +50,7 @@ class Springs:
         if not np.isfinite(targets).all():
             raise SpringError("A target of a spring is not a number.", "Check the animation of what it pulls to.")
         self._points, self._stiffness, self._targets = points, stiffness, targets
+        self.linear = (points, stiffness)
 
     def begin(self, _motion: Motion) -> Springs:
         """Themselves: they know no velocity."""

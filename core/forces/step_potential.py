@@ -27,7 +27,11 @@ class Motion(NamedTuple):
 
 
 class StepPotential(Protocol):
-    """A potential of the positions (n,3) of all tet vertices, during one step."""
+    """A potential of the positions (n,3) of all tet vertices, during one step.
+
+    One whose forces are linear in the positions says so by ``linear``: what its stiffness is made of, objects that are
+    the same ones where the stiffness is the same.
+    """
 
     def value(self, positions: np.ndarray) -> float:
         """J."""
@@ -51,3 +55,9 @@ class Load(Protocol):
 
     def begin(self, motion: Motion) -> StepPotential:
         """What it is during a step that moves so."""
+
+
+def linear_parts(potentials: Sequence[StepPotential]) -> tuple[object, ...] | None:
+    """What the stiffness of all these is made of; None when the forces of one are not linear."""
+    parts = [getattr(potential, "linear", None) for potential in potentials]
+    return None if None in parts else tuple(part for each in parts for part in each)

@@ -7,7 +7,7 @@ rule, a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus si
 
 Forces at the end of a step are not ``f - beta K (x - x0)``. What a Newton iteration would move for what they are beside
 it is told with each step: the distance from the solution, within a factor of a few. It takes the stiffness at the end,
-which is where the next step begins: without loads its factor is used there.
+which is where the next step begins: its factor is used there, unless loads change it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..forces.step_potential import Load
+from ..forces.step_potential import Load, linear_parts
 from ..model.state import State
 from ..optimization.report import Iteration, StepReport
 from ..subspaces.space import Space
@@ -32,15 +32,15 @@ ROUGH = 1000.0
 
 
 class LinearlyImplicitSolver(StepSolver):
-    """One linear solve a step, with the damping factor beta; a few where loads such as contact change within it."""
+    """One linear solve a step, with the damping factor beta; a few where loads change within it, as contact does."""
 
     name = "linearly_implicit"
     label = "Linearly Implicit FEM"
     description = "One solve a step: fast and calm; wants small steps for lively motion"
     remedy = "raise Substeps"
 
-    _factorized: tuple[np.ndarray, float] | None = None
-    """Positions that the system holds the factor of, without loads, and the step's length."""
+    _factorized: tuple[np.ndarray, float, tuple[object, ...]] | None = None
+    """Positions that the system holds the factor of, the step's length, and what the loads' stiffness is made of."""
 
     def follow_stiffness(self, model: Space) -> None:
         """Go on with the same body when its stiffness has changed."""
@@ -62,8 +62,8 @@ class LinearlyImplicitSolver(StepSolver):
         x = first = self.start(step.time.predicted, pin_targets)
         # Inner friction is linear from where inertia leads: from the start it would take turns for stretches.
         ahead = step.friction and self.elastic.deformation(first)
-        alone = not step.potentials and step.friction is None
-        is_factorized = alone and self._holds(state.positions, step.h)
+        parts = linear_parts(step.potentials)
+        is_factorized = step.friction is None and self._holds(state.positions, step.h, parts)
         while not report.reason:
             with report.timed("assembly"):
                 changed, added = stress + tangent.stress_change(self.elastic.change(x - state.positions)), None
@@ -82,7 +82,7 @@ class LinearlyImplicitSolver(StepSolver):
                 dx = self.system.solve(-g)
             check_finite(dx, "movement")
             x = x + dx
-            self._judge_solve(dx, g, bool(loads), step, report)
+            self._judge_solve(dx, g, parts is None, step, report)
         with report.timed("local"):
             deformation = self.elastic.deformation(x)
             stress = step.stress(deformation)
@@ -97,32 +97,37 @@ class LinearlyImplicitSolver(StepSolver):
             self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added)
         with report.timed("factorization"):
             self.system.factorize()
-        self._factorized = (x, step.h) if alone else None
+        self._factorized = None if parts is None or step.friction is not None else (x, step.h, parts)
         with report.timed("solve"):
             self._judge_rest(self.system.solve(-left), left, step, report)
         return finished
 
-    def _holds(self, positions: np.ndarray, h: float) -> bool:
-        held = self._factorized
-        return held is not None and held[1] == h and np.array_equal(held[0], positions)
+    def _holds(self, positions: np.ndarray, h: float, parts: tuple[object, ...] | None) -> bool:
+        if self._factorized is None or parts is None:
+            return False
+        at, length, made_of = self._factorized
+        same = len(parts) == len(made_of) and all(a is b for a, b in zip(parts, made_of, strict=True))
+        return same and length == h and np.array_equal(at, positions)
 
     def _judge_solve(
-        self, dx: np.ndarray, g: np.ndarray, loaded: bool, step: IncrementalPotential, report: StepReport
+        self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
     ) -> None:
-        """Whether the linear solve was the last one: loads that touch or let go ask for another."""
+        """Whether the linear solve was the last one: loads that change, as those that touch or let go, ask for
+        another.
+        """
         size = self.model.farthest(dx)[0]
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))
         missing = self.system.shortfall()
-        # Without loads an exact solve leaves nothing to do.
-        report.movement = size + missing.movement if loaded else missing.movement
-        settled = self.settled(missing.decrement + (decrement if loaded else 0.0), report.movement, step.h)
+        # Where all is linear an exact solve leaves nothing to do.
+        report.movement = size + missing.movement if changing else missing.movement
+        settled = self.settled(missing.decrement + (decrement if changing else 0.0), report.movement, step.h)
         if settled:
             report.converged = True
-            report.reason = settled if loaded else "one linear solve"
-        elif report.iterations == (MOST_SOLVES if loaded else 1):
-            solves = f"{MOST_SOLVES} linear solves" if loaded else "one linear solve"
+            report.reason = settled if changing else "one linear solve"
+        elif report.iterations == (MOST_SOLVES if changing else 1):
+            solves = f"{MOST_SOLVES} linear solves" if changing else "one linear solve"
             report.reason = f"{solves} did not meet the tolerance"
 
     def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:

@@ -43,3 +43,20 @@ def test_what_is_left_is_the_distance_from_the_solution(is_loaded, integrator):
             assert report.converged == (report.movement <= ROUGH * settings.tolerance * model.size), report.reason
             both.add(report.converged)
     assert both == {False, True}
+
+
+def test_springs_cost_no_further_solve(monkeypatch):
+    """Their forces are linear: one solve and one new factor a step, and one more where the next step has others."""
+    mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
+    model = build_model(mesh, 1e6, 0.4, 1000.0, pinned=held_end(mesh))
+    points, state = model.points(embed(mesh.rest_positions[-1:], mesh)), model.rest_state()
+    targets = mesh.rest_positions[-1:] + [0.0, 0.0, 0.1]
+    stepper, made = make_solver(model, SolverSettings(solver="linearly_implicit", mass_damping=0.5)), []
+    factorize = stepper.system.factorize
+    monkeypatch.setattr(stepper.system, "factorize", lambda: made.append(1) or factorize())
+    soft, stiff = np.array([20.0]), np.array([2000.0])
+    for stiffness, factors in ((soft, 2), (soft, 1), (soft, 1), (stiff, 2), (stiff, 1), (soft, 2)):
+        made.clear()
+        spring = Springs(points, stiffness, targets)
+        state, report = stepper.step(state, state.positions[model.pinned], 1 / 240, (spring,))
+        assert (len(made), report.iterations) == (factors, 1)
