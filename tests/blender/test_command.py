@@ -340,7 +340,7 @@ def test_update_goes_on_where_a_bake_was_cut_off(scene, capfd):
     capfd.readouterr()
     assert command.run(["bake", "--update"]) == 0
     said = capfd.readouterr().err
-    assert "frame 4 (4/4)" in said and "frame 3" not in said
+    assert "frame 4 (4/4)" in said and "frame 3 (3/4)" not in said
     assert all(np.array_equal(store.read(frame), whole[frame]) for frame in whole)
 
 
