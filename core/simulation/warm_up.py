@@ -18,6 +18,7 @@ from ..contact.penalty import Contact, ContactNumbers
 from ..energies import ENERGIES
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.absorption import AbsorbingSurface
+from ..forces.springs import Springs
 from ..forces.step_potential import Load
 from ..mesh.crossings import crossing_triangles
 from ..mesh.embedding import embed
@@ -71,7 +72,7 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
     labels = {cls.label: SolverSettings(solver=name, max_iterations=1, modes=2) for name, cls in SOLVERS.items()}
     iterative = SolverSettings(linear_solver="pcg", max_iterations=1)
     for label, settings in {**labels, "Conjugate Gradients": iterative}.items():
-        yield label, lambda settings=settings: _step(model, settings, _no_loads)
+        yield label, lambda settings=settings: _step(model, settings, _pin_springs)
 
     yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
     yield "fields", lambda: _search(surface)
@@ -94,7 +95,7 @@ def load_kernels(job: Job) -> None:
         mass_damping=min(chosen.mass_damping, 1.0),
         stiffness_damping=min(chosen.stiffness_damping, 0.01),
     )
-    loads = partial(_contact_loads, surface) if job.ground is not None or job.colliders else _no_loads
+    loads = partial(_contact_loads, surface) if job.ground is not None or job.colliders else _pin_springs
     _step(model, settings, loads)
     if any(each.form.shape == "SURFACE" for each in job.force_fields):
         _search(surface)
@@ -113,8 +114,10 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
     make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, loads(space))
 
 
-def _no_loads(_space: Space) -> tuple[Load, ...]:
-    return ()
+def _pin_springs(space: Space) -> tuple[Load, ...]:
+    """What holds the bodies of nearly all jobs."""
+    at = space.mesh.rest_positions[:1]
+    return (Springs(space.points(embed(at, space.mesh)), np.ones(1), at),)
 
 
 def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:

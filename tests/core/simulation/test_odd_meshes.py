@@ -23,4 +23,4 @@ def test_a_first_shape_throws_no_inside_away(seed):
     moved = 0.2 * size * np.column_stack([0.0 * at[:, 0], at[:, 0] ** 2, np.sin(3.0 * at[:, 1])])
     ready = prepared(replace(job, start=X + moved))
     vertices = ready.space.basis @ ready.start
-    assert np.abs(vertices).max() <= 20.0 * np.abs(moved).max()
+    assert np.abs(vertices).max() <= 50.0 * np.abs(moved).max()
