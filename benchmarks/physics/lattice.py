@@ -41,7 +41,7 @@ class Body(NamedTuple):
     Attributes
     ----------
     cubes : (x,y,z) bool, which are there; size : m, of all of them
-    bone : whether the half beyond x = 1/2 is of bone
+    bone : which half is of bone, if one is: "held", up to x = 1/2, or "beyond"
     ratio : Poisson's
     tip : (4,3) m, places whose mean sag along -z counts
     sag : m per m/s²; frequency : Hz, the first
@@ -49,14 +49,14 @@ class Body(NamedTuple):
 
     cubes: np.ndarray
     size: tuple[float, float, float]
-    bone: bool
+    bone: str
     ratio: float
     tip: np.ndarray
     sag: float
     frequency: float
 
 
-def _bar(width: float, height: float, bone: bool, ratio: float, sag: float, frequency: float) -> Body:
+def _bar(width: float, height: float, bone: str, ratio: float, sag: float, frequency: float) -> Body:
     tip = np.array([[1.0, y, z] for y in (0.0, width) for z in (0.0, height)])
     cells = 64, max(round(64 * width), 2), max(round(64 * height), 2)
     return Body(np.ones(cells, dtype=bool), (1.0, width, height), bone, ratio, tip, sag, frequency)
@@ -67,16 +67,17 @@ def _angle(ratio: float, sag: float, frequency: float) -> Body:
     cubes = np.zeros((50, 40, 10), dtype=bool)
     cubes[:, :10] = cubes[40:] = True
     tip = np.array([[x, 0.8, z] for x in (0.8, 1.0) for z in (0.0, 0.2)])
-    return Body(cubes, (1.0, 0.8, 0.2), False, ratio, tip, sag, frequency)
+    return Body(cubes, (1.0, 0.8, 0.2), "", ratio, tip, sag, frequency)
 
 
 EIGHTH = 0.125
 BODIES = {
-    "bar 8:1": _bar(EIGHTH, EIGHTH, False, 0.3, 0.09635694780854168, 0.6347214744777603),
-    "bar 8:1, nu 0.45": _bar(EIGHTH, EIGHTH, False, 0.45, 0.09453645464948576, 0.6407185987910013),
-    "bar 8:1, half bone": _bar(EIGHTH, EIGHTH, True, 0.3, 0.08981453564566341, 0.65331980130571),
-    "bar 5:1": _bar(0.12, 0.2, False, 0.3, 0.0384939363027025, 0.611882305249972),
-    "bar 5:1, nu 0.45": _bar(0.12, 0.2, False, 0.45, 0.03764138021317681, 0.6213019886198462),
+    "bar 8:1": _bar(EIGHTH, EIGHTH, "", 0.3, 0.09635694780854168, 0.6347214744777603),
+    "bar 8:1, nu 0.45": _bar(EIGHTH, EIGHTH, "", 0.45, 0.09453645464948576, 0.6407185987910013),
+    "bar 8:1, half bone": _bar(EIGHTH, EIGHTH, "beyond", 0.3, 0.08981453564566341, 0.65331980130571),
+    "bar 8:1, bone held": _bar(EIGHTH, EIGHTH, "held", 0.3, 0.006329687698194843, 2.4527793603478685),
+    "bar 5:1": _bar(0.12, 0.2, "", 0.3, 0.0384939363027025, 0.611882305249972),
+    "bar 5:1, nu 0.45": _bar(0.12, 0.2, "", 0.45, 0.03764138021317681, 0.6213019886198462),
     "L": _angle(0.3, 0.15018721275197536, 0.49345125127577477),
     "L, nu 0.45": _angle(0.45, 0.15492576683709833, 0.48817646061219294),
 }
@@ -125,7 +126,7 @@ def held_job(body: Body, cells: int, turned: float, frames: int = 2, rate: float
     surface, R = cube_surface(body.cubes, body.size), rotation(turned)
     X = surface.positions
     pins = np.flatnonzero(X[:, 0] == 0.0)
-    bone = (X[:, 0] > 0.5) & body.bone
+    bone = {"": False, "held": X[:, 0] < 0.5, "beyond": X[:, 0] > 0.5}[body.bone] & np.ones(len(X), dtype=bool)
     solver = SolverSettings(**{"gravity": tuple(-9.81 * R[:, 2]), **settings})
     return Job(
         surface=SurfaceMesh(X @ R.T, surface.triangles),
@@ -209,8 +210,8 @@ def _turned_pins() -> Iterable[Row]:
                 away = prepared.surface(frame.state.positions, at)[job.pinned_vertices] - track[k]
                 told.append(float(np.linalg.norm(away, axis=1).max()) / cell)
             iterations += [report.iterations for report in frame.reports]
-        words, bar = f"{solver}, {stiffness:.0e} Pa", MISS if stiffness > FLESH else None
-        yield row(case, f"{words}: body off its targets at most", max(missed), "cells", at_most=bar)
+        words = f"{solver}, {stiffness:.0e} Pa"
+        yield row(case, f"{words}: body off its targets at most", max(missed), "cells", at_most=MISS)
         yield row(case, f"{words}: shown off them at most", max(shown), "cells")
         yield row(case, f"{words}: iterations a step, mean", float(np.mean(iterations)))
         curves.append(Curve(words, np.arange(frames), missed))
