@@ -1,7 +1,7 @@
 """The one entry point of the repository: ``python build_addon.py demo|test|build|mount|get-blender|bench|lock``.
 
 Needs Python 3.11 and nothing else: what a subcommand wants is installed, pinned, into ``.venv`` of the repository.
-The parts lie in ``blender_addon/packaging``; here are only the dispatch and :func:`mount`.
+The parts lie in ``building/``; here are only the dispatch and :func:`mount`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent
-_PARTS = ROOT / "blender_addon" / "packaging"
+_PARTS = ROOT / "building"
 
 
 def _load(name: str, init: Path, search: list[Path]) -> ModuleType:
@@ -39,10 +39,10 @@ def mount() -> ModuleType:
     return _load("sinew", package / "__init__.py", [ROOT, package])
 
 
-def load_packaging() -> ModuleType:
-    """The parts of this script, as ``sinew_packaging``: apart from the package, since they run where none of its
+def load_building() -> ModuleType:
+    """The parts of this script, as ``sinew_building``: apart from the package, since they run where none of its
     dependencies is."""
-    return _load("sinew_packaging", _PARTS / "__init__.py", [_PARTS])
+    return _load("sinew_building", _PARTS / "__init__.py", [_PARTS])
 
 
 def main(arguments: list[str]) -> int:
@@ -50,8 +50,8 @@ def main(arguments: list[str]) -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this is where an older Python is told so
         print(f"build_addon.py needs Python 3.11 or newer, this is {sys.version.split()[0]}.", file=sys.stderr)
         return 2
-    load_packaging()
-    from sinew_packaging import command_line
+    load_building()
+    from sinew_building import command_line
 
     return command_line.main(arguments)
 

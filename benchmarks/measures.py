@@ -12,9 +12,9 @@ import numpy as np
 from ..core.linear_solvers.elastic_system import ElasticSystem
 from ..core.linear_solvers.registry import AUTOMATIC, choose
 from ..core.model.model import Model
-from ..core.model.settings import SolverSettings
 from ..core.model.state import State
 from ..core.optimization.report import StepReport
+from ..core.settings import SolverSettings
 from ..core.solvers import make_solver
 
 EARTH = (0.0, -9.8, 0.0)

@@ -42,9 +42,9 @@ def _sheet(context: Any) -> Any:
 def _store_of(job: Any, folder: str) -> Any:
     """Frames of a wave, as a bake leaves them."""
     from ..core.model.state import State
-    from ..core.simulation.frame_store import FrameStore
+    from ..core.store.frame_store import FrameStore
 
-    store, X = FrameStore.create(folder, job), job.surface.positions
+    store, X = FrameStore.create(folder, job), job.body.surface.positions
     nothing = State(np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, 6)), None)
     for frame in range(1, FRAMES + 1):
         wave = 0.1 * np.sin(6.0 * X[:, 0] + 0.2 * frame)
@@ -55,8 +55,8 @@ def _store_of(job: Any, folder: str) -> Any:
 def _result(kind: str) -> Iterable[Row]:
     import bpy
 
-    from ..blender_addon.bridge.frames_out import apply_cache, apply_frames
-    from ..blender_addon.bridge.job_in import make_job
+    from ..blender_addon.result_out.frames_out import apply_cache, apply_frames
+    from ..blender_addon.scene_in.job_in import make_job
 
     context = bpy.context
     obj = _sheet(context)

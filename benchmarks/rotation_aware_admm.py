@@ -23,6 +23,7 @@ from ..core.energies.kinematics import Deformation, Stretch
 from ..core.energies.tangent import Tangent
 from ..core.forces.elastic import ElasticPotential
 from ..core.small_matrix import SMALLEST_SUM
+from .dense_energies import stretch_gradient, stretch_hessian
 from .measures import StepProblem
 
 _FROBENIUS = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
@@ -99,12 +100,12 @@ class RotationAwareADMM:
         return float(0.5 * np.sum((x - p.predicted) * inertia) - h2 * np.sum(p.weight * x)) + tie, g
 
     def _local_step(self, p: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Newton with backtracking on six numbers a tet, all tets at once, those that have settled left out."""
+        """Newton with backtracking on six numbers a tet, all tets at once, those that have converged left out."""
         z, rows = z.copy(), np.arange(len(z))
         for _ in range(8):
             at, k, parameters = Stretch.of(z[rows]), self._k[rows, None], self._elastic.parameters[rows]
-            g = self._law.stretch_gradient(at, parameters) + k * _FROBENIUS * (at.s - p[rows])
-            H = self._law.stretch_hessian(at, parameters) + k[:, :, None] * np.diag(_FROBENIUS)
+            g = stretch_gradient(self._law, at, parameters) + k * _FROBENIUS * (at.s - p[rows])
+            H = stretch_hessian(self._law, at, parameters) + k[:, :, None] * np.diag(_FROBENIUS)
             d = -np.linalg.solve(H, g[:, :, None])[:, :, 0]
             moving = np.abs(d).max(axis=1) > 1e-9
             rows, d = rows[moving], d[moving]

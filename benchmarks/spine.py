@@ -11,16 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.body.prepare import prepare
+from ..core.events import ignore
+from ..core.job.body import Body
+from ..core.job.job import Job
 from ..core.mesh.embedding import embed
 from ..core.mesh.surface_mesh import SurfaceMesh
-from ..core.mesh.tetrahedralize import tetrahedralize
 from ..core.model.model import Model
-from ..core.model.settings import MaterialSettings, ResolutionSettings
 from ..core.optimization.report import StepReport
-from ..core.simulation.job import Job
-from ..core.simulation.prepare import ignore, prepare
+from ..core.settings import MaterialSettings, ResolutionSettings
 from ..core.simulation.run import simulate
 from ..core.simulation.warm_up import warm_up
+from ..core.tetrahedra.tetrahedralize import tetrahedralize
 from .measures import PARTS
 from .pictures import Snapshot, draw
 from .registry import Case, Row, row
@@ -104,17 +106,15 @@ def _headline() -> Iterable[Row]:
     bone = np.abs(X[:, 0]) > 0.63 * np.abs(X).max()
     shake = np.zeros((13, 1, 3))
     shake[:, 0, 0] = 0.1 * np.sin(0.4 * np.arange(13))
-    job = Job(
+    body = Body(
         surface=surface,
         materials=(MaterialSettings("Flesh", 5e4), MaterialSettings("Bone", 1e9, 0.3, 1900.0)),
         material_weights=np.column_stack([~bone, bone]).astype(float),
         pinned_vertices=pins,
         pin_positions=X[pins] + shake,
-        frame_start=1,
-        frame_end=13,
-        frame_rate=24.0,
         resolution=ResolutionSettings(cells_across=24),
     )
+    job = Job(bodies=(body,), frame_start=1, frame_end=13, frame_rate=24.0)
     prepared = prepare(job)
     frames = list(simulate(job, prepared))
     state, reports = frames[-1].state, [report for frame in frames for report in frame.reports]

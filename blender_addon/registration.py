@@ -5,35 +5,45 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
-from . import (
-    ADDON_ID,
-    PACKAGE,
-    bake_queue,
-    command,
-    ghosts,
-    job,
-    live_handlers,
-    overlay_properties,
-    overlays,
-    playback,
-    preferences,
-    properties,
-    reading,
-    restart,
-    save_handlers,
+from . import command
+from .bake import together
+from .basics import playback, restart
+from .basics.names import ADDON_ID, PACKAGE
+from .cache import save_handlers
+from .child import running
+from .live import live, live_handlers
+from .properties import overlay_properties, preferences, properties
+from .views.ghosts import Ghosts
+from .views.overlays import Overlays
+
+ANSWERING = (running, live_handlers, save_handlers, playback, together)
+"""Modules with ``HANDLERS``, in order: what is read is put back as live mode had it, which then puts that back."""
+
+KEYS = (
+    ("Window", "stop_bake", "ESC", {}, {"by_key": True}),
+    ("Window", "live_stop", "ESC", {}, {"by_key": True}),
+    ("Object Mode", "live_grab", "LEFTMOUSE", {}, {"pin": False}),
+    ("Object Mode", "live_grab", "LEFTMOUSE", {"ctrl": True}, {"pin": True}),
+    ("Object Mode", "live_play", "P", {}, {"by_key": True}),
+    ("Object Mode", "live_step", "RIGHT_ARROW", {"repeat": True}, {}),
 )
+"""Keymap, operator, key, how it is pressed, and the operator's properties."""
 
 _keys: list[tuple[Any, Any]] = []
 _commands: list[Any] = []
+_layers: list[Any] = []
 _is_registered = False
 
 
 def register() -> None:
-    """Called once by Blender, or by a script that wants the properties."""
+    """Called by Blender, or by a script that wants the properties; a second call does nothing."""
+    if is_registered():
+        return
     from .. import operators, ui
     from ..ui import pick_tool
     from ..ui.body import physics_button
@@ -49,15 +59,12 @@ def register() -> None:
     _define_stroke()
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.types.VIEW3D_MT_add.append(add_menu)
-    reading.register()  # first: what is read is put back as live mode had it, which then puts that back
-    live_handlers.register()
     save_handlers.register()
-    overlays.register()
-    ghosts.register()
+    _layers.extend((Overlays(), Ghosts()))
+    for handlers, handler in _handlers():
+        handlers.append(handler)
     pick_tool.register()
     bpy.types.STATUSBAR_HT_header.prepend(status_hints)
-    bpy.app.handlers.load_pre.append(stop_child_before_load)
-    bpy.app.handlers.animation_playback_post.append(playback.note_end)
     atexit.register(leave)
     _add_keys()
     _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
@@ -75,28 +82,21 @@ def unregister() -> None:
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
 
+    for handlers, handler in _handlers():
+        handlers.remove(handler)
     pick_tool.unregister()
-    ghosts.unregister()
-    overlays.unregister()
-    live_handlers.unregister()
-    save_handlers.unregister()
-    reading.unregister()
-    bake_queue.clear()
-    job.abandon()
+    while _layers:
+        _layers.pop().remove()
+    live.stop()
+    running.unregister()
     _end_threads()
     bpy.types.STATUSBAR_HT_header.remove(status_hints)
     atexit.unregister(leave)
-    if bpy.app.timers.is_registered(job.drain):
-        bpy.app.timers.unregister(job.drain)
-    if bpy.app.timers.is_registered(bake_queue.advance):
-        bpy.app.timers.unregister(bake_queue.advance)
     while _commands:
         bpy.utils.unregister_cli_command(_commands.pop())
     while _keys:
         keymap, item = _keys.pop()
         keymap.keymap_items.remove(item)
-    bpy.app.handlers.load_pre.remove(stop_child_before_load)
-    bpy.app.handlers.animation_playback_post.remove(playback.note_end)
     bpy.types.PHYSICS_PT_add.remove(physics_button)
     bpy.types.VIEW3D_MT_add.remove(add_menu)
     for cls in reversed((*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES)):
@@ -105,6 +105,14 @@ def unregister() -> None:
     properties.unregister()
     global _is_registered
     _is_registered = False
+
+
+def _handlers() -> Iterator[tuple[list[Any], Any]]:
+    """Blender's lists of handlers, as far as it has them (one came with 4.3), and what is in them of ours."""
+    handlers = [pair for module in ANSWERING for pair in module.HANDLERS]
+    for name, handler in [*handlers, *(pair for layer in _layers for pair in layer.handlers.items())]:
+        if hasattr(bpy.app.handlers, name):
+            yield getattr(bpy.app.handlers, name), handler
 
 
 def _end_threads() -> None:
@@ -132,13 +140,6 @@ def is_registered() -> bool:
     return _is_registered
 
 
-@bpy.app.handlers.persistent
-def stop_child_before_load(*_: Any) -> None:
-    """Another file is about to be loaded: the object that the child works for goes away, its frames stay."""
-    bake_queue.clear()
-    job.abandon()
-
-
 def _set_kernel_cache() -> None:
     """Compiled kernels go under the user's folder for the extension, unless the user names another; elsewhere the
     library chooses.
@@ -157,22 +158,12 @@ def _add_keys() -> None:
     configuration = bpy.context.window_manager.keyconfigs.addon
     if configuration is None:  # under --background there are no keys
         return
-    keymap = configuration.keymaps.new(name="Window", space_type="EMPTY")
-    item = keymap.keymap_items.new("sinew.stop_bake", "ESC", "PRESS")
-    item.properties.by_key = True
-    _keys.append((keymap, item))
-    item = keymap.keymap_items.new("sinew.live_stop", "ESC", "PRESS")
-    item.properties.by_key = True
-    _keys.append((keymap, item))
-    keymap = configuration.keymaps.new(name="Object Mode", space_type="EMPTY")
-    for with_ctrl in (False, True):
-        item = keymap.keymap_items.new("sinew.live_grab", "LEFTMOUSE", "PRESS", ctrl=with_ctrl)
-        item.properties.pin = with_ctrl
+    for place, operator, key, pressed, given in KEYS:
+        keymap = configuration.keymaps.new(name=place, space_type="EMPTY")
+        item = keymap.keymap_items.new(f"sinew.{operator}", key, "PRESS", **pressed)
+        for name, value in given.items():
+            setattr(item.properties, name, value)
         _keys.append((keymap, item))
-    item = keymap.keymap_items.new("sinew.live_play", "P", "PRESS")
-    item.properties.by_key = True
-    _keys.append((keymap, item))
-    _keys.append((keymap, keymap.keymap_items.new("sinew.live_step", "RIGHT_ARROW", "PRESS", repeat=True)))
     keymap = configuration.keymaps.new(name="Weight Paint", space_type="EMPTY")
     for modifier, mode in (({}, "NORMAL"), ({"ctrl": True}, "INVERT"), ({"shift": True}, "SMOOTH")):
         item = keymap.keymap_items.new("sinew.paint_stroke", "LEFTMOUSE", "PRESS", **modifier)

@@ -6,6 +6,9 @@ to do about it. Interfaces show both; programs test the class or its ``code``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class SinewError(Exception):
     """Something a user can mend.
@@ -30,6 +33,17 @@ class SinewError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".strip()
+
+
+@contextmanager
+def named(name: str, several: bool = True) -> Iterator[None]:
+    """Within it, what is refused says of which of ``several`` things, by its name."""
+    try:
+        yield
+    except SinewError as error:
+        if not several:
+            raise
+        raise type(error)(f"“{name}”: {error.message}", error.remedy) from error
 
 
 class MeshError(SinewError):
@@ -90,3 +104,20 @@ class StoreError(SinewError):
 
 class CorruptFrameError(StoreError):
     """A file of the frame store is truncated, altered or foreign."""
+
+
+@contextmanager
+def refusing(
+    what: str,
+    remedy: str,
+    kind: type[SinewError] = StoreError,
+    of: type[Exception] | tuple[type[Exception], ...] = OSError,
+) -> Iterator[None]:
+    """Within it, an exception ``of`` the system's (or of another class) is an error of that ``kind``: what cannot be,
+    the reason in parentheses, and what to do about it.
+    """
+    try:
+        yield
+    except of as error:
+        said = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
+        raise kind(f"{what} ({said.splitlines()[-1].removeprefix('Error: ')}).", remedy) from error

@@ -156,24 +156,26 @@ def _own_cache() -> Iterator[None]:
             setattr(numba_config, name, value)
 
 
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    with _own_cache():
+        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a serial kernel; the interpreter lock is released while it runs."""
-    with _own_cache():
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return _compiled(function)
 
 
 def summing_kernel(function: Callable[..., Any]) -> Any:
     """The same for one that sums along rows: several parts of a sum are made side by side, so that its last bits depend
     on how wide the processor's registers are, as the BLAS's do.
     """
-    with _own_cache():
-        return numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})(function)
+    return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a small function that kernels call for every item: its body is put in place of the call."""
-    with _own_cache():
-        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)
+    return _compiled(function, forceinline=True)
 
 
 class ParallelKernel:

@@ -36,6 +36,24 @@ def cross(a, b):
 
 
 @inlined
+def plus(a, b):
+    """The sum of two vectors."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@inlined
+def minus(a, b):
+    """The difference of two vectors; rows of arrays will do."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inlined
+def moved(a, t, b):
+    """``a + t b``."""
+    return a[0] + t * b[0], a[1] + t * b[1], a[2] + t * b[2]
+
+
+@inlined
 def each(a, b):
     """The products of two vectors' components."""
     return a[0] * b[0], a[1] * b[1], a[2] * b[2]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Told = Callable[[float], None]
+OnProgress = Callable[[float], None]
 """Called now and then with the part that is done, 0 to 1."""
 
-StepTold = Callable[[str, float], None]
+OnStepProgress = Callable[[str, float], None]
 """The same with the name of the step that it is a part of."""
 
 
-def untold(_part: float) -> None:
+def ignore_progress(_part: float) -> None:
     """Nobody watches."""
 
 
-def step_untold(_step: str, _part: float) -> None:
+def ignore_step_progress(_step: str, _part: float) -> None:
     """Nobody watches."""

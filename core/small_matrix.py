@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .jit import inlined, kernel, parallel_kernel
-from .lanes import LANES, cross, dot
+from .lanes import LANES, combine, cross, dot, load_matrix, matrix, set_matrix, set_six, six, store_matrix
 
 SMALLEST_SUM = 0.1
 """Magnitude below which ``sigma_i + sigma_j`` is clamped in the stretch derivative (inverted elements; see
@@ -26,8 +26,10 @@ UNSTRETCHED = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 """The identity as six numbers."""
 
 
-WORKSPACE = 20 * LANES
-"""Numbers of scratch that a decomposition needs: twenty a lane."""
+FRAME, SCALE, GOES_ON, WORKSPACE = 9 * LANES, 18 * LANES, 19 * LANES, 20 * LANES
+"""Where in its scratch a decomposition has its rotation (nine rows, by columns) and two numbers, and how large that is:
+twenty numbers a lane.
+"""
 
 CONVERGED = 1e-15
 """Cosine between the columns of a sweep, or size of the off-diagonal entries against the diagonal, of a lane that is
@@ -53,29 +55,9 @@ def _tangent(p, q, pq, turns):
 
 
 @inlined
-def _column(W, row, lane):
-    return W[row * LANES + lane], W[(row + 1) * LANES + lane], W[(row + 2) * LANES + lane]
-
-
-@inlined
-def _set_column(W, row, lane, a):
-    W[row * LANES + lane], W[(row + 1) * LANES + lane], W[(row + 2) * LANES + lane] = a[0], a[1], a[2]
-
-
-@inlined
-def _load(W, row, lane, A):
-    """Columns of A (3,3) into nine rows."""
-    for j in range(3):
-        for i in range(3):
-            W[(row + 3 * j + i) * LANES + lane] = A[i, j]
-
-
-@inlined
-def _frame(W, row, lane):
-    """The rotation of nine rows, by columns, without its round-off, ``V (3 - V^T V) / 2``: else it would grow from
-    start to start.
-    """
-    u, v, w = _column(W, row, lane), _column(W, row + 3, lane), _column(W, row + 6, lane)
+def _frame(V):
+    """A rotation, by columns, without its round-off, ``V (3 - V^T V) / 2``: else it would grow from start to start."""
+    u, v, w = V
     uv, uw, vw = 0.5 * dot(u, v), 0.5 * dot(u, w), 0.5 * dot(v, w)
     a, b, c = 1.5 - 0.5 * dot(u, u), 1.5 - 0.5 * dot(v, v), 1.5 - 0.5 * dot(w, w)
     return (
@@ -107,61 +89,54 @@ def _svd_lanes(W):
         largest = 0.0
         for i in range(9):
             largest = max(largest, abs(W[i * LANES + lane]))
-        W[18 * LANES + lane], W[19 * LANES + lane] = largest, 1.0
+        W[SCALE + lane], W[GOES_ON + lane] = largest, 1.0
     for lane in range(LANES):
         # Scaled, so that products of tiny or huge entries neither vanish nor overflow.
-        scale = 1.0 / W[18 * LANES + lane] if W[18 * LANES + lane] > 0.0 else 1.0
-        u, v, w = _frame(W, 9, lane)
-        p, q, r = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
-        _set_column(W, 0, lane, _product(p, q, r, u, scale))
-        _set_column(W, 3, lane, _product(p, q, r, v, scale))
-        _set_column(W, 6, lane, _product(p, q, r, w, scale))
-        _set_column(W, 9, lane, u)
-        _set_column(W, 12, lane, v)
-        _set_column(W, 15, lane, w)
+        scale = 1.0 / W[SCALE + lane] if W[SCALE + lane] > 0.0 else 1.0
+        V = _frame(matrix(W, FRAME + lane))
+        set_matrix(W, lane, _products(matrix(W, lane), V, scale))
+        set_matrix(W, FRAME + lane, V)
     for _sweep in range(30):
         for lane in range(LANES):
-            a, b, c = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
-            u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
-            active = W[19 * LANES + lane] >= CONVERGED
+            a, b, c = matrix(W, lane)
+            u, v, w = matrix(W, FRAME + lane)
+            active = W[GOES_ON + lane] >= CONVERGED
             a, b, u, v, first = _orthogonalize(a, b, u, v, active)
             a, c, u, w, second = _orthogonalize(a, c, u, w, active)
             b, c, v, w, third = _orthogonalize(b, c, v, w, active)
-            _set_column(W, 0, lane, a)
-            _set_column(W, 3, lane, b)
-            _set_column(W, 6, lane, c)
-            _set_column(W, 9, lane, u)
-            _set_column(W, 12, lane, v)
-            _set_column(W, 15, lane, w)
-            W[19 * LANES + lane] = first + second + third if active else 0.0
-        if _all_done(W, 19):
+            set_matrix(W, lane, (a, b, c))
+            set_matrix(W, FRAME + lane, (u, v, w))
+            W[GOES_ON + lane] = first + second + third if active else 0.0
+        if _all_done(W):
             break
 
 
 @inlined
-def _all_done(W, row):
+def _all_done(W):
     """Whether no lane goes on; NaN does not."""
     going_on = 0
     for lane in range(LANES):
-        going_on += 1 if W[row * LANES + lane] >= CONVERGED else 0
+        going_on += 1 if W[GOES_ON + lane] >= CONVERGED else 0
     return going_on == 0
 
 
 @inlined
-def _product(p, q, r, u, scale):
-    """The matrix of columns p, q, r times a vector, scaled."""
-    return (
-        (p[0] * u[0] + q[0] * u[1] + r[0] * u[2]) * scale,
-        (p[1] * u[0] + q[1] * u[1] + r[1] * u[2]) * scale,
-        (p[2] * u[0] + q[2] * u[1] + r[2] * u[2]) * scale,
-    )
+def _scaled(a, scale):
+    return a[0] * scale, a[1] * scale, a[2] * scale
+
+
+@inlined
+def _products(A, V, scale):
+    """``A V`` of matrices by columns, scaled."""
+    u, v, w = V
+    return _scaled(combine(u, A), scale), _scaled(combine(v, A), scale), _scaled(combine(w, A), scale)
 
 
 @kernel
 def _signed_svd(W, lane, U, sigma, V):
     """The decomposition from a lane whose columns are orthogonal: sorted, with rotations for U and V."""
-    a, b, c = _column(W, 0, lane), _column(W, 3, lane), _column(W, 6, lane)
-    u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
+    a, b, c = matrix(W, lane)
+    u, v, w = matrix(W, FRAME + lane)
     x, y, z = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
     # Sort downwards; each exchange flips the determinant of V, mended at the end.
     even = True
@@ -181,7 +156,7 @@ def _signed_svd(W, lane, U, sigma, V):
     for i in range(3):
         U[i, 0], U[i, 1], U[i, 2] = left[i], middle[i], right[i]
         V[i, 0], V[i, 1], V[i, 2] = u[i], v[i], w[i]
-    sigma[0], sigma[1], sigma[2] = x * W[18 * LANES + lane], y * W[18 * LANES + lane], z * W[18 * LANES + lane]
+    sigma[0], sigma[1], sigma[2] = _scaled((x, y, z), W[SCALE + lane])
 
 
 @kernel
@@ -278,8 +253,8 @@ def svd_group(W, first, end, F, frames, U, sigma, V):
     for lane in range(LANES):
         # Lanes beyond the last matrix repeat it.
         e = min(first + lane, end - 1)
-        _load(W, 0, lane, F[e])
-        _load(W, 9, lane, frames[e])
+        load_matrix(W, lane, F[e].T)
+        load_matrix(W, FRAME + lane, frames[e].T)
     _svd_lanes(W)
     for e in range(first, min(first + LANES, end)):
         _signed_svd(W, e - first, U[e], sigma[e], V[e])
@@ -310,14 +285,13 @@ def eigh_group(W, first, end, s, frames, values, Q):
         e = min(first + lane, end - 1)
         for k in range(6):
             W[k * LANES + lane] = s[e, k]
-        _load(W, 9, lane, frames[e])
+        load_matrix(W, FRAME + lane, frames[e].T)
     _eigh_lanes(W)
     for e in range(first, min(first + LANES, end)):
         lane = e - first
         for i in range(3):
-            values[e, i] = W[i * LANES + lane] * W[18 * LANES + lane]
-            for j in range(3):
-                Q[e, i, j] = W[(9 + 3 * j + i) * LANES + lane]
+            values[e, i] = W[i * LANES + lane] * W[SCALE + lane]
+        store_matrix(W, FRAME + lane, Q[e].T)
 
 
 @kernel
@@ -329,55 +303,28 @@ def _eigh_lanes(W):
         largest = 0.0
         for i in range(6):
             largest = max(largest, abs(W[i * LANES + lane]))
-        W[18 * LANES + lane], W[19 * LANES + lane] = largest if largest > 0.0 else 1.0, 1.0
+        W[SCALE + lane], W[GOES_ON + lane] = largest if largest > 0.0 else 1.0, 1.0
     for lane in range(LANES):
         # The matrix in the frame that it starts from, scaled.
-        u, v, w = _frame(W, 9, lane)
-        scale = 1.0 / W[18 * LANES + lane]
-        x, y, z, yz, xz, xy = (
-            W[0 * LANES + lane],
-            W[1 * LANES + lane],
-            W[2 * LANES + lane],
-            W[3 * LANES + lane],
-            W[4 * LANES + lane],
-            W[5 * LANES + lane],
-        )
-        p, q, r = (x, xy, xz), (xy, y, yz), (xz, yz, z)
-        a, b, c = _product(p, q, r, u, scale), _product(p, q, r, v, scale), _product(p, q, r, w, scale)
-        W[0 * LANES + lane], W[1 * LANES + lane], W[2 * LANES + lane] = dot(u, a), dot(v, b), dot(w, c)
-        W[3 * LANES + lane], W[4 * LANES + lane], W[5 * LANES + lane] = dot(v, c), dot(u, c), dot(u, b)
-        _set_column(W, 9, lane, u)
-        _set_column(W, 12, lane, v)
-        _set_column(W, 15, lane, w)
+        V = _frame(matrix(W, FRAME + lane))
+        x, y, z, yz, xz, xy = six(W, lane)
+        u, v, w = V
+        a, b, c = _products(((x, xy, xz), (xy, y, yz), (xz, yz, z)), V, 1.0 / W[SCALE + lane])
+        set_six(W, lane, (dot(u, a), dot(v, b), dot(w, c), dot(v, c), dot(u, c), dot(u, b)))
+        set_matrix(W, FRAME + lane, V)
     for _sweep in range(30):
         for lane in range(LANES):
-            x, y, z, yz, xz, xy = (
-                W[0 * LANES + lane],
-                W[1 * LANES + lane],
-                W[2 * LANES + lane],
-                W[3 * LANES + lane],
-                W[4 * LANES + lane],
-                W[5 * LANES + lane],
-            )
-            u, v, w = _column(W, 9, lane), _column(W, 12, lane), _column(W, 15, lane)
-            active = W[19 * LANES + lane] >= CONVERGED
+            x, y, z, yz, xz, xy = six(W, lane)
+            u, v, w = matrix(W, FRAME + lane)
+            active = W[GOES_ON + lane] >= CONVERGED
             x, y, xy, xz, yz, u, v = _diagonalize(x, y, xy, xz, yz, u, v, active)
             x, z, xz, xy, yz, u, w = _diagonalize(x, z, xz, xy, yz, u, w, active)
             y, z, yz, xy, xz, v, w = _diagonalize(y, z, yz, xy, xz, v, w, active)
-            (
-                W[0 * LANES + lane],
-                W[1 * LANES + lane],
-                W[2 * LANES + lane],
-                W[3 * LANES + lane],
-                W[4 * LANES + lane],
-                W[5 * LANES + lane],
-            ) = x, y, z, yz, xz, xy
-            _set_column(W, 9, lane, u)
-            _set_column(W, 12, lane, v)
-            _set_column(W, 15, lane, w)
+            set_six(W, lane, (x, y, z, yz, xz, xy))
+            set_matrix(W, FRAME + lane, (u, v, w))
             size = abs(x) + abs(y) + abs(z)
-            W[19 * LANES + lane] = (abs(xy) + abs(xz) + abs(yz)) / size if active and size > 0.0 else 0.0
-        if _all_done(W, 19):
+            W[GOES_ON + lane] = (abs(xy) + abs(xz) + abs(yz)) / size if active and size > 0.0 else 0.0
+        if _all_done(W):
             break
 
 

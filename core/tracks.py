@@ -51,18 +51,6 @@ def at_frames(track: np.ndarray, frames: int) -> np.ndarray:
     return track[:: max(steps_of(track, frames), 1)]
 
 
-def at_steps(track: np.ndarray, frames: int, steps: int) -> np.ndarray:
-    """The same with another number of samples from each frame to the next."""
-    if steps_of(track, frames) == steps:
-        return track
-    out = [track[0]]
-    for frame in range(1, frames):
-        for k in range(1, steps + 1):
-            before, after, part = on_the_way(track, frames, frame, k / steps)
-            out.append(before + part * (after - before))
-    return np.array(out)
-
-
 def until(track: np.ndarray, frames: int, count: int) -> np.ndarray:
     """The first ``count`` frames."""
     return track[: (count - 1) * steps_of(track, frames) + 1]
@@ -73,7 +61,7 @@ def prolonged(track: np.ndarray, frames: int) -> np.ndarray:
     return np.concatenate([track, np.repeat(track[-1:], steps_of(track, frames), axis=0)])
 
 
-def joined(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
+def interleaved(whole: np.ndarray, between: Sequence[np.ndarray]) -> np.ndarray:
     """The track of points sampled at the frames, (f,...,c), and evenly between each two: (f-1) * (steps-1) samples
     (...,c), one after the other.
 

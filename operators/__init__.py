@@ -1,66 +1,17 @@
-"""One verb a file; each module lists its classes in ``CLASSES``."""
+"""One subject a file, as in ``ui``. Every operator that a file has is registered."""
 
-from . import (
-    add_example,
-    add_material,
-    add_spring,
-    apply_bake,
-    apply_preset,
-    apply_take,
-    assign_pins,
-    bake,
-    bake_all,
-    bake_to_current,
-    bring_frames,
-    check_bake,
-    compare,
-    convert_result,
-    copy_report,
-    copy_settings,
-    delete_bake,
-    disable,
-    edit_source,
-    enable,
-    export_bake,
-    live_choose_solver,
-    live_grab,
-    live_play,
-    live_record,
-    live_reset,
-    live_step,
-    live_stop,
-    move_material,
-    move_spring,
-    open_report,
-    paint_material,
-    paint_stroke,
-    pick,
-    read_animation,
-    remove_ghost,
-    remove_material,
-    remove_preset,
-    remove_spring,
-    resume_bake,
-    save_and_bake,
-    save_preset,
-    select_pins,
-    select_thin,
-    set_rest_shape,
-    show_stiffness,
-    stop_bake,
-    take_advice,
-    tetrahedralize,
-    use_points,
-)
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
 
-MODULES = (
-    enable, disable, add_material, remove_material, move_material, show_stiffness, paint_material, paint_stroke,
-    apply_preset, save_preset, remove_preset,
-    assign_pins, select_pins, pick, add_spring, remove_spring, move_spring,
-    tetrahedralize, select_thin, set_rest_shape, apply_bake, bake, save_and_bake, bake_to_current, bake_all, stop_bake,
-    read_animation, resume_bake, edit_source,
-    delete_bake, convert_result, bring_frames, check_bake, export_bake, compare, remove_ghost, open_report, copy_report,
-    live_choose_solver, live_play, live_step, live_reset, live_record, live_stop, live_grab, apply_take,
-    use_points, take_advice, copy_settings, add_example,
-)  # fmt: skip
-CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)
+import bpy
+
+
+def _operators() -> Iterator[type]:
+    for found in pkgutil.iter_modules(__path__, f"{__name__}."):
+        for value in vars(import_module(found.name)).values():
+            if isinstance(value, type) and issubclass(value, (bpy.types.Operator, bpy.types.Macro)):
+                yield value
+
+
+CLASSES = tuple(dict.fromkeys(_operators()))

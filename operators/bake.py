@@ -1,33 +1,198 @@
-"""Simulate the body over the frame range."""
+"""From a scene to frames: Bake, Resume and Bake All, and what is asked of a bake that is there."""
+
+from functools import partial
+from typing import Any
 
 import bpy
+from bpy.props import BoolProperty
 
-from ..blender_addon import baking, sources
+from ..blender_addon.bake import background, bake_queue, baking
+from ..blender_addon.basics import sources
+from ..blender_addon.basics.stepwise import Steps
+from ..blender_addon.child import running
+from ..blender_addon.child.machine import Stage
+from ..blender_addon.child.work import Work
+from ..blender_addon.scene_in.job_in import job_steps
+from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
-from .refusals import begin_work
+from .operator_class import BY_ESC, choose_file, file_parts, operator, refused
+
+FIRST_NAME = "untitled.blend"
+"""What Blender calls a file that has no name yet."""
 
 
-class SINEW_OT_bake(bpy.types.Operator):
-    bl_idname = "sinew.bake"
-    bl_label = "Bake"
-    bl_description = "Simulate the body over the frame range, in the background. Blender stays free; Esc stops. Asks "
-    bl_description += "before it replaces frames that are baked"
-    bl_options = set()
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.can_begin(cls, context, polls.KEPT)
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        lost = baking.replaced_words(sources.body_of(context))
-        if not lost:
-            return self.execute(context)
-        return context.window_manager.invoke_confirm(
-            self, event, title="Bake Again?", message=lost, confirm_text="Bake Again", icon="WARNING"
-        )
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        return begin_work(self, context, "bake")
+def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
+    lost = baking.replaced_words(sources.body_of(context))
+    if not lost:
+        return self.execute(context)
+    return context.window_manager.invoke_confirm(
+        self, event, title="Bake Again?", message=lost, confirm_text="Bake Again", icon="WARNING"
+    )
 
 
-CLASSES = (SINEW_OT_bake,)
+@operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_loss)
+def bake(self: Any, context: Any, obj: Any) -> None:
+    """Simulate the body over the frame range, in the background. Blender stays free; Esc stops. Asks before it replaces
+    frames that are baked.
+    """
+    background.begin(obj, "bake")
+
+
+def _can_save_and_bake(context: Any) -> None:
+    polls.can_begin(context)
+    polls.disable_if(context.blend_data.filepath, "The .blend has a file: press Bake")
+
+
+def _blend_path(self: Any) -> str:
+    return bpy.path.ensure_ext(self.filepath, ".blend")
+
+
+def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
+    return self.execute(context) if bpy.app.background else choose_file(self, context, FIRST_NAME)
+
+
+@operator(
+    "Save and Bake",
+    _can_save_and_bake,
+    invoke=_ask_where,
+    **file_parts("The .blend that is written", "*.blend", _blend_path),
+)
+def save_and_bake(self: Any, context: Any, obj: Any) -> set[str]:
+    """Choose where the .blend is saved, and bake: the frames are kept beside it. Nothing happens where that is
+    cancelled.
+    """
+    if not bpy.path.basename(self.filepath):
+        return refused(self, "The .blend has no file yet. Name one (filepath), or save it first.")
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=_blend_path(self))
+        return bpy.ops.sinew.bake("INVOKE_DEFAULT")  # it asks before it replaces frames of a file of that name
+    except RuntimeError as error:
+        return refused(self, error)
+
+
+def _can_bake_to_current(context: Any) -> None:
+    obj = polls.can_begin(context, polls.KEPT)
+    record, current = obj.sinew.bake, context.scene.frame_current
+    polls.disable_if(record.status == "DONE", "All frames are baked")
+    first, last = frame_range(obj.sinew, context.scene)
+    polls.disable_if(not first < current <= last, f"Go to a frame after {first}, the first, and up to {last}")
+    polls.disable_if(
+        record.frames and record.status != "NONE" and record.first_frame + record.frames > current,
+        "The frames up to the current one are baked",
+    )
+
+
+@operator("Bake to Current Frame", _can_bake_to_current)
+def bake_to_current(self: Any, context: Any, obj: Any) -> None:
+    """Simulate the body from the first frame, or the last that is baked, up to the current one, in the background.
+    Resume bakes the rest.
+    """
+    background.begin(obj, "", until=context.scene.frame_current)
+
+
+def _can_resume(context: Any) -> None:
+    obj = polls.can_begin(context, polls.KEPT)
+    polls.disable_if(obj.sinew.bake.status == "DONE" and not baking.astray_words(obj), "All frames are baked")
+    polls.disable_if(not baking.has_store(obj), "There are no baked frames to go on from: press Bake")
+
+
+@operator("Resume", _can_resume)
+def resume_bake(self: Any, context: Any, obj: Any) -> None:
+    """Go on after the last frame that was baked; also after a crash."""
+    background.begin(obj, "resume")
+
+
+def _can_bake_all(context: Any) -> None:
+    polls.idle()
+    polls.disable_if(not context.blend_data.filepath, f"{polls.UNSAVED}: {polls.KEPT}")
+    polls.disable_if(context.mode.startswith("EDIT"), polls.IN_EDIT)
+    left = bake_queue.unfinished(bake_queue.own_bodies(context.scene))
+    polls.disable_if(not left, "Every body of the scene is baked")
+
+
+def _about_all(context: Any, properties: Any) -> str:
+    which = "selected body" if properties.selected else "body of the scene"
+    return bake_all.bl_description.replace("body of the scene", which)
+
+
+@operator(
+    "Bake All",
+    _can_bake_all,
+    description=_about_all,
+    selected=BoolProperty(
+        name="Selected Only", description="Only the bodies that are selected", options={"HIDDEN", "SKIP_SAVE"}
+    ),
+)
+def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Bake every body of the scene that is not baked yet, one after the other; bodies that others run into come first.
+    Stopped bakes go on. Esc stops all.
+    """
+    bodies = bake_queue.bodies_of(context.scene)
+    if self.selected:
+        chosen = polls.chosen_bodies(context)
+        bodies = [each for each in bodies if each in chosen]
+    bodies = bake_queue.unfinished(bodies)
+    if not bodies:
+        self.report({"INFO"}, "All of them are baked")
+        return {"CANCELLED"}
+    running.begin(*background.work_on_all(bodies))
+    first = bodies[0]
+    if first.sinew.bake.message and not bpy.app.background and running.current(first.session_uid) is None:
+        self.report({"WARNING"}, f"“{first.name}”: {first.sinew.bake.message}")
+    return None
+
+
+def _can_stop(context: Any) -> None:
+    work = running.current()
+    if running.reading() is not None or (work is None and not running.is_idle()):
+        return
+    stage = None if work is None or work.order.mode == "live" else work.state.stage
+    if stage is not Stage.RUNNING:
+        stopping = stage is Stage.STOPPING
+        raise polls.Disabled("It stops after the present step" if stopping else "Nothing is being simulated")
+
+
+@operator("Stop", _can_stop, **BY_ESC)
+def stop_bake(self: Any, context: Any, obj: Any) -> None:
+    """Stop after the present step, and begin none of the bodies that wait; the frames done are kept and the bake can be
+    resumed.
+    """
+    running.stop()
+
+
+def _can_check(context: Any) -> None:
+    polls.with_bake(polls.idle_body_outside_edit(context))
+
+
+@operator("Check for Edits", _can_check)
+def check_bake(self: Any, context: Any, obj: Any) -> None:
+    """Compare the bake with the scene as it is now, and name what was edited since."""
+    found = []
+
+    def keep(_work: Work, obj: Any, changed: list[str]) -> None:
+        obj.sinew.bake.stale = ", ".join(changed)
+        found.append(obj.sinew.bake.stale)
+
+    def read(obj: Any) -> Steps[list[str]]:
+        baking.open_store(obj)
+        return baking.find_changes(obj, (yield from job_steps(obj, bpy.context)))
+
+    running.begin(Work(obj.session_uid, obj.name, read, keep, baking.note_error))
+    for words in found:  # else the panel will say so
+        self.report({"WARNING" if words else "INFO"}, f"Changed since the bake: {words or 'nothing'}")
+
+
+def _can_bring(context: Any) -> None:
+    polls.can_begin(context, "the frames are brought beside it")
+    polls.disable_if(
+        not baking.is_elsewhere(polls.baked_body(context)), "The frames are beside this .blend, or not on disk"
+    )
+
+
+@operator("Bring Frames", _can_bring, {"UNDO"}, keep=True)
+def bring_frames(self: Any, context: Any, obj: Any) -> None:
+    """Have the baked frames in a folder beside this .blend: copied where another file or object has them, too, else
+    moved. A bake, Resume and Convert Result do so by themselves.
+    """
+    baking.bring_frames(obj)
+    self.report({"INFO"}, f"The frames of “{obj.name}” are in {obj.sinew.bake.folder}")

@@ -1,36 +1,31 @@
-"""Bake the body a second time with other settings, and show that as a ghost."""
+"""A second bake, and its ghost."""
 
-import bpy
+from functools import partial
+from typing import Any
 
-from ..blender_addon import comparing, sources
-from ..core.errors import SinewError
+from ..blender_addon.bake import comparing
 from . import polls
-from .refusals import refused
+from .operator_class import operator
 
 
-class SINEW_OT_compare(bpy.types.Operator):
-    bl_idname = "sinew.compare"
-    bl_label = "Compare"
-    bl_description = (
-        "Simulate the body as it is set now, with what is chosen here, and show that as a ghost over its bake, with "
-        "the distance between both. What is missing of the bake is baked before; nothing of it is lost. In the "
-        "background; Esc stops"
+@operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
+def compare(self: Any, context: Any, obj: Any) -> None:
+    """Simulate the body as it is set now, with what is chosen here, and show that as a ghost over its bake, with the
+    distance between both. What is missing of the bake is baked before; nothing of it is lost. In the background; Esc
+    stops.
+    """
+    comparing.begin(obj, context)
+    obj.sinew.compare.show = True
+
+
+def _can_remove(context: Any) -> None:
+    obj = polls.not_simulated(polls.body(context))
+    polls.disable_if(
+        comparing.ghost_folder(obj) is None and not obj.sinew.compare.message, "There is no ghost: press Compare"
     )
-    bl_options = set()
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return polls.can_begin(cls, context, "the frames are kept beside it")
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        compare = sources.body_of(context).sinew.compare
-        try:
-            comparing.begin(sources.body_of(context), context)
-        except (SinewError, RuntimeError) as error:
-            comparing.note_error(sources.body_of(context), error)
-            return refused(self, error)
-        compare.show = True
-        return {"FINISHED"}
 
 
-CLASSES = (SINEW_OT_compare,)
+@operator("Remove Ghost", _can_remove)
+def remove_ghost(self: Any, context: Any, obj: Any) -> None:
+    """Take the ghost away and delete its frames from the disk; the bake stays as it is."""
+    comparing.remove(obj)

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty
 
-from ..blender_addon import live, live_pick, live_sight
+from ..blender_addon.live import live, live_pick, live_sight
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
 """Words and icons of the status bar while the button is down."""
@@ -78,6 +78,3 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         # A window that is being closed may have none any more; the bar is that of all of them.
         (context.workspace or bpy.data.workspaces[0]).status_text_set(None)
         return {"FINISHED"}
-
-
-CLASSES = (SINEW_OT_live_grab,)

@@ -4,24 +4,24 @@ Blender's Auto Normalize leaves out groups without bones, and a depsgraph handle
 hence a macro, on a key that acts only while one of our maps is painted.
 """
 
+from typing import Any
+
 import bpy
 
-from ..blender_addon.bridge import painting
+from ..blender_addon.setup import painting
+from . import polls
+from .operator_class import operator
 
 
-class SINEW_OT_normalize_maps(bpy.types.Operator):
-    bl_idname = "sinew.normalize_maps"
-    bl_label = "Normalize Material Maps"
-    bl_description = "Make the maps of all physical materials sum to one at each vertex; the active map is kept"
-    bl_options = {"UNDO"}
+def _is_painted(context: Any) -> None:
+    if not painting.paints_a_map(context.object):
+        raise polls.Disabled
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return painting.paints_a_map(context.object)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        painting.normalize_maps(context.object)
-        return {"FINISHED"}
+@operator("Normalize Material Maps", _is_painted, {"UNDO"})
+def normalize_maps(self: Any, context: Any, obj: Any) -> None:
+    """Make the maps of all physical materials sum to one at each vertex; the active map is kept."""
+    painting.normalize_maps(context.object)
 
 
 class SINEW_OT_paint_stroke(bpy.types.Macro):
@@ -38,6 +38,3 @@ def _holds_a_brush(context: bpy.types.Context) -> bool:
     """Keys of the mode go before those of its tools: the gradient and the samplers are left to Blender."""
     tool = context.workspace.tools.from_space_view3d_mode("PAINT_WEIGHT") if context.workspace else None
     return tool is None or tool.idname.startswith(("builtin.brush", "builtin_brush."))
-
-
-CLASSES = (SINEW_OT_normalize_maps, SINEW_OT_paint_stroke)

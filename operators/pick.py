@@ -4,11 +4,12 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty
 
-from ..blender_addon import picking_view, sources
-from ..blender_addon.bridge import picks
+from ..blender_addon.basics import sources
+from ..blender_addon.picking import picking_view
+from ..blender_addon.scene_in import picks
 from ..core.errors import SinewError
 from . import polls
-from .refusals import refused
+from .operator_class import refused
 
 
 class SINEW_OT_pick(bpy.types.Operator):
@@ -22,18 +23,14 @@ class SINEW_OT_pick(bpy.types.Operator):
 
     target: EnumProperty(name="Pick For", description="What the vertices are picked for", items=picks.TARGETS)
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = polls.body(cls, context)
-        if obj is None:
-            return False
-        if context.mode != "OBJECT" or context.region_data is None:
-            cls.poll_message_set("Pick in a 3D View, in Object Mode")
-            return False
-        if not picking_view.can_be_picked(obj, context.space_data):
-            cls.poll_message_set("The object is hidden in this view, or linked from another file")
-            return False
-        return True
+    @polls.where
+    def poll(context: bpy.types.Context) -> None:
+        obj = polls.body(context)
+        polls.disable_if(context.mode != "OBJECT" or context.region_data is None, "Pick in a 3D View, in Object Mode")
+        polls.disable_if(
+            not picking_view.can_be_picked(obj, context.space_data),
+            "The object is hidden in this view, or linked from another file",
+        )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self._start = self._end = (event.mouse_region_x, event.mouse_region_y)
@@ -59,7 +56,7 @@ class SINEW_OT_pick(bpy.types.Operator):
     def _pick(self, context, take_out):
         obj = sources.body_of(context)
         try:
-            surface = picking_view.Surface(obj, context)
+            surface = picking_view.Picked(obj, context)
             found = surface.in_box(self._start, self._end) if self._box.is_open else surface.at(self._end)
             if not len(found):
                 return self._missed()
@@ -85,6 +82,3 @@ class SINEW_OT_pick(bpy.types.Operator):
         if self._box.is_open:
             return {"CANCELLED"}
         return bpy.ops.view3d.select(location=self._end)
-
-
-CLASSES = (SINEW_OT_pick,)

@@ -13,6 +13,7 @@ import importlib.machinery
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,10 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = os.environ.get("SINEW_PACKAGE", "sinew")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So are the jobs of a shell that run in the background, and all that tests start and interrupt would be.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -1,27 +1,22 @@
 """One subject a file. Every panel stands in the Physics tab and in the sidebar tab “Sinew”.
 
-Neither the library nor the bridge is imported here.
+Neither the library nor what reads meshes is imported here.
 """
 
-from . import (
-    advice,
-    bake,
-    body,
-    collisions,
-    compare,
-    examples,
-    fields,
-    live,
-    materials,
-    overlays,
-    pins,
-    resolution,
-    solver,
-    springs,
-)
+from collections.abc import Iterator
+from importlib import import_module
 
-MODULES = (
-    body, live, resolution, materials, pins, springs, collisions, fields, solver, advice, bake, compare, overlays,
-    examples,
-)  # fmt: skip
-CLASSES = tuple(cls for module in MODULES for cls in module.CLASSES)
+import bpy
+
+ORDER = "body live resolution materials pins springs collisions fields solver advice bake compare overlays examples"
+"""Subjects as their panels stand, one below the other."""
+
+
+def _classes(subject: str) -> Iterator[type]:
+    for value in vars(import_module(f".{subject}", __name__)).values():
+        for cls in value if isinstance(value, tuple) else (value,):
+            if isinstance(cls, type) and issubclass(cls, (bpy.types.Panel, bpy.types.UIList, bpy.types.Menu)):
+                yield cls
+
+
+CLASSES = tuple(cls for subject in ORDER.split() for cls in _classes(subject))

@@ -4,9 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import sources
-from ..blender_addon.solid import SOLID, can_collide
-from .places import ItemList, Subject, panels, properties_layout
+from ..blender_addon.basics import sources
+from ..blender_addon.basics.solid import SOLID, can_collide
+from .places import CLOSED, ItemList, draw_properties, panel
 
 
 class SINEW_UL_colliders(ItemList, bpy.types.UIList):
@@ -26,50 +26,38 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         return shown, helper.sort_items_by_name(objects)
 
 
-class Collisions(Subject):
-    bl_label = "Collisions"
-
-    def draw(self, context: Any) -> None:
-        collisions = sources.body_of(context).sinew.collisions
-        layout = properties_layout(self)
-        layout.prop(collisions, "use_ground")
-        if collisions.use_ground:
-            column = layout.column()
-            column.prop(collisions, "height")
-            column.prop(collisions, "friction")
-        layout.prop(collisions, "collection")
-        if collisions.collection is not None:
-            layout.prop(collisions, "collider_friction")
-        if collisions.use_ground or collisions.collection is not None:
-            layout.prop(collisions, "thickness")
+@panel("Collisions", bl_options=CLOSED)
+def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
+    """The ground, and the collection of what else is in the way."""
+    collisions = obj.sinew.collisions
+    layout.prop(collisions, "use_ground")
+    if collisions.use_ground:
+        draw_properties(layout, collisions, "height", "friction")
+    layout.prop(collisions, "collection")
+    if collisions.collection is not None:
+        layout.prop(collisions, "collider_friction")
+    if collisions.use_ground or collisions.collection is not None:
+        layout.prop(collisions, "thickness")
 
 
-class PerCollider(Subject):
-    bl_label = "Per Collider"
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """Whether there are colliders."""
-        return super().poll(context) and sources.body_of(context).sinew.collisions.collection is not None
-
-    def draw(self, context: Any) -> None:
-        collisions = sources.body_of(context).sinew.collisions
-        objects = collisions.collection.all_objects
-        self.layout.template_list(
-            "SINEW_UL_colliders", "", collisions.collection, "all_objects", collisions, "active_collider", rows=3
-        )
-        chosen = objects[collisions.active_collider] if collisions.active_collider < len(objects) else None
-        if chosen is None or chosen == sources.body_of(context) or not can_collide(chosen):
-            return
-        own, column = chosen.sinew.collider, properties_layout(self).column()
-        column.prop(own, "use_own")
-        if own.use_own:
-            column.prop(own, "friction")
-            column.prop(own, "thickness")
+def _has_colliders(obj: Any) -> bool:
+    return obj.sinew.collisions.collection is not None
 
 
-CLASSES = (
-    SINEW_UL_colliders,
-    *panels(Collisions, "collisions", bl_options={"DEFAULT_CLOSED"}),
-    *panels(PerCollider, "per_collider", under="collisions", bl_options={"DEFAULT_CLOSED"}),
-)
+@panel("Per Collider", under="collisions", where=_has_colliders, bl_options=CLOSED)
+def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
+    """The colliders, and what one has of its own."""
+    collisions = obj.sinew.collisions
+    objects, index, row = collisions.collection.all_objects, collisions.active_collider, layout.row()
+    row.use_property_split = False
+    row.template_list(
+        "SINEW_UL_colliders", "", collisions.collection, "all_objects", collisions, "active_collider", rows=3
+    )
+    chosen = objects[index] if index < len(objects) else None
+    if chosen is None or chosen == obj or not can_collide(chosen):
+        return
+    own = chosen.sinew.collider
+    column = layout.column()
+    column.prop(own, "use_own")
+    if own.use_own:
+        draw_properties(column, own, "friction", "thickness")

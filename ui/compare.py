@@ -2,44 +2,38 @@
 
 from typing import Any
 
-from ..blender_addon import choices, comparing, job, sources
-from .places import Subject, draw_reasons, panels, properties_layout, wrapped
+from ..blender_addon.bake import comparing
+from ..blender_addon.child import running
+from ..blender_addon.properties import choices
+from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 
 
-class Compare(Subject):
-    bl_label = "Compare"
-
-    def draw(self, context: Any) -> None:
-        obj = sources.body_of(context)
-        layout = properties_layout(self)
-        column = layout.column()
-        column.enabled = job.run_of(obj.session_uid) is None
-        _draw_settings(column, obj.sinew)
-        row = column.row()
-        row.scale_y = 1.3
-        row.operator("sinew.compare", icon="GHOST_ENABLED")
-        draw_reasons(layout, context, "sinew.compare")
-        if obj.sinew.compare.message:
-            wrapped(layout, obj.sinew.compare.message, context, "ERROR")
-        seen = comparing.seen(obj)
-        if seen.folder is not None:
-            _draw_ghost(layout, obj, seen.difference, context)
-        if seen.trouble:
-            wrapped(layout, seen.trouble, context, "ERROR")
+@panel("Compare", under="bake", bl_options=CLOSED)
+def draw_compare(layout: Any, context: Any, obj: Any) -> None:
+    """What the second bake has of its own, and what is seen of it."""
+    column = layout.column()
+    column.enabled = running.current(obj.session_uid) is None
+    _draw_settings(column, obj.sinew)
+    draw_large(column, "sinew.compare", icon="GHOST_ENABLED")
+    draw_reasons(layout, context, "sinew.compare")
+    wrapped(layout, obj.sinew.compare.message, context, "ERROR")
+    seen = comparing.seen(obj)
+    if seen.folder is not None:
+        _draw_ghost(layout, obj, seen.difference, context)
+    wrapped(layout, seen.trouble, context, "ERROR")
 
 
 def _draw_settings(layout, settings):
     compare = settings.compare
-    column = layout.column()
-    column.prop(compare, "solver")
-    column.prop(compare, "integrator")
-    column = layout.column(align=True)
+    draw_properties(layout, compare, "solver", "integrator")
     solver = settings.solver if compare.solver == choices.OWN else compare.solver
-    names = ("modes",) if choices.in_subspace(solver) else ()
-    names += ("substeps",) if solver == "linearly_implicit" else ("substeps", "max_iterations")
-    for name in (*names, "cells_across"):
-        column.prop(compare, name)
-    if not all(getattr(compare, name) for name in (*names, "cells_across")):
+    read = choices.solver_kind(solver).settings
+    left_out = {"modes", "max_iterations"} - set(read)
+    names = [name for name in ("modes", "substeps", "max_iterations", "cells_across") if name not in left_out]
+    draw_properties(layout, compare, *names, align=True)
+    if "match_full_space" in read:
+        layout.prop(compare, "match_full_space")
+    if not all(getattr(compare, name) for name in names):
         layout.label(text="0 is as the body", icon="INFO")
     layout.prop(compare, "whole_range")
     if not compare.whole_range:
@@ -54,15 +48,11 @@ def _draw_ghost(layout, obj, found, context):
     row.prop(compare, "color", text="")
     row.operator("sinew.remove_ghost", text="", icon="X")
     if found is None:
-        if job.run_of(obj.session_uid) is None:
+        if running.current(obj.session_uid) is None:
             wrapped(layout, "The bake is another since: Compare again.", context, "ERROR")
         return
     column = layout.column(align=True)
     wrapped(column, f"Other than the bake: {found.words}", context, "GHOST_ENABLED")
     wrapped(column, comparing.frame_words(found, scene.frame_current, scene), context, "DRIVER_DISTANCE")
     wrapped(column, comparing.range_words(found, scene), context, "PREVIEW_RANGE")
-    if words := comparing.time_words(found):
-        wrapped(column, words, context, "TIME")
-
-
-CLASSES = panels(Compare, "compare", under="bake", bl_options={"DEFAULT_CLOSED"})
+    wrapped(column, comparing.time_words(found), context, "TIME")

@@ -15,6 +15,3 @@ class SINEW_MT_examples(bpy.types.Menu):
 def add_menu(self: Any, context: Any) -> None:
     """The entry among what Blender can add."""
     self.layout.menu("SINEW_MT_examples", icon="PHYSICS")
-
-
-CLASSES = (SINEW_MT_examples,)

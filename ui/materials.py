@@ -4,8 +4,10 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import choices, item_lists, sources
-from .places import ItemList, Subject, draw_list, draw_reasons, panels, properties_layout, wrapped
+from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.properties import choices
+from ..blender_addon.properties.own_presets import own_presets
+from .places import ItemList, draw_keyed, draw_list, draw_properties, draw_reasons, panel, wrapped
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -24,7 +26,7 @@ def _draw_presets(layout, operator):
         if own and name == own[0]:
             layout.separator()
         layout.operator(operator, text=label).preset = name
-    for sentence in choices.refused_presets():
+    for sentence in own_presets().refused:
         layout.label(text=sentence, icon="ERROR")
 
 
@@ -59,24 +61,22 @@ class SINEW_MT_remove_preset(bpy.types.Menu):
             self.layout.operator("sinew.remove_preset", text=label).name = name
 
 
-class Materials(Subject):
-    bl_label = "Physical Materials"
+def _draw_header(panel: Any, context: Any) -> None:
+    if sources.body_of(context).sinew.materials:
+        panel.layout.emboss = "NONE"
+        panel.layout.menu("SINEW_MT_apply_preset", text="", icon="PRESET")
 
-    def draw_header_preset(self, context: Any) -> None:
-        if sources.body_of(context).sinew.materials:
-            self.layout.emboss = "NONE"
-            self.layout.menu("SINEW_MT_apply_preset", text="", icon="PRESET")
 
-    def draw(self, context: Any) -> None:
-        settings = sources.body_of(context).sinew
-        draw_list(self.layout, settings, "material", "SINEW_MT_presets")
-        material = item_lists.active_item(settings, "material")
-        if material is None:
-            self.layout.label(text="Add a physical material (+)", icon="INFO")
-        else:
-            layout = properties_layout(self)
-            _draw_numbers(layout, sources.body_of(context), material)
-            _draw_where(layout, context, sources.body_of(context), material, is_first=material == settings.materials[0])
+@panel("Physical Materials", draw_header_preset=_draw_header)
+def draw_materials(layout: Any, context: Any, obj: Any) -> None:
+    """The list, and the active one."""
+    draw_list(layout, obj.sinew, "material", "SINEW_MT_presets")
+    material = item_lists.active_item(obj.sinew, "material")
+    if material is None:
+        layout.label(text="Add a physical material (+)", icon="INFO")
+    else:
+        _draw_numbers(layout, obj, material)
+        _draw_where(layout, context, obj, material, is_first=material == obj.sinew.materials[0])
 
 
 def _draw_numbers(layout, obj, material):
@@ -87,42 +87,29 @@ def _draw_numbers(layout, obj, material):
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
     row.operator("sinew.show_stiffness", text="", icon="INFO")
-    _draw_logarithm(column, material, "log_stiffness")
+    draw_keyed(column, material, "log_stiffness", text="Log10 (Pa)")
     column.prop(material, "use_range")
     if material.use_range:
         column.prop(material, "painted_value")
-        _draw_logarithm(column, material, "log_painted_stiffness")
+        draw_keyed(column, material, "log_painted_stiffness", text="Log10 (Pa)")
         row = column.row(align=True)
         row.prop_search(material, "stiffness_map", obj, "vertex_groups")
         row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"
-    column.prop(material, "poissons_ratio")
-    column.prop(material, "density")
-    column.prop(material, "energy")
-
-
-def _draw_logarithm(column, material, name):
-    """What is kept and keyed: a decorator alone, without its property beside it, would do nothing."""
-    row = column.row()
-    row.use_property_decorate = True
-    row.prop(material, name, text="Log10 (Pa)")
+    draw_properties(column, material, "poissons_ratio", "density", "energy", *choices.own_parameters(material.energy))
 
 
 def _draw_where(layout, context, obj, material, is_first):
     column = layout.column()
     column.prop_search(material, "vertex_group", obj, "vertex_groups")
-    column.prop(material, "region")
-    column.prop(material, "region_collection")
-    column.prop(material, "depth_kind")
+    draw_properties(column, material, "region", "region_collection", "depth_kind")
     if material.depth_kind != "NONE":
         column.prop(material, "depth", text="Down To" if material.depth_kind == "SHELL" else "Below")
         column.prop(material, "fade")
     wrapped(layout, place_words(material, is_first), context, "INFO")
+    row = layout.row(align=True)
+    row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
     if obj.mode == "WEIGHT_PAINT":
-        row = layout.row(align=True)
-        row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
         row.operator("sinew.stop_painting", icon="LOOP_BACK")
-    else:
-        layout.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
     draw_reasons(layout, context, "sinew.paint_material")
 
 
@@ -136,12 +123,3 @@ def place_words(material: Any, is_first: bool) -> str:
     if material.vertex_group:
         return "Where painted; maps blend"
     return "Wherever nothing is painted" if is_first else "Nowhere yet: paint it, or choose a region or depth"
-
-
-CLASSES = (
-    SINEW_UL_materials,
-    SINEW_MT_presets,
-    SINEW_MT_apply_preset,
-    SINEW_MT_remove_preset,
-    *panels(Materials, "materials"),
-)

@@ -36,6 +36,3 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
         grid = layout.column_flow(columns=2)
         for name in ("show_pins", "show_springs", "show_colliders"):
             grid.prop(settings, name)
-
-
-CLASSES = (VIEW3D_PT_sinew_overlays,)

@@ -4,7 +4,8 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon import item_lists, picking_view, sources
+from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.picking import picking_view
 from .places import Subject
 
 

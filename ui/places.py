@@ -1,4 +1,4 @@
-"""The two places where each panel stands."""
+"""The two places where each panel stands, and what panels are put together from."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ from typing import Any
 import blf
 import bpy
 
-from ..blender_addon import sources
+from ..blender_addon.basics import sources
 
-SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Sinew"}
-PHYSICS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "physics"}
+
+class Sidebar:
+    """The sidebar's tab of the 3D View."""
+
+    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "Sinew"
+
+
+class Physics:
+    """The Physics tab of the Properties editor."""
+
+    bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "physics"
+
+
 ROOTS = {"VIEW3D": "VIEW3D_PT_sinew", "PHYSICS": "PHYSICS_PT_sinew"}
+CLOSED = {"DEFAULT_CLOSED"}
 
 MARGINS, ICON_WIDTH = 64, 20
 """Pixels at a scale of one that a line of text in a panel leaves to borders, tabs and scroll bar; and to its icon."""
@@ -28,14 +40,38 @@ class Subject:
         return sources.body_of(context) is not None
 
 
-def panels(subject: type, name: str, under: str = "", **options: Any) -> tuple[type, ...]:
-    """Panel classes of a subject, one a place, under the body's panel or under that of the subject named ``under``."""
-    made = []
-    for prefix, place in (("VIEW3D", SIDEBAR), ("PHYSICS", PHYSICS)):
-        parent = f"{ROOTS[prefix]}_{under}" if under else ROOTS[prefix]
-        attributes = {"bl_idname": f"{ROOTS[prefix]}_{name}", "bl_parent_id": parent, **place, **options}
-        made.append(type(attributes["bl_idname"], (subject, bpy.types.Panel), attributes))
-    return tuple(made)
+def panel(
+    label: str, under: str = "", where: Callable[[Any], bool] | None = None, **options: Any
+) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
+    """Make panels, one a place, of a function ``draw_NAME(layout, context, obj)`` about a body.
+
+    Parameters
+    ----------
+    under : name of the panel that they are under, if not the body's own
+    where : of a body, whether they are there
+    options : more that Blender reads of a panel
+    """
+
+    def make(draw: Callable[[Any, Any, Any], None]) -> tuple[type, ...]:
+        class Drawn(Subject):
+            bl_label = label
+
+            @classmethod
+            def poll(cls, context: Any) -> bool:
+                return super().poll(context) and (where is None or where(sources.body_of(context)))
+
+            def draw(self, context: Any) -> None:
+                draw(properties_layout(self), context, sources.body_of(context))
+
+        def placed(prefix: str, place: type) -> type:
+            name = f"{ROOTS[prefix]}_{draw.__name__.removeprefix('draw_')}"
+            parent = f"{ROOTS[prefix]}_{under}" if under else ROOTS[prefix]
+            about = {"__module__": draw.__module__, "bl_idname": name, "bl_parent_id": parent, **options}
+            return type(name, (Drawn, place, bpy.types.Panel), about)
+
+        return placed("VIEW3D", Sidebar), placed("PHYSICS", Physics)
+
+    return make
 
 
 def properties_layout(panel: Any) -> Any:
@@ -44,6 +80,21 @@ def properties_layout(panel: Any) -> Any:
     layout.use_property_split = True
     layout.use_property_decorate = False
     return layout
+
+
+def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -> None:
+    """Properties in a column, a row each."""
+    column = layout.column(align=align)
+    for name in names:
+        column.prop(owner, name)
+
+
+def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
+    """A property that is kept and can be keyed, with its decorator, which alone would do nothing; its row."""
+    row = layout.row()
+    row.use_property_decorate = True
+    row.prop(owner, name, **words)
+    return row
 
 
 class ItemList:
@@ -82,6 +133,7 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "") -> None:
     an item.
     """
     row = layout.row()
+    row.use_property_split = False
     row.template_list(f"SINEW_UL_{noun}s", "", settings, f"{noun}s", settings, f"active_{noun}", rows=3)
     column = row.column(align=True)
     if menu:
@@ -95,7 +147,9 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "") -> None:
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
-    """A text over as many lines as the region's width asks for."""
+    """A text over as many lines as the region's width asks for; nothing where it is empty."""
+    if not text:
+        return
     column = layout.column(align=True)
     scale = context.preferences.system.ui_scale
     margins = MARGINS + (0 if icon == "NONE" else ICON_WIDTH)
@@ -123,8 +177,22 @@ def reason_against(operator: str, context: Any) -> str:
 
 def draw_reasons(layout: Any, context: Any, *operators: str) -> None:
     """Under buttons: why those that are grey are so, each reason once."""
-    for words in filter(None, dict.fromkeys(reason_against(operator, context) for operator in operators)):
+    for words in dict.fromkeys(reason_against(operator, context) for operator in operators):
         wrapped(layout, words, context, "INFO")
+
+
+def draw_large(layout: Any, operator: str, icon: str, **words: Any) -> Any:
+    """A button that is meant first; its row."""
+    row = layout.row(align=True)
+    row.scale_y = 1.3
+    row.operator(operator, icon=icon, **words)
+    return row
+
+
+def draw_button(layout: Any, context: Any, operator: str, **words: Any) -> None:
+    """A button, and why it is grey, if so."""
+    layout.operator(operator, **words)
+    draw_reasons(layout, context, operator)
 
 
 def lines_of(text: str, width: float, measure: Callable[[str], float]) -> list[str]:

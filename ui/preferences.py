@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..blender_addon import restart
+from ..blender_addon.basics import restart
 from .places import wrapped
 
 
 def draw(preferences: Any, layout: Any, context: Any) -> None:
     """Draw the preferences."""
-    if words := restart.needed():
-        wrapped(layout, words, context, "ERROR")
+    wrapped(layout, restart.needed(), context, "ERROR")
     layout.use_property_split = True
     layout.prop(preferences, "python_executable")
     wrapped(layout, "Bakes run in a process of their own. Leave this empty to use Blender's own Python.", context)

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from ..blender_addon import choices, figures, sources
-from .places import Subject, draw_reasons, panels, properties_layout, wrapped
+from ..blender_addon.properties import choices
+from ..blender_addon.setup import figures
+from .places import CLOSED, draw_button, draw_properties, panel, wrapped
 
 TOLERANCES = {
     "movement": "tolerance",
@@ -11,79 +12,103 @@ TOLERANCES = {
     "acceleration": "acceleration_tolerance",
 }
 """Property of each stop rule."""
+COLUMNS = 5
+"""Of the table of vibrations."""
 
 
-class Solver(Subject):
-    bl_label = "Solver"
+@panel("Solver", bl_options=CLOSED)
+def draw_solver(layout: Any, context: Any, obj: Any) -> None:
+    """The solver, what it reads, and what every solver does."""
+    settings, scene = obj.sinew, context.scene
+    kind = choices.solver_kind(settings.solver)
+    layout.prop(settings, "solver")
+    if kind.takes_modes:
+        draw_properties(layout, settings, "modes", "cubature_points")
+        draw_points(layout, settings.bake, context)
+        draw_match(layout, settings, context)
+    column = layout.column()
+    column.prop(settings, "substeps")
+    if kind.iterates:
+        column.prop(settings, "max_iterations")
+    draw_properties(column, settings, *own_of(kind, is_advanced=False), "integrator")
+    draw_properties(column, settings, *choices.own_of_integrator(settings.integrator))
+    wrapped(column, integration_words(settings), context, "INFO")
+    layout.prop(settings, "mass_damping")
+    layout.prop(settings, "stiffness_damping", text="Internal Friction")  # with its unit it would be cut
+    column = layout.column(heading="Gravity")
+    column.prop(scene, "use_gravity", text="")
+    column = layout.column()
+    column.active = scene.use_gravity
+    column.prop(scene, "gravity", text="Scene Gravity")
+    wrapped(layout, figures.gravity_words(scene), context, "ERROR")
 
-    def draw(self, context: Any) -> None:
-        settings = sources.body_of(context).sinew
-        layout = properties_layout(self)
-        layout.prop(settings, "solver")
-        if choices.in_subspace(settings.solver):
-            column = layout.column()
-            column.prop(settings, "modes")
-            column.prop(settings, "cubature_points")
-            draw_points(layout, settings.bake, context)
-        column = layout.column()
-        column.prop(settings, "substeps")
-        column.prop(settings, "damping_factor" if settings.solver == "linearly_implicit" else "max_iterations")
-        column.prop(settings, "integrator")
-        if words := integration_words(settings):
-            wrapped(column, words, context, "INFO")
-        column = layout.column()
-        column.prop(settings, "mass_damping")
-        column.prop(settings, "stiffness_damping")
-        column = layout.column(heading="Gravity")
-        column.prop(context.scene, "use_gravity", text="")
-        column = layout.column()
-        column.active = context.scene.use_gravity
-        column.prop(context.scene, "gravity", text="Scene Gravity")
-        if words := figures.gravity_words(context.scene):
-            wrapped(layout, words, context, "ERROR")
+
+def own_of(kind: Any, is_advanced: bool) -> list[str]:
+    """What a solver alone reads."""
+    return [name for name, field in kind.own.items() if field.metadata["is_advanced"] == is_advanced]
 
 
 def draw_points(layout: Any, record: Any, context: Any) -> None:
     """Of too few cubature points, as the body was prepared last, and the way out."""
-    if not record.points_warning:
-        return
     wrapped(layout, record.points_warning, context, "ERROR")
-    if record.points_that_suffice:
-        layout.operator("sinew.use_points", text=f"Use {record.points_that_suffice} Points")
-        draw_reasons(layout, context, "sinew.use_points")
+    if record.points_warning and record.points_that_suffice:
+        draw_button(layout, context, "sinew.use_points", text=f"Use {record.points_that_suffice} Points")
+
+
+def draw_match(layout: Any, settings: Any, context: Any) -> None:
+    """The match with the full mesh, and how it went when the body was prepared last."""
+    layout.prop(settings, "match_full_space")
+    if settings.match_full_space:
+        layout.prop(settings, "match_modes")
+        rows, words = settings.bake.vibrations, settings.bake.match
+        wrapped(layout, words, context, "CHECKMARK" if rows and "left alone" not in words else "INFO")
+
+
+def has_vibrations(obj: Any) -> bool:
+    """Whether the body was matched when it was prepared last, and is to be."""
+    settings = obj.sinew
+    takes = choices.solver_kind(settings.solver).takes_modes
+    return takes and settings.match_full_space and len(settings.bake.vibrations) > 0
+
+
+@panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
+def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
+    """Each vibration without the match, and that of the full mesh."""
+    table = layout.grid_flow(columns=COLUMNS, row_major=True, even_columns=True, align=True)
+    for cell in ("", "Plain", "Right", "Ratio", "Share"):
+        table.label(text=cell)
+    for number, each in enumerate(obj.sinew.bake.vibrations, start=1):
+        for cell in (str(number), *figures.vibration_words(each)):
+            table.label(text=cell)
+    wrapped(
+        layout,
+        "Plain: in the subspace, Hz; Right: in the full mesh; Share: what the full mesh has of it",
+        context,
+        "INFO",
+    )
 
 
 def integration_words(settings: Any) -> str:
     """Where the rule of time integration cannot do what it is chosen for; else ""."""
-    rule = settings.integrator
-    if settings.solver != "linearly_implicit" or rule != "bdf2" or settings.damping_factor == 1.0:
-        return ""
-    return "BDF2 is lively at a Damping Factor of 1 only."
+    damped = "damping_factor" in choices.solver_kind(settings.solver).own and settings.damping_factor != 1.0
+    calm = settings.integrator == "backward_euler"
+    label = choices.integrator_label(settings.integrator)
+    return f"{label} is lively at a Damping Factor of 1 only." if damped and not calm else ""
 
 
-class Advanced(Subject):
-    bl_label = "Advanced"
-
-    def draw(self, context: Any) -> None:
-        settings = sources.body_of(context).sinew
-        layout = properties_layout(self)
+@panel("Advanced", under="solver", bl_options=CLOSED)
+def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
+    """When an iteration ends, and how its linear systems are solved."""
+    settings = obj.sinew
+    kind = choices.solver_kind(settings.solver)
+    draw_properties(layout, settings, "stop_rule", TOLERANCES[settings.stop_rule])
+    draw_properties(layout, settings, *own_of(kind, is_advanced=True))
+    # The linear systems of a subspace are small: what is set of sparse ones does not reach them.
+    if "linear_solver" in kind.settings:
         column = layout.column()
-        column.prop(settings, "stop_rule")
-        column.prop(settings, TOLERANCES[settings.stop_rule])
-        if settings.solver in ("mixed_fem", "subspace_mixed_fem"):
-            layout.prop(settings, "quadratic_finish")
-        # The linear systems of a subspace are small: what is set of sparse ones does not reach them.
-        if not choices.in_subspace(settings.solver):
-            column = layout.column()
-            column.prop(settings, "linear_solver")
-            # Automatic may turn to conjugate gradients too, when memory is short.
-            if settings.linear_solver in ("pcg", "automatic"):
-                column.prop(settings, "inner_iterations")
-        if settings.bake.linear_solver:
-            wrapped(layout, f"Last bake: {settings.bake.linear_solver}", context, "INFO")
-
-
-CLASSES = (
-    *panels(Solver, "solver", bl_options={"DEFAULT_CLOSED"}),
-    *panels(Advanced, "advanced", under="solver", bl_options={"DEFAULT_CLOSED"}),
-)
+        column.prop(settings, "linear_solver")
+        # Automatic may turn to conjugate gradients too, when memory is short.
+        if settings.linear_solver in ("pcg", "automatic"):
+            column.prop(settings, "inner_iterations")
+    if settings.bake.linear_solver:
+        wrapped(layout, f"Last bake: {settings.bake.linear_solver}", context, "INFO")

@@ -26,7 +26,7 @@ def main(repository: str, task: str) -> None:
         warm_up(lambda event: None)
     else:
         from sinew.benchmarks.bodies import bent_beam
-        from sinew.core.model.settings import SolverSettings
+        from sinew.core.settings import SolverSettings
         from sinew.core.solvers import make_solver
 
         model, state = bent_beam((20, 4, 4))

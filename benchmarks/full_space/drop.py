@@ -13,11 +13,11 @@ from ...core.contact.obstacle import GroundPlane
 from ...core.contact.penalty import Contact, ContactNumbers
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.tet_mesh import TetMesh
-from ...core.mesh.tetrahedralize import tetrahedralize
 from ...core.model.model import build_model
-from ...core.model.settings import ResolutionSettings, SolverSettings
+from ...core.settings import ResolutionSettings, SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
+from ...core.tetrahedra.tetrahedralize import tetrahedralize
 from ..pictures import Curve, Plot, Snapshot, draw
 from ..registry import Case, Row, row
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...core.assembly.sparsity import BlockSparsity
+from ...core.checks.costs import peak_bytes
+from ...core.events import ignore
 from ...core.linear_solvers.factor_size import entries_of
-from ...core.model.settings import SolverSettings
-from ...core.simulation.memory import estimated_memory
-from ...core.simulation.prepare import ignore
-from ...core.simulation.process_memory import peak_memory
+from ...core.process.process_memory import peak_memory
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ..bodies import bent_beam
@@ -44,7 +44,7 @@ def simulate(route: str) -> dict[str, int]:
     model, state = bent_beam(CELLS)
     pattern = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), model.pinned)
     entries = entries_of(pattern.pattern if route == "cholmod" else pattern.vertex_pattern)
-    estimated = estimated_memory(len(model.mesh.tets), len(model.mesh.rest_positions), entries)
+    estimated = peak_bytes(len(model.mesh.tets), len(model.mesh.rest_positions), entries)
     settings = SolverSettings(max_iterations=4, gravity=EARTH, linear_solver=route)
     solver = make_solver(model, settings)
     for _ in range(STEPS):

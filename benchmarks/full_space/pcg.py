@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...core.assembly.sparsity import BlockSparsity
+from ...core.events import ignore
 from ...core.linear_solvers.cholmod import CholmodSolver
 from ...core.linear_solvers.conjugate_gradient import ConjugateGradients
 from ...core.model.model import Model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ..bodies import bent_beam, has, recorded

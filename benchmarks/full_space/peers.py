@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.events import ignore
 from ...core.model.model import Model, build_model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ..bodies import block, has, held_end, recorded, stiff_slabs

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...core.energies.kinematics import Deformation, Stretch
+from ...core.events import ignore
 from ...core.model.model import Model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers.mixed_fem import MixedFEMSolver
 from ..bodies import bent_beam

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.events import ignore
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import Model, build_model
 from ...core.model.state import State
-from ...core.simulation.prepare import ignore
 from ...core.simulation.warm_up import warm_up
 from ..bodies import bent, block, has, held_end, load
 from ..measures import iteration_cost

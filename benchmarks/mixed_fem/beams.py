@@ -17,8 +17,8 @@ from ...core.energies import ENERGIES
 from ...core.forces.step_potential import Motion
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import Model, build_model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
+from ...core.settings import SolverSettings
 from ...core.solvers import make_solver
 from ..bodies import block, has, load
 from ..pictures import Curve, Plot, Snapshot, draw

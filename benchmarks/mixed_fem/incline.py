@@ -16,7 +16,7 @@ from ...core.contact.penalty import Contact, ContactNumbers
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.topology import boundary_triangles
 from ...core.model.model import build_model
-from ...core.model.settings import SolverSettings
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import skinning_subspace
@@ -64,7 +64,7 @@ def slide(
         R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         square = np.array([[-1.0, -9.0, 0.0], [9.0, -9.0, 0.0], [9.0, 9.0, 0.0], [-1.0, 9.0, 0.0]])
         surface = ColliderSurface("slope", np.array([[0, 1, 2], [0, 2, 3]]), (square @ R.T)[None])
-        pose = ColliderPose(surface, square @ R.T)
+        pose = ColliderPose.of(surface, square @ R.T)
         obstacle = MeshCollider(surface, pose, pose, 0.0, numbers.sheet_thickness)
         x = (x + [0.0, 0.0, numbers.sheet_thickness]) @ R.T
         gravity, down = np.array([0.0, 0.0, -G]), R @ down

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.energies import ENERGIES
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import Model, build_model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
+from ...core.settings import SolverSettings
 from ...core.solvers import make_solver
 from ..bodies import block, hard_starts, has, held_end, load
 from ..measures import STEP, energy

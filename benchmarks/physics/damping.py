@@ -1,4 +1,4 @@
-"""Inner friction: what it leaves of turning, how vibrations die by it, what it costs."""
+"""Internal friction: what it leaves of turning, how vibrations die by it, what it costs."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
+from ...core.body.prepare import prepare
 from ...core.energies import ENERGIES
 from ...core.integrators.registry import INTEGRATORS
+from ...core.job.body import Body
+from ...core.job.job import Job
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.mesh.topology import boundary_triangles
 from ...core.model.model import Model, build_model
-from ...core.model.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.model.state import State
-from ...core.simulation.job import Job
-from ...core.simulation.prepare import prepare
-from ...core.simulation.run import Stepper
-from ...core.solvers import SOLVERS, make_solver
-from ...core.solvers.inner_friction import InnerFriction
+from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.simulation.stepper import Stepper
+from ...core.solver_kinds import SOLVER_KINDS
+from ...core.solvers import make_solver
+from ...core.solvers.internal_friction import InternalFriction
 from ...core.subspaces.reduced_model import skinning_subspace
 from ...core.subspaces.space import Space
 from ..bodies import block, hard_starts, held_end, stiff_slabs
@@ -36,6 +38,8 @@ NOWHERE, DOWN = (0.0, 0.0, 0.0), (0.0, 0.0, -9.81)
 BETAS = (0.001, 0.01)
 SLABS = "1e5 and 1e9"
 STIFFNESSES: dict[str, float | None] = {"1e5": 1e5, "1e7": 1e7, "1e9": 1e9, SLABS: None}
+COUNTED = "backward_euler", "bdf2"
+"""Rules of time integration whose iterations are counted: those that ``BEFORE`` has."""
 KEEPS = 0.5
 """Part of its spin that a body keeps by itself below which Linearly Implicit's own error counts for more than
 friction."""
@@ -51,7 +55,7 @@ BEFORE = {
 
 def cases(_data: Path | None) -> Iterator[Case]:
     """Bodies built in code."""
-    for solver in SOLVERS:
+    for solver in SOLVER_KINDS:
         yield Case(f"damping_spin_{solver}", partial(_spin, solver))
     yield Case("damping_spin_live", _live)
     yield Case("damping_vibration", _vibration)
@@ -67,13 +71,13 @@ def _body(stiffness: str, ratio: float, held: bool) -> Model:
     return build_model(mesh, stiff_slabs(mesh, 1e9, 1e5) if modulus is None else modulus, ratio, DENSITY, pinned=pinned)
 
 
-class Body:
+class SeenModel:
     """A model in the space of a solver, seen by its vertices."""
 
     def __init__(self, model: Model, solver: str, space: Space | None = None) -> None:
         self.model = model
         if space is None:
-            space = skinning_subspace(model, 8, 160).model if SOLVERS[solver].space == "subspace" else model
+            space = skinning_subspace(model, 8, 160).model if SOLVER_KINDS[solver].takes_modes else model
         self.space = space
 
     def state(self, displacement: np.ndarray, velocities: np.ndarray) -> State:
@@ -93,14 +97,14 @@ class Body:
     def spin(self, state: State) -> float:
         """Angular momentum about z through the centre of mass, kg m²/s."""
         x, v = self.seen(state)
-        centre = self.model.nodal_masses @ x / self.model.nodal_masses.sum()
+        centre = self.model.lumped_masses @ x / self.model.lumped_masses.sum()
         return float(np.cross(x - centre, self.model.mass @ v).sum(axis=0)[2])
 
 
 # -- turning --
 
 
-def _spins(body: Body, solver: str, integrator: str, turns: float, rate: int, beta: float) -> list[float]:
+def _spins(body: SeenModel, solver: str, integrator: str, turns: float, rate: int, beta: float) -> list[float]:
     """Parts of the spin that are left in a quarter of a second, step by step."""
     X = body.model.mesh.rest_positions
     settings = SolverSettings(
@@ -123,7 +127,7 @@ def _spins(body: Body, solver: str, integrator: str, turns: float, rate: int, be
 def _spin(solver: str) -> Iterable[Row]:
     name, curves = f"damping_spin_{solver}", []
     for stiffness, integrator in product(STIFFNESSES, INTEGRATORS):
-        body, off, own = Body(_body(stiffness, 0.3, False), solver), [], []
+        body, off, own = SeenModel(_body(stiffness, 0.3, False), solver), [], []
         for turns, rate in product((0.25, 1.0), (24, 240)):
             free = _spins(body, solver, integrator, turns, rate, 0.0)
             own.append(free[-1])
@@ -157,20 +161,18 @@ def _live() -> Iterable[Row]:
                 tolerance=1e-7,
                 max_iterations=200,
             )
-            job = Job(
+            rubber = Body(
                 surface=surface,
                 materials=(MaterialSettings("Rubber", 1e7),),
                 material_weights=np.ones((len(surface.positions), 1)),
                 pinned_vertices=np.zeros(0, dtype=np.int32),
                 pin_positions=np.zeros((7, 0, 3)),
-                frame_start=1,
-                frame_end=7,
-                frame_rate=24.0,
                 resolution=ResolutionSettings(cells_across=8),
                 solver=settings,
             )
+            job = Job(bodies=(rubber,), frame_start=1, frame_end=7, frame_rate=24.0)
             prepared = prepare(job)
-            body = Body(prepared.model, solver, prepared.space)
+            body = SeenModel(prepared.model, solver, prepared.space)
             X, stepper = prepared.model.mesh.rest_positions, Stepper(job, prepared)
             state = body.state(0.0 * X, np.cross([0.0, 0.0, 2.0 * np.pi], X - X.mean(axis=0)))
             spins = [body.spin(state)]
@@ -199,7 +201,7 @@ def _mode(model: Model) -> tuple[float, np.ndarray]:
 
 def _energies(model: Model, omega: float, mode: np.ndarray, solver: str, beta: float, steps: int) -> list[float]:
     """Of a vibration at so many steps of BDF2 a period, over two periods, up to a factor."""
-    body, X = Body(model, solver), model.mesh.rest_positions
+    body, X = SeenModel(model, solver), model.mesh.rest_positions
     settings = SolverSettings(
         solver=solver, integrator="bdf2", stiffness_damping=beta, gravity=NOWHERE, tolerance=1e-12
     )
@@ -217,7 +219,7 @@ def _vibration() -> Iterable[Row]:
     model = build_model(mesh, 1e5, 0.3, DENSITY)
     omega, mode = _mode(model)
     beta, curves = 0.04 / omega, []
-    for solver in SOLVERS:
+    for solver in SOLVER_KINDS:
         for steps in (20, 40, 100):
             free, damped = (_energies(model, omega, mode, solver, each, steps) for each in (0.0, beta))
             rate = np.log(free[-1] / free[steps] * damped[steps] / damped[-1]) / (2.0 * np.pi / omega)
@@ -245,7 +247,7 @@ def _forces() -> Iterable[Row]:
         state, _report = solver.step(state, state.positions[:0], 0.01)
         time = solver.integrator.begin(state.positions, state.velocities, state.history, 0.01)
         x = state.positions + 2e-3 * rng.standard_normal(X.shape)
-        stress = InnerFriction(model.elastic, 0.01, state, time).stress(model.elastic.deformation(x))
+        stress = InternalFriction(model.elastic, 0.01, state, time).stress(model.elastic.deformation(x))
         force = model.elastic.nodal(stress)
         size = np.abs(force).sum()
         yield row(
@@ -253,8 +255,8 @@ def _forces() -> Iterable[Row]:
         )
         torque = np.abs(np.cross(x, force).sum(axis=0)).max() / (size * model.size)
         yield row(name, f"{energy}: |torque| / (forces size)", torque, "", at_most=1e-13)
-    for solver in SOLVERS:
-        body = Body(_body(SLABS, 0.3, False), solver)
+    for solver in SOLVER_KINDS:
+        body = SeenModel(_body(SLABS, 0.3, False), solver)
         velocities = np.tile([1.0, 2.0, -3.0], (len(X), 1))
         settings = SolverSettings(
             solver=solver, integrator="bdf2", stiffness_damping=0.01, gravity=DOWN, tolerance=1e-9
@@ -320,7 +322,7 @@ def _iterations() -> Iterable[Row]:
     name, curves = "damping_iterations", []
     for solver in ("mixed_fem", "newton"):
         counts = {
-            (beta, scene): sum(_count(scene, solver, integrator, beta) for integrator in INTEGRATORS)
+            (beta, scene): sum(_count(scene, solver, integrator, beta) for integrator in COUNTED)
             for beta in (0.0, *BETAS)
             for scene in SCENES
         }

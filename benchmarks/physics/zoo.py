@@ -11,15 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from ...core.body.prepare import Prepared, prepare
 from ...core.errors import SinewError, SubspaceError
+from ...core.job.body import Body
+from ...core.job.job import Job
 from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.model.settings import EARTH, MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.job import Job
-from ...core.simulation.kept_handles import APART
-from ...core.simulation.prepare import Prepared, prepare
+from ...core.settings import EARTH, MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.simulation.run import simulate
-from ...core.solvers.registry import SOLVERS
-from ...core.subspaces.shown_handles import ShownHandles
+from ...core.solver_kinds import SOLVER_KINDS
+from ...core.store.cached_handles import APART
+from ...core.subspaces.display_handles import DisplayHandles
 from ...core.subspaces.skinning import skinned
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
@@ -110,49 +111,50 @@ def odd_job(seed: int, solver: str) -> Job:
     pins = np.flatnonzero(X[:, 0] <= np.quantile(X[:, 0], rng.uniform(0.0, 0.4))) if is_held else np.empty(0, int)
     soft = 10.0 ** rng.uniform(3, 8)
     is_soft = rng.random(len(X)) < 0.5
-    return Job(
+    body = Body(
         surface=SurfaceMesh(X, T),
-        materials=(MaterialSettings("Soft", soft), MaterialSettings("Stiff", soft * 10.0 ** rng.uniform(0, 5), 0.3)),
+        materials=(
+            MaterialSettings("Soft", soft),
+            MaterialSettings("Stiff", soft * 10.0 ** rng.uniform(0, 5), 0.3),
+        ),
         material_weights=np.column_stack([is_soft, ~is_soft]).astype(float),
         pinned_vertices=pins,
         pin_positions=np.tile(X[pins], (STEPS + 1, 1, 1)),
-        frame_start=1,
-        frame_end=1 + STEPS,
-        frame_rate=RATE,
         resolution=ResolutionSettings(cells_across=int(rng.integers(2, 10))),
         solver=SolverSettings(solver=solver, modes=int(rng.choice(MODES))),
     )
+    return Job(bodies=(body,), frame_start=1, frame_end=1 + STEPS, frame_rate=RATE)
 
 
 def prepared(job: Job) -> Prepared:
     """The job's body, with as many of its modes as the body allows."""
-    fewer = [count for count in (*FEWER[::-1], *MODES) if count < job.solver.modes]
+    fewer = [count for count in (*FEWER[::-1], *MODES) if count < job.body.solver.modes]
     while True:
         try:
             return prepare(job)
         except SubspaceError:
             if not fewer:
                 raise
-            job = replace(job, solver=replace(job.solver, modes=fewer.pop()))
+            job = job.with_body(solver=replace(job.body.solver, modes=fewer.pop()))
 
 
 class Flight(NamedTuple):
     """How far a body moves in a few steps, by what free fall and its own size allow: the surface, and the surface as
-    handles show it; how far these are apart at most in sizes of the body; and whether every step settled.
+    handles show it; how far these are apart at most in sizes of the body; and whether every step converged.
     """
 
     moved: float
     shown: float
     apart: float
-    settled: bool
+    converged: bool
 
 
 def flight(job: Job) -> Flight:
     """That of a job. Named errors where it is refused."""
     ready = prepared(job)
-    rest, size, h = job.surface.positions, job.surface.size, job.time_step
+    rest, size, h = job.body.surface.positions, job.body.surface.size, job.time_step
     moved = shown = apart = 0.0
-    settled, skins = True, ready.subspace and ShownHandles(ready.subspace, ready.embedding)
+    converged, skins = True, ready.subspace and DisplayHandles(ready.subspace, ready.embedding)
     for k, frame in enumerate(simulate(job, ready)):
         U = frame.state.positions
         allowed = size + EARTH * h**2 * k * (k + 1) / 2.0
@@ -161,14 +163,14 @@ def flight(job: Job) -> Flight:
         moved = max(moved, float(np.linalg.norm(x - rest, axis=1).max()) / allowed)
         shown = max(shown, float(np.linalg.norm(seen - rest, axis=1).max()) / allowed)
         apart = max(apart, float(np.linalg.norm(seen - x, axis=1).max()) / size)
-        settled &= all(report.converged for report in frame.reports)
-    return Flight(moved, shown, apart, settled)
+        converged &= all(report.converged for report in frame.reports)
+    return Flight(moved, shown, apart, converged)
 
 
 def cases(data: Path | None) -> Iterator[Case]:
     """One case a solver."""
-    for name, solver in SOLVERS.items():
-        every = 1 if solver.space == "subspace" else EVERY
+    for name, solver in SOLVER_KINDS.items():
+        every = 1 if solver.takes_modes else EVERY
         yield Case(f"zoo_{name}", lambda name=name, every=every: _zoo(name, range(0, SEEDS, every)))
 
 
@@ -190,7 +192,7 @@ def _zoo(solver: str, seeds: range) -> Iterable[Row]:
         yield row(case, f"farthest {what}, of a fall and a size", table[:, column].max())
     yield row(case, "shown beside it by over 2 %", np.count_nonzero(table[:, 2] > APART))
     yield row(case, "shown beside it at most, in sizes", table[:, 2].max())
-    yield row(case, "not settled", np.count_nonzero(table[:, 3] == 0.0))
+    yield row(case, "not converged", np.count_nonzero(table[:, 3] == 0.0))
     at = np.array(list(flights))
     curves = []
     for k, kind in enumerate(KINDS):

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
+from ...core.events import ignore
 from ...core.model.model import Model, build_model
-from ...core.model.settings import SolverSettings
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.assembly.mass import mass_matrix
+from ...core.events import ignore
 from ...core.forces.springs import Springs
 from ...core.forces.step_potential import Load
 from ...core.mesh.embedding import embed
 from ...core.model.model import Model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace

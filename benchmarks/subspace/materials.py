@@ -9,13 +9,14 @@ import numpy as np
 
 from ...core.cubature.spectral_clusters import spectral_clusters, weight_features
 from ...core.energies import ENERGIES
+from ...core.events import ignore
 from ...core.forces.springs import Springs
 from ...core.forces.step_potential import Load
 from ...core.mesh.embedding import embed
 from ...core.model.model import Model, build_model
-from ...core.model.settings import SolverSettings
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
+from ...core.solver_kinds import SOLVER_KINDS
 from ...core.solvers import make_solver
 from ...core.subspaces.material_parts import material_parts
 from ...core.subspaces.reduced_model import ReducedModel, in_basis, skinning_subspace
@@ -73,7 +74,7 @@ def _energies() -> Iterable[Row]:
         space = skinning_subspace(model, MODES, POINTS).model
         ends = {}
         for solver in ("subspace_mixed_fem", "subspace_fem", "newton" if name == "linear" else "mixed_fem"):
-            at = space if solver.startswith("subspace") else model
+            at = space if SOLVER_KINDS[solver].takes_modes else model
             ends[solver] = rested(model, at, solver)
         mixed, fem, full = ends.values()
         sags = [float(np.abs(x[:, 1] - mesh.rest_positions[:, 1]).max()) for x in (mixed, fem, full)]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.events import ignore
 from ...core.model.model import Model
-from ...core.model.settings import SolverSettings
 from ...core.model.state import State
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
@@ -73,7 +73,7 @@ def _simkit(model: Model) -> Iterable[Row]:
         "tets": model.mesh.tets[tets],
         "basis": space.basis[:, free],
         "mass": space.mass[np.ix_(free, free)],
-        "forces": space.nodal_masses[free, None] * np.array(EARTH),
+        "forces": space.lumped_masses[free, None] * np.array(EARTH),
         "time_step": STEP,
         "mu": mu,
         "lam": lam + mu,  # Stable Neo-Hookean's second parameter

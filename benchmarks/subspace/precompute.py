@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.events import ignore
 from ...core.model.model import Model, build_model
-from ...core.simulation.prepare import ignore
-from ...core.simulation.process_memory import peak_memory
+from ...core.process.process_memory import peak_memory
 from ...core.simulation.warm_up import warm_up
 from ...core.subspaces.reduced_model import skinning_subspace
 from ..bodies import block, held_end

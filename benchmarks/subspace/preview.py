@@ -53,14 +53,23 @@ def _ready_card() -> None:
 
 
 def _preview_of(around: int, up: int, handles: int) -> Any:
-    from ...blender_addon.bridge.preview_mesh import DrawnMesh, Skin
-    from ...blender_addon.bridge.preview_out import Preview
+    from ...blender_addon.drawing.preview_mesh import DrawnMesh, Skin
+    from ...blender_addon.drawing.preview_out import Preview
 
     positions, triangles, normals = _vase(around, up)
     waves = np.random.default_rng(0).normal(0.0, 3.0, (3, handles))
     weights = np.sin(positions @ waves + np.arange(handles)).astype(np.float32)
     skin = Skin(positions, weights, np.array([0.0, 0.0, 0.5]), 1.0)
     return Preview(DrawnMesh(triangles, normals[triangles].astype(np.float32)), skin)
+
+
+def _bytes_of(preview: Any) -> int:
+    """On the card: vertices with their weights, triangles, one colour."""
+    from ...blender_addon.drawing.preview_shader import attribute_count, in_attributes, texels_each
+
+    handles, card = len(preview.handles), preview.card
+    weights = attribute_count(handles) if in_attributes(handles) else texels_each(handles)
+    return 16 * len(card.vertices) * (2 + weights) + card.triangles.nbytes + 16
 
 
 def _milliseconds_a_frame(preview: Any, handles: int, frames: int) -> tuple[float, np.ndarray]:
@@ -98,7 +107,7 @@ def _preview() -> Iterable[Row]:
         preview = _preview_of(AROUND, UP, handles)
         yield row("preview", f"{name}: vertices on the card", len(preview.card.vertices))
         yield row("preview", f"{name}: made in", time.perf_counter() - start, "s")
-        yield row("preview", f"{name}: memory on the card", preview.memory / 1e6, "MB")
+        yield row("preview", f"{name}: memory on the card", _bytes_of(preview) / 1e6, "MB")
         whole, picture = _milliseconds_a_frame(preview, handles, 10)
         yield row("preview", f"{name}: pixels drawn", int((picture[..., 0] > 40).sum()))
         # What Python does is the same for any mesh; of one with few triangles the driver has next to nothing to do.

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from scipy.linalg.blas import dgemm
 
+from ...core.events import ignore
 from ...core.linear_solvers.blas_threads import one_blas_thread
-from ...core.model.settings import SolverSettings
-from ...core.simulation.prepare import ignore
+from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace

@@ -7,7 +7,6 @@ this .blend, 128 + the signal's number when one stopped it.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ... import __version__
-from ...core.errors import SinewError, StoreError
+from ...core.errors import SinewError, StoreError, refusing
 from .options import COMMANDS, parser
 from .telling import Teller
 
@@ -28,11 +27,7 @@ class NothingToBake(StoreError):
 
 def main(arguments: list[str], command: str = "bake") -> int:
     """``python -m sinew bake scene.blend [options]``, or another command: load the file and do it; the exit code."""
-    try:
-        options = parser(command, with_scene=True).parse_args(arguments)
-    except SystemExit as leaving:
-        return int(leaving.code or 0)
-    return _do(command, options)
+    return _do(command, arguments, with_scene=True)
 
 
 def run(arguments: list[str]) -> int:
@@ -45,11 +40,7 @@ def run(arguments: list[str]) -> int:
             print(f"sinew: there is no command “{arguments[0]}”; there is: {', '.join(COMMANDS)}", file=sys.stderr)
         print(f"usage: blender -b scene.blend --command sinew {{{','.join(COMMANDS)}}} [options]", file=sys.stderr)
         return 0 if arguments[:1] in (["-h"], ["--help"]) else WRONG_USAGE
-    try:
-        options = parser(arguments[0], with_scene=False).parse_args(arguments[1:])
-    except SystemExit as leaving:
-        return int(leaving.code or 0)
-    return _do(arguments[0], options)
+    return _do(arguments[0], arguments[1:], with_scene=False)
 
 
 def leave(code: int) -> NoReturn:
@@ -61,8 +52,12 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _do(command: str, options: argparse.Namespace) -> int:
+def _do(command: str, arguments: list[str], with_scene: bool) -> int:
     """Do it and tell how it ended."""
+    try:
+        options = parser(command, with_scene).parse_args(arguments)
+    except SystemExit as leaving:
+        return int(leaving.code or 0)
     tell = Teller.of(options)
     try:
         if getattr(options, "scene", None):
@@ -79,21 +74,10 @@ def _do(command: str, options: argparse.Namespace) -> int:
 def _open(scene: str, enable_autoexec: bool) -> None:
     import bpy
 
-    from .. import registration
+    from .. import register
 
-    if not registration.is_registered():
-        registration.register()
+    register()
     if not Path(scene).is_file():
         raise StoreError(f"There is no file {scene}.", "Check the path of the .blend.")
-    try:
+    with refusing(f"{scene} cannot be opened", "Open it in Blender to see more.", of=RuntimeError):
         bpy.ops.wm.open_mainfile(filepath=str(Path(scene).resolve()), load_ui=False, use_scripts=enable_autoexec)
-    except RuntimeError as error:
-        raise StoreError(
-            f"{scene} cannot be opened ({last_line(error)}).", "Open it in Blender to see more."
-        ) from error
-
-
-def last_line(error: Exception) -> str:
-    """What an operator of Blender complained of, in one line."""
-    said = str(error).strip()
-    return said.splitlines()[-1].removeprefix("Error: ") if said else type(error).__name__

@@ -12,19 +12,22 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SinewError, StoreError
+from ...core.errors import SinewError, StoreError, refusing
+from ...core.events import Event, FrameDone, Mesh, Phase
+from ...core.job.job import Job
+from ...core.lengths import length_words
+from ...core.process.stop_signals import stop_signals
 from ...core.simulation import bake as library
-from ...core.simulation.frame_store import FrameStore
-from ...core.simulation.job import Job
-from ...core.simulation.lengths import length_words
-from ...core.simulation.store_lock import locked
-from .. import background, baking
-from . import last_line
+from ...core.store.frame_store import FrameStore
+from ...core.store.store_lock import locked
+from ..bake import background, baking
+from ..bake.together import Together
+from ..basics.stepwise import at_once
+from ..child.machine import Stage, Started, State, transition
 from .bodies import all_in_one, bodies_of_scene
 from .export import check_formats, export_bodies
 from .plan import tell_plan
 from .render import render_frames
-from .signals import stop_signals
 from .telling import Teller, say
 
 
@@ -59,13 +62,14 @@ def _bake_all(
     """Bake the bodies, or tell what would be done, until a signal comes; whether anything had to be done, and what some
     were refused for, which hinders the others as little as with Bake All.
     """
-    changed, refused = False, []
+    changed, refused, together = False, [], Together(bodies, options.frames, options.solver)
     for k, obj in enumerate(bodies):
         try:
             if options.dry_run:
-                tell_plan(obj, options, tell)
+                tell_plan(obj, options, together, tell)
             else:
-                changed |= _bake_one(obj, options, caught, _Progress(obj.name, tell, k, len(bodies)))
+                job = at_once(together.job_steps(obj, bpy.context))
+                changed |= _bake_one(obj, job, options, caught, _Progress(obj.name, tell, k, len(bodies)))
         except SinewError as error:
             refused.append(type(error)(f"{obj.name}: {error.message}", error.remedy))
             tell.event("failed", body=obj.name, code=error.code, message=error.message, remedy=error.remedy)
@@ -86,7 +90,9 @@ def _keep(options: argparse.Namespace, changed: bool, refused: list[SinewError],
         say(f"{bpy.data.filepath} is complete")
 
 
-def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress) -> bool:
+def _bake_one(
+    obj: Any, job: Job, options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
+) -> bool:
     """Bake one body; whether anything had to be done."""
     if options.result:
         obj.sinew.result = options.result.upper()
@@ -94,14 +100,14 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
         say(f"{obj.name}: a cache file would stay behind: the result lies on shape keys")
         obj.sinew.result = "KEYS"
     complete = _complete_before(obj)
-    job, store, resumes = _prepare(obj, options)
+    store, resumes = _prepare(obj, job, options)
     if resumes and complete and len(store.frames()) == job.frame_count:
         for name, value in complete.items():
             setattr(obj.sinew.bake, name, value)
         progress.say("complete, nothing to bake")
         progress.end("complete", job.frame_count)
         return False
-    progress.total = job.frame_count
+    progress.begin(job.frame_count)
     for warning in filter(None, (obj.sinew.bake.material_warning, obj.sinew.bake.pin_warning)):
         progress.warn(warning)
     modes = baking.wanted_modes(obj)
@@ -109,7 +115,7 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
         with locked(store.folder):  # until the frames are in the scene
             library.bake(job, store, progress, should_stop=lambda: bool(caught), resume=resumes, modes=modes)
             if not caught:
-                baking.note_mesh(obj, progress.mesh)
+                baking.note_mesh(obj, progress.state.mesh)
                 baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
         background.apply(obj, store.folder, "FAILED", str(error))  # with others' bakes, this may be saved
@@ -126,17 +132,17 @@ def _bake_one(obj: Any, options: argparse.Namespace, caught: list[signal.Signals
     return True
 
 
-def _prepare(obj: Any, options: argparse.Namespace) -> tuple[Job, FrameStore, bool]:
-    """Job, store, and whether its frames are gone on with."""
+def _prepare(obj: Any, job: Job, options: argparse.Namespace) -> tuple[FrameStore, bool]:
+    """The store, and whether its frames are gone on with."""
     if options.resume or options.update:
         try:
-            return *baking.prepare_resume(obj, bpy.context, options.frames, options.solver), True
+            return baking.prepare_resume(obj, job), True
         except StoreError as error:
             if options.resume:
                 raise
             if baking.has_frames(obj):
                 say(f"{obj.name}: bakes anew. {error.message}")
-    return *baking.prepare(obj, bpy.context, options.frames, options.solver), False
+    return baking.prepare(obj, job), False
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
@@ -163,56 +169,54 @@ class _Progress:
 
     def __init__(self, name: str, tell: Teller, before: int, bodies: int) -> None:
         self._name, self._tell, self._bodies_before, self._bodies = name, tell, before, bodies
-        self._before, self._done = 0, 0
-        self._start = self._first = time.monotonic()
-        self._phase = ""
-        self.total = 0
-        self.mesh: dict[str, Any] = {}
+        self.state = State(Stage.READ)
 
-    def __call__(self, event: dict[str, Any]) -> None:
-        match event["event"]:
-            case "phase":
-                self._enter(event)
-            case "mesh":
-                self._note_mesh(event)
-            case "frame":
-                self._note_frame(event["frame"], event["seconds"])
+    def begin(self, frames: int) -> None:
+        """So many are to be there in the end."""
+        self.state = transition(self.state, Started(frames), time.monotonic())
 
-    def _enter(self, event: dict[str, Any]) -> None:
-        phase, done, total = event["phase"], event["done"], event["total"]
-        if phase == "simulate":
-            self._before, self._first = done, time.monotonic()
+    def __call__(self, event: Event) -> None:
+        before, self.state = self.state, transition(self.state, event, time.monotonic())
+        match event:
+            case Phase():
+                self._tell_phase(event, is_new=event.phase != before.phase.phase)
+            case Mesh():
+                self._tell_mesh(event)
+            case FrameDone(frame, seconds):
+                self._tell_frame(frame, seconds)
+
+    def _tell_phase(self, event: Phase, is_new: bool) -> None:
+        phase, about = event.phase, {"done": event.done, "total": event.total}
         if phase == "compile":  # a minute or two, in which nothing else is told
-            self.say(f"compile {done}/{total} (once after an installation)")
-        elif phase != self._phase:
+            self.say(f"compile {event.done}/{event.total} (once after an installation)")
+        elif is_new:
             self.say(phase)
-        if phase != self._phase:
+        if is_new:
             self._tell.progress(self._part(), f"{self._name}: {phase}")
-        self._phase = phase
-        self._tell.event("phase", body=self._name, phase=phase, done=done, total=total)
+        self._tell.event("phase", body=self._name, phase=phase, **about)
 
-    def _note_mesh(self, event: dict[str, Any]) -> None:
-        self.mesh = event
-        body = f"{length_words(event['size'])} across, {event['mass']:.3g} kg"
-        self.say(f"{event['vertices']} vertices, {event['tets']} tetrahedra; {body}")
-        about = {name: event[name] for name in ("vertices", "tets", "mass", "volume", "size")}
+    def _tell_mesh(self, mesh: Mesh) -> None:
+        body = f"{length_words(mesh.size)} across, {mesh.mass:.3g} kg"
+        self.say(f"{mesh.vertices} vertices, {mesh.tets} tetrahedra; {body}")
+        if mesh.match:
+            self.say(mesh.match)
+        about = {name: getattr(mesh, name) for name in ("vertices", "tets", "mass", "volume", "size", "match")}
         self._tell.event("mesh", body=self._name, **about)
-        for warning in event.get("warnings", ()):
+        for warning in mesh.warnings:
             self.warn(warning)
 
-    def _note_frame(self, frame: int, seconds: float) -> None:
-        self._done += 1
-        now = time.monotonic()
-        done = self._before + self._done
-        left = (now - self._first) / self._done * max(0, self.total - done)
-        self.say(f"frame {frame} ({done}/{self.total}) elapsed {now - self._start:.0f} s, remaining {left:.0f} s")
-        about = {"frame": frame, "done": done, "total": self.total, "seconds": seconds, "remaining": left}
+    def _tell_frame(self, frame: int, seconds: float) -> None:
+        now, state = time.monotonic(), self.state
+        done, total, left = state.frames_there, state.frames_total, state.remaining(now)
+        self.say(f"frame {frame} ({done}/{total}) elapsed {now - state.started:.0f} s, remaining {left:.0f} s")
+        about = {"frame": frame, "done": done, "total": total, "seconds": seconds, "remaining": left}
         self._tell.event("frame", body=self._name, **about)
-        self._tell.progress(self._part(), f"{self._name}: frame {frame} ({done}/{self.total})")
+        self._tell.progress(self._part(), f"{self._name}: frame {frame} ({done}/{total})")
 
     def _part(self) -> float:
         """How much of all bodies is done, 0 to 1: each counts the same."""
-        return (self._bodies_before + (self._before + self._done) / max(1, self.total)) / self._bodies
+        state = self.state
+        return (self._bodies_before + state.frames_there / max(1, state.frames_total)) / self._bodies
 
     def say(self, text: str) -> None:
         """Print one line that begins with the body's name."""
@@ -234,26 +238,18 @@ def _stopped(caught: list[signal.Signals], tell: Teller) -> int:
 
 
 def _save(tell: Teller) -> None:
-    try:
+    remedy = "Make the file writable; --resume then saves the result without simulating again."
+    with refusing(f"The bake is done, but {bpy.data.filepath} cannot be saved", remedy, of=RuntimeError):
         bpy.ops.wm.save_mainfile()
-    except RuntimeError as error:
-        raise StoreError(
-            f"The bake is done, but {bpy.data.filepath} cannot be saved ({last_line(error)}).",
-            "Make the file writable; --resume then saves the result without simulating again.",
-        ) from error
     say(f"saved {bpy.data.filepath}")
     tell.event("saved", path=bpy.data.filepath)
 
 
 def _save_as(path: Path, tell: Teller) -> None:
     """Save the result as another .blend, whose relative paths are made to fit, those of bakes by ``save_handlers``."""
-    try:
+    remedy = "Choose another --output; --resume then saves the result without simulating again."
+    with refusing(f"The bake is done, but {path} cannot be saved", remedy, of=(RuntimeError, OSError)):
         path.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, relative_remap=True)
-    except (RuntimeError, OSError) as error:
-        raise StoreError(
-            f"The bake is done, but {path} cannot be saved ({last_line(error)}).",
-            "Choose another --output; --resume then saves the result without simulating again.",
-        ) from error
     say(f"saved {path}")
     tell.event("saved", path=str(path))

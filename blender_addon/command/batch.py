@@ -15,16 +15,16 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from ...core.errors import StoreError
-from ...core.simulation.child_process import NO_CONSOLE
-from .. import PACKAGE
-from ..bridge.job_in import CACHE
+from ...core.process.child_process import NO_CONSOLE
+from ...core.process.stop_signals import stop_signals
+from ..basics.names import PACKAGE
+from ..cache.frame_folders import CACHE
 from . import FAILED, NOTHING_TO_BAKE
-from .signals import stop_signals
 from .telling import Teller, say
 
 POLL = 0.1
@@ -171,18 +171,13 @@ class _Runner:
         head = [self._blender, "--background", *threads, python, str(path)]
         return [*head, "--command", "sinew", "bake", *given]
 
-    def _open_log(self, path: Path) -> Callable[[str], None]:
+    def _open_log(self, path: Path) -> IO[str]:
         if self._logs is None:
-            return lambda line: None
+            return open(os.devnull, "w", encoding="utf-8")
         self._logs.mkdir(parents=True, exist_ok=True)
         # Shots of different folders may have the same name.
         unique = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
-        handle = open(self._logs / f"{path.stem}-{unique}.log", "w", encoding="utf-8", buffering=1)
-
-        def write(line: str) -> None:
-            handle.write(line) if line else handle.close()
-
-        return write
+        return open(self._logs / f"{path.stem}-{unique}.log", "w", encoding="utf-8", buffering=1)
 
 
 def _isolated() -> dict[str, str]:
@@ -203,19 +198,22 @@ def _own_blender() -> str:
     return bpy.app.binary_path
 
 
-def _read(task: Task, log: Callable[[str], None]) -> None:
+def _read(task: Task, log: IO[str]) -> None:
     """All that a child prints: to its log, its last lines kept, ours shown."""
-    for line in task.process.stdout:
-        log(line)
-        text = line.rstrip()
-        if text:
-            task.said.append(text)
-        if text.startswith("sinew: "):
-            task.told = text.removeprefix("sinew: ")
-            if "warning: " in text:
-                task.warnings.append(task.told)
-            say(f"{task.name}: {task.told}")
-    log("")
+    with log:
+        for line in task.process.stdout:
+            log.write(line)
+            _hear(task, line.rstrip())
+
+
+def _hear(task: Task, text: str) -> None:
+    if text:
+        task.said.append(text)
+    if text.startswith("sinew: "):
+        task.told = text.removeprefix("sinew: ")
+        if "warning: " in text:
+            task.warnings.append(task.told)
+        say(f"{task.name}: {task.told}")
 
 
 def _has_ended(task: Task) -> bool:

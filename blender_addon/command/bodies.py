@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 
 from ...core.errors import SinewError, StoreError
-from .. import bake_queue
-from ..linked import is_linked
+from ..bake import bake_queue
+from ..basics.linked import is_linked
 from . import NothingToBake
 
 

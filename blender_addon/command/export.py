@@ -9,9 +9,8 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SettingsError, StoreError
-from .. import baking
-from . import last_line
+from ...core.errors import SettingsError, refusing
+from ..bake import baking
 from .telling import Teller, say
 
 FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
@@ -37,13 +36,12 @@ def export_bodies(bodies: Sequence[Any], words: Sequence[str], blend: Path, keep
             say(f"kept {path}")
             continue
         partial = path.with_name(f"{path.stem}.sinew-exporting{ending}")
+        remedy = "Check the folder, and that the bodies are visible."
         try:
-            first, last = baking.export(bodies, bpy.context, partial, kind)
-            os.replace(partial, path)
-        except (RuntimeError, OSError) as error:
+            with refusing(f"{path} cannot be written", remedy, of=(RuntimeError, OSError)):
+                first, last = baking.export(bodies, bpy.context, partial, kind)
+                os.replace(partial, path)
+        finally:
             partial.unlink(missing_ok=True)
-            raise StoreError(
-                f"{path} cannot be written ({last_line(error)}).", "Check the folder, and that the bodies are visible."
-            ) from error
         say(f"exported frames {first}-{last} to {path}")
         tell.event("exported", path=str(path), first=first, last=last)

@@ -13,9 +13,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import StoreError
-from ...core.simulation.array_file import open_own
-from ..bridge.stored_paths import is_utf8, readable
+from ...core.errors import StoreError, refusing
+from ...core.files.array_file import open_own
+from ..basics.stored_paths import is_utf8, readable
 from .telling import Teller, say
 
 TEMPLATES = Path(__file__).with_name("farm_files")
@@ -30,14 +30,10 @@ def main(options: argparse.Namespace, tell: Teller) -> int:
         raise StoreError(f"The path {readable(bpy.data.filepath)} is no UTF-8.", "Rename that folder, or the .blend.")
     folder = Path(options.output) if options.output else (scene or Path.cwd() / "_").with_name("sinew_farm")
     folder = folder.absolute()
-    try:
+    with refusing(f"{folder} cannot be written", "Choose another folder with --output."):
         _copy_templates(folder, is_chosen=bool(options.output))
         if scene is not None:
             write_values(folder / "openjd", scene, bpy.context.scene)
-    except OSError as error:
-        raise StoreError(
-            f"{folder} cannot be written ({error.strerror or error}).", "Choose another folder with --output."
-        ) from error
     for line in _what_to_do(folder, scene):
         say(line)
     return 0

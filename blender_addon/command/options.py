@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 
+from ...core.solver_kinds import SOLVER_KINDS
+
 COMMANDS = {
     "bake": "Bake the elastic bodies of a .blend and save the .blend; with --render, render its frames then.",
     "report": "Say how the bakes of a .blend went, frame by frame.",
@@ -12,7 +14,6 @@ COMMANDS = {
     "goes on: the same command again does the rest.",
     "farm": "Write job templates for render farms (Open Job Description, Flamenco) beside the .blend.",
 }
-_OF_ONE_FILE = {"bake": True, "report": True, "batch": False, "farm": False}
 RANGE_HELP = (
     "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
 )
@@ -28,7 +29,7 @@ def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog=prog, description=COMMANDS[command])
     if with_scene and command != "batch":
         saved = "; it is saved with the result" if command == "bake" else ""
-        made.add_argument("scene", nargs=None if _OF_ONE_FILE[command] else "?", help="the .blend" + saved)
+        made.add_argument("scene", nargs="?" if command == "farm" else None, help="the .blend" + saved)
         made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
     _ADD[command](made)
     return made
@@ -83,10 +84,8 @@ def _one_object(made: argparse.ArgumentParser) -> None:
 
 def _how(made: argparse.ArgumentParser) -> None:
     made.add_argument("--frames", metavar="A-B", type=_frames, help=RANGE_HELP)
-    from ...core.solvers.registry import SOLVERS  # loads Numba
-
-    solvers = f"{', '.join(SOLVERS)} (default: as set on the object)"
-    made.add_argument("--solver", metavar="S", choices=tuple(SOLVERS), help=f"solver: {solvers}")
+    solvers = f"{', '.join(SOLVER_KINDS)} (default: as set on the object)"
+    made.add_argument("--solver", metavar="S", choices=tuple(SOLVER_KINDS), help=f"solver: {solvers}")
     kinds = (
         "keys: shape keys; nodes: Geometry Nodes, small; cache: PC2 file and Mesh Cache (default: as set on the object)"
     )

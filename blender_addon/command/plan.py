@@ -9,26 +9,31 @@ from typing import Any
 
 import bpy
 
+from ...core.checks.disk_space import check_disk_space
 from ...core.errors import StoreError
-from ...core.simulation.disk_space import check_disk_space
-from ...core.simulation.frame_store import FrameStore
-from ...core.simulation.job import Job
-from .. import baking, forecasts
-from ..bridge import job_in
-from ..stepwise import at_once
+from ...core.job.job import Job
+from ...core.store.frame_store import FrameStore
+from ..bake import baking
+from ..bake.together import Together
+from ..basics.stepwise import at_once
+from ..cache import frame_folders
+from ..scene_in import job_in
+from ..setup import forecasts
 from .telling import Teller, say
 
 
-def tell_plan(obj: Any, options: argparse.Namespace, tell: Teller) -> None:
+def tell_plan(obj: Any, options: argparse.Namespace, together: Together, tell: Teller) -> None:
     """Say what would be done for a body; a SinewError where it would be refused."""
+    baking.check_folder(obj)
+    job = at_once(together.job_steps(obj, bpy.context))
+    baking.check(job)
     if options.frames:  # what is changed here is not saved
         obj.sinew.use_scene_range = False
         obj.sinew.frame_start, obj.sinew.frame_end = options.frames
     obj.sinew.solver = options.solver or obj.sinew.solver
-    job = at_once(baking.checked_job_steps(obj, bpy.context))
     begins, why = _first_frame(obj, job, options)
     if begins == job.frame_start:
-        folder = job_in.recorded_folder(obj) or job_in.default_folder(obj)
+        folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
         check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
     for warning in filter(None, (baking.nowhere_words(job), baking.no_pin_words(obj, job))):
         tell.warn(obj.name, warning)

@@ -17,8 +17,7 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import RenderError
-from . import last_line
+from ...core.errors import RenderError, refusing
 
 PARTIAL = ".sinew-rendering"
 """Folder beside the images for those that are being written."""
@@ -58,12 +57,9 @@ def _images(scene: Any, frame: int) -> list[Path]:
     """The files of a frame: one, or one a view."""
     render = scene.render
     views = [view.name for view in render.views if view.use] if render.use_multiview else [""]
-    try:
+    # A template in the path may be one that cannot be filled.
+    with refusing("The output path is no path", "Mend it under Output Properties.", RenderError, RuntimeError):
         return [Path(bpy.path.abspath(render.frame_path(frame=frame, view=view))) for view in views]
-    except RuntimeError as error:  # a template in the path that cannot be filled
-        raise RenderError(
-            f"The output path is no path: {last_line(error)}", "Mend it under Output Properties."
-        ) from error
 
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
@@ -81,7 +77,8 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
     render = scene.render
     with _partial(folder) as partial, _output(render):
         name = Path(render.frame_path(frame=frame)).name
-        try:
+        remedy = "Render it in Blender to see more."
+        with refusing(f"Frame {frame} cannot be rendered", remedy, RenderError, RuntimeError):
             if render.is_movie_format:
                 render.filepath = str(partial / Path(bpy.path.abspath(render.filepath)).name)
                 bpy.ops.render.render(animation=True)
@@ -89,10 +86,6 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
                 scene.frame_set(frame)
                 render.filepath = str(partial / name)
                 bpy.ops.render.render(write_still=True)
-        except RuntimeError as error:
-            raise RenderError(
-                f"Frame {frame} cannot be rendered ({last_line(error)}).", "Render it in Blender to see more."
-            ) from error
         made = sorted(partial.iterdir())
         if not made:
             raise RenderError(f"Frame {frame} left no image.", "Check the output settings of the scene.")
@@ -104,14 +97,10 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
 def _partial(folder: Path) -> Iterator[Path]:
     """An empty folder beside the images, gone afterwards."""
     partial = folder / PARTIAL
-    try:
+    remedy = "Choose another output folder under Output Properties."
+    with refusing(f"The folder {folder} cannot be written", remedy, RenderError):
         shutil.rmtree(partial, ignore_errors=True)  # of a render that was killed
         partial.mkdir(parents=True)
-    except OSError as error:
-        raise RenderError(
-            f"The folder {folder} cannot be written ({error.strerror or error}).",
-            "Choose another output folder under Output Properties.",
-        ) from error
     try:
         yield partial
     finally:

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import SinewError, StoreError
-from ...core.simulation.report import BakeReport, csv_of
-from .. import baking
+from ...core.errors import SinewError, refusing
+from ...core.results.report import BakeReport, csv_of
+from ..bake import baking
 from .bodies import all_in_one, bodies_of_scene
 from .telling import Teller, say
 
@@ -48,15 +48,11 @@ def _objects(name: str, report: BakeReport) -> Iterator[dict[str, Any]]:
     """A bake, then each of its frames; their fields are those of :class:`FrameReport`."""
     about = asdict(report)
     frames = about.pop("frames")
-    yield {"event": "report", "body": name, **about, "unsettled": report.unsettled, "seconds": report.seconds}
+    yield {"event": "report", "body": name, **about, "unconverged": report.unconverged, "seconds": report.seconds}
     yield from ({"event": "frame", "body": name, **frame} for frame in frames)
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with refusing(f"The report {path} cannot be written", "Name a file that you may write."):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(
-            f"The report {path} cannot be written ({error.strerror or error}).", "Name a file that you may write."
-        ) from error
     say(f"wrote {path}")

@@ -9,8 +9,9 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from . import shapes
-from .stage import Stage, positions
+from ..scene_in.mesh_in import vertex_positions
+from .shapes import SIDES, ball, limb
+from .stage import Stage
 
 LABEL = "Swinging Flesh on an Armature"
 DESCRIPTION = "A figure that an armature makes jump: limbs and back are pinned to it, the soft belly swings after them"
@@ -32,48 +33,46 @@ REACH = 0.09
 """What is nearer to a bone, or behind the spine, is held by it, m."""
 
 
+PARTS = [
+    ball((0.0, 0.0, 0.47), (0.185, 0.17, 0.17), 48),
+    ball((0.0, -0.075, 0.42), (0.16, 0.15, 0.145), 48),
+    ball((0.0, 0.03, 0.64), (0.15, 0.11, 0.13), 48),
+    ball((0.0, 0.0, 0.88), (0.115, 0.115, 0.12), 48),
+]
+"""Standing, 1 m tall, looking along -Y."""
+for side in SIDES:
+    PARTS += [
+        ball((0.085 * side, 0.1, 0.36), (0.095, 0.1, 0.095), 32),
+        ball((0.1 * side, 0.0, 0.97), 0.035),
+        limb((0.12 * side, 0.05, 0.70), (0.36 * side, 0.02, 0.50), 0.055, 0.04),
+        ball((0.36 * side, 0.02, 0.50), 0.05),
+        limb((0.10 * side, 0.04, 0.36), (0.13 * side, 0.03, 0.06), 0.085, 0.06),
+        ball((0.13 * side, -0.01, 0.045), (0.065, 0.1, 0.045)),
+    ]
+
+
 def build(stage: Stage) -> Any:
     """The figure, its armature, and what they do."""
-    figure = stage.add("Figure", stage.one_skin(stage.mesh("Figure", _parts(), _shader(stage)), VOXEL, 6))
+    figure = stage.add("Figure", stage.one_skin(stage.mesh("Figure", PARTS, stage.shader("Skin", SKIN, 0.5)), VOXEL, 6))
     armature = _armature(stage)
     modifier = figure.modifiers.new("Armature", "ARMATURE")
     modifier.object = armature
-    apart = _distances(positions(figure))
+    points = vertex_positions(figure.data)
+    apart = _distances(points)
     follow = 1.0 / (apart + 0.02) ** 4
     follow /= follow.sum(axis=1, keepdims=True)
     for name, weights in zip(BONES, follow.T, strict=True):
         stage.group(figure, name, np.round(weights, 2))
     _dance(stage, armature)
     settings = stage.body(figure, 3.0, 24)
-    held, soft = _held(positions(figure)), _soft(positions(figure))
-    settings.pin_group = stage.group(figure, "Pins", held.astype(float))
+    soft = _soft(points)
+    settings.pin_group = stage.group(figure, "Pins", _held(points).astype(float))
     stage.material(figure, "Soft Flesh", FLESH, 1.0 - soft)
     stage.material(figure, "Fat", FAT, soft)
     settings.pre_roll = 10
     stage.floor(0.55, (0.30, 0.34, 0.30))
     settings.stiffness_damping = 0.01
     return figure
-
-
-def _shader(stage: Stage) -> Any:
-    return stage.shader("Skin", SKIN, 0.5)
-
-
-def _parts() -> Any:
-    """Standing, 1 m tall, looking along -Y."""
-    shape = shapes.empty()
-    shapes.ball(shape, (0.0, 0.0, 0.47), (0.185, 0.17, 0.17), 48)
-    shapes.ball(shape, (0.0, -0.075, 0.42), (0.16, 0.15, 0.145), 48)
-    shapes.ball(shape, (0.0, 0.03, 0.64), (0.15, 0.11, 0.13), 48)
-    shapes.ball(shape, (0.0, 0.0, 0.88), (0.115, 0.115, 0.12), 48)
-    for side in (-1.0, 1.0):
-        shapes.ball(shape, (0.085 * side, 0.1, 0.36), (0.095, 0.1, 0.095), 32)
-        shapes.ball(shape, (0.1 * side, 0.0, 0.97), 0.035)
-        shapes.limb(shape, (0.12 * side, 0.05, 0.70), (0.36 * side, 0.02, 0.50), 0.055, 0.04)
-        shapes.ball(shape, (0.36 * side, 0.02, 0.50), 0.05)
-        shapes.limb(shape, (0.10 * side, 0.04, 0.36), (0.13 * side, 0.03, 0.06), 0.085, 0.06)
-        shapes.ball(shape, (0.13 * side, -0.01, 0.045), (0.065, 0.1, 0.045))
-    return shape
 
 
 def _armature(stage: Stage) -> Any:

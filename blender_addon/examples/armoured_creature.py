@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Vector
 
-from . import shapes
-from .stage import Stage, positions
+from ..scene_in.mesh_in import vertex_positions
+from .shapes import SIDES, ball, limb
+from .stage import Stage
 
 LABEL = "Armoured Creature"
 DESCRIPTION = "Stiff armour with soft joints, painted as two maps; it drops onto a floor"
@@ -29,18 +30,10 @@ class Leg(NamedTuple):
 
 def legs() -> list[Leg]:
     """Three on each side, arched."""
-    found = []
-    for side in (-1.0, 1.0):
-        for angle in (-0.75, 0.0, 0.75):
-            out = Vector((side * math.cos(angle), math.sin(angle), 0.0))
-            found.append(
-                Leg(
-                    0.21 * out + Vector((0.0, 0.0, 0.18)),
-                    0.40 * out + Vector((0.0, 0.0, 0.30)),
-                    0.56 * out + Vector((0.0, 0.0, 0.0)),
-                )
-            )
-    return found
+    up = Vector((0.0, 0.0, 1.0))
+    angles = [(side, angle) for side in SIDES for angle in (-0.75, 0.0, 0.75)]
+    ways = [Vector((side * math.cos(angle), math.sin(angle), 0.0)) for side, angle in angles]
+    return [Leg(0.21 * out + 0.18 * up, 0.40 * out + 0.30 * up, 0.56 * out) for out in ways]
 
 
 def build(stage: Stage) -> Any:
@@ -60,17 +53,13 @@ def build(stage: Stage) -> Any:
 
 def add_creature(stage: Stage) -> Any:
     """The creature, 1 m wide, standing with its feet at height 0; its faces colored by armour and joints."""
-    shape = shapes.empty()
-    shapes.ball(shape, (0.0, 0.0, 0.17), (0.21, 0.17, 0.085), 48)
-    for leg in legs():
-        shapes.limb(shape, leg.hip, leg.knee, 0.026, 0.024)
-        shapes.limb(shape, leg.knee, leg.foot, 0.026, 0.014)
-        for radius, at in ((0.03, leg.hip), (0.028, leg.knee), (0.016, leg.foot)):
-            shapes.ball(shape, at, radius)
-    for side in (-1.0, 1.0):
-        shapes.ball(shape, (0.07 * side, -0.15, 0.23), 0.03)
+    parts = [ball((0.0, 0.0, 0.17), (0.21, 0.17, 0.085), 48)]
+    for hip, knee, foot in legs():
+        parts += [limb(hip, knee, 0.026, 0.024), limb(knee, foot, 0.026, 0.014)]
+        parts += [ball(hip, 0.03), ball(knee, 0.028), ball(foot, 0.016)]
+    parts += [ball((0.07 * side, -0.15, 0.23), 0.03) for side in SIDES]
     shaders = stage.shader("Armour", ARMOUR, 0.3), stage.shader("Joint", JOINT, 0.5)
-    creature = stage.add("Creature", stage.one_skin(stage.mesh("Creature", shape, *shaders), VOXEL, 4))
+    creature = stage.add("Creature", stage.one_skin(stage.mesh("Creature", parts, *shaders), VOXEL, 4))
     soft = is_soft(creature)
     for face in creature.data.polygons:
         face.material_index = int(soft[face.vertices[0]])
@@ -80,4 +69,4 @@ def add_creature(stage: Stage) -> Any:
 def is_soft(creature: Any) -> np.ndarray:
     """(n,) bool: whether a hip or a knee is near."""
     joints = np.array([at for leg in legs() for at in (leg.hip, leg.knee)])
-    return np.linalg.norm(positions(creature)[:, None] - joints, axis=2).min(axis=1) < JOINT_REACH
+    return np.linalg.norm(vertex_positions(creature.data)[:, None] - joints, axis=2).min(axis=1) < JOINT_REACH

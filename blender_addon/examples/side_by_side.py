@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from . import shapes
-from .stage import Stage, positions
+from ..scene_in.mesh_in import vertex_positions
+from .shapes import box, lathe
+from .stage import Stage
 
 LABEL = "Materials Side by Side"
 DESCRIPTION = "Five drops of one shape, from gelatine to bone, hung from a bar that is jerked: one body, five maps"
@@ -24,14 +25,15 @@ APART, LONG, HANGS_AT = 0.16, 0.3, 0.5
 
 def build(stage: Stage) -> Any:
     """The drops, and the bar as their parent."""
-    bar = stage.add("Bar", stage.mesh("Bar", _bar(), stage.shader("Wood", (0.30, 0.20, 0.13), 0.6), smooth=False))
+    wood = stage.shader("Wood", (0.30, 0.20, 0.13), 0.6)
+    bar = stage.add("Bar", stage.mesh("Bar", [box((0.0, 0.0, 0.015), (5.4 * APART, 0.14, 0.03))], wood, smooth=False))
     drops = stage.add("Drops", _drops(stage))
     drops.parent = bar
     times = (0.0, 0.25, 0.45, 0.7, 0.95, 1.2, 1.4)
     ways = ((0, 0), (0, 0.0), (-0.1, 0.05), (0.1, -0.04), (-0.08, 0.05), (0.04, 0), (0, 0))
     stage.key(bar, "location", *((t, (0.0, y, HANGS_AT + z)) for t, (y, z) in zip(times, ways, strict=True)))
     settings = stage.body(drops, 3.0, 36)
-    points = positions(drops)
+    points = vertex_positions(drops.data)
     which = np.clip(np.round(points[:, 0] / APART + 2.0), 0, 4)
     for k, (preset, stiffness, _colour) in enumerate(DROPS):
         stage.material(drops, preset, stiffness, (which == k).astype(float))
@@ -41,25 +43,13 @@ def build(stage: Stage) -> Any:
 
 def _drops(stage: Stage) -> Any:
     """One mesh of five parts; each has a shader of its own."""
-    shape = shapes.empty()
     stem = [(0.05, 0.0), (0.05, -0.012), (0.042, -0.03), (0.032, -0.06)]
     stem += [(0.028, -0.06 - 0.02 * k) for k in range(1, 8)]
     head = [(0.034, -0.215), (0.048, -0.225), (0.056, -0.245), (0.056, -0.265), (0.048, -0.285), (0.03, -0.297)]
     profile = [(0.0, 0.0), (0.025, 0.0), *stem, *head, (0.0, -LONG)]
-    for k in range(len(DROPS)):
-        before = len(shape.verts)
-        shapes.lathe(shape, profile, 32)
-        shape.verts.ensure_lookup_table()
-        for vertex in shape.verts[before:]:
-            vertex.co.x += (k - 2) * APART
+    drops = [lathe(profile, 32, x=(k - 2) * APART) for k in range(len(DROPS))]
     shaders = [stage.shader(preset, colour, 0.35) for preset, _stiffness, colour in DROPS]
-    mesh = stage.mesh("Drops", shape, *shaders)
+    mesh = stage.mesh("Drops", drops, *shaders)
     for face in mesh.polygons:
         face.material_index = round(face.center.x / APART) + 2
     return mesh
-
-
-def _bar() -> Any:
-    shape = shapes.empty()
-    shapes.box(shape, (0.0, 0.0, 0.015), (5.4 * APART, 0.14, 0.03))
-    return shape

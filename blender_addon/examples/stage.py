@@ -13,8 +13,9 @@ import bpy
 import numpy as np
 
 from ...core.materials.presets import PRESETS
-from .. import starting
-from ..bridge.mesh_in import unit_scale, vertex_positions
+from ..scene_in.mesh_in import unit_scale
+from ..setup import starting
+from .shapes import Part, disc
 
 
 class Stage:
@@ -28,44 +29,36 @@ class Stage:
         self.collection = bpy.data.collections.new(name)
         self.scene.collection.children.link(self.collection)
         self.metre = 1.0 / unit_scale(self.scene)
-        self.root = self._linked(bpy.data.objects.new(name, None), self.collection)
+        self.root = None
+        self.root = self.add(name, None)
         self.root.location = self.scene.cursor.location
         self.root.scale = (self.metre,) * 3
         self.root.empty_display_size = 0.1
 
-    def _linked(self, obj: Any, collection: Any) -> Any:
-        collection.objects.link(obj)
-        return obj
-
-    def colliders(self) -> Any:
-        """A new collection within the example's."""
-        inner = bpy.data.collections.new(f"{self.collection.name} Colliders")
-        self.collection.children.link(inner)
-        return inner
-
     def add(self, name: str, data: Any, collection: Any = None) -> Any:
         """An object of the example, in its collection or in one within."""
-        obj = self._linked(bpy.data.objects.new(name, data), collection or self.collection)
+        obj = bpy.data.objects.new(name, data)
+        (collection or self.collection).objects.link(obj)
         obj.parent = self.root
         return obj
 
-    def mesh(self, name: str, shape: Any, *shaders: Any, smooth: bool = True) -> Any:
-        """A mesh of a ``bmesh``, which is freed; with shaders' materials."""
+    def mesh(self, name: str, parts: Sequence[Part], *shaders: Any, smooth: bool = True) -> Any:
+        """A mesh of parts, with shaders' materials."""
+        shape = bmesh.new()
+        for part in parts:
+            part(shape)
         bmesh.ops.recalc_face_normals(shape, faces=shape.faces)
         mesh = bpy.data.meshes.new(name)
         shape.to_mesh(mesh)
         shape.free()
-        if smooth:
-            mesh.shade_smooth()
-        for shader in shaders:
-            mesh.materials.append(shader)
-        return mesh
+        return _shaded(mesh, shaders, smooth)
 
     def one_skin(self, mesh: Any, voxel: float, smooth: int) -> Any:
         """A mesh around all of the parts of another, which is removed: voxels of a size in metres, smoothed so many
         times.
         """
-        parts = self._linked(bpy.data.objects.new("Parts", mesh), self.collection)
+        parts = bpy.data.objects.new("Parts", mesh)
+        self.collection.objects.link(parts)
         remesh = parts.modifiers.new("Remesh", "REMESH")
         remesh.mode, remesh.voxel_size = "VOXEL", voxel
         parts.modifiers.new("Smooth", "SMOOTH").iterations = smooth
@@ -75,11 +68,8 @@ class Stage:
         bpy.data.objects.remove(parts)
         bpy.data.meshes.remove(mesh)
         skin.name = name
-        skin.shade_smooth()
         skin.materials.clear()
-        for shader in shaders:
-            skin.materials.append(shader)
-        return skin
+        return _shaded(skin, shaders)
 
     def shader(self, name: str, colour: Sequence[float], roughness: float = 0.4, transmission: float = 0.0) -> Any:
         """A material for renders and viewports."""
@@ -135,17 +125,19 @@ class Stage:
 
     def floor(self, radius: float, colour: Sequence[float], settings: Any = None) -> Any:
         """A round floor at the cursor's height; the body of these settings runs into it."""
-        from .shapes import disc
-
         shader = self.shader("Floor", colour, roughness=0.8)
         collection = None
         if settings is not None:
-            collection = settings.collisions.collection = self.colliders()
+            collection = settings.collisions.collection = bpy.data.collections.new(f"{self.collection.name} Colliders")
+            self.collection.children.link(collection)
             settings.collisions.thickness = 0.002 * self.metre
-        floor = self.mesh("Floor", disc(radius, 0.05 * radius), shader, smooth=False)
+        floor = self.mesh("Floor", [disc(radius, 0.05 * radius)], shader, smooth=False)
         return self.add("Floor", floor, collection)
 
 
-def positions(obj: Any) -> np.ndarray:
-    """(n,3) of an object's own mesh."""
-    return vertex_positions(obj.data)
+def _shaded(mesh: Any, shaders: Sequence[Any], smooth: bool = True) -> Any:
+    for shader in shaders:
+        mesh.materials.append(shader)
+    if smooth:
+        mesh.shade_smooth()
+    return mesh

@@ -1,11 +1,16 @@
-"""The system matrix by block rows, both triangles: what a product with a vector wants."""
+"""The system matrix by block rows, both triangles: what a product with a vector wants.
+
+Compressed rows of 3 x 3 blocks: of row v the blocks ``starts[v]`` to ``starts[v + 1]`` stand in ``columns``, ascending.
+Each is the sum, in a fixed order, of the element blocks that a gather lists for it, the lower ones transposed for the
+upper triangle, so that the same blocks give the same bits on any number of threads.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..jit import parallel_kernel
-from .sparsity import corner_pairs
+from .sparsity import corner_pairs, gathered, sum_blocks
 
 
 class BlockRows:
@@ -27,28 +32,13 @@ class BlockRows:
         slots = np.concatenate([slots, slots[off]])
         rows, columns = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
         count = int(number.max(initial=-1)) + 1
-        key = rows * count + columns
-        order = np.argsort(key, kind="stable")
-        key, first = np.unique(key[order], return_index=True)
-        self.columns = key % max(count, 1)
-        row_of = key // max(count, 1)
-        self.starts = np.searchsorted(row_of, np.arange(count + 1)).astype(np.int64)
-        self.diagonal = np.flatnonzero(row_of == self.columns)
-        self._gather_starts = np.append(first, len(order)).astype(np.int64)
-        self._gather_slots = slots[order]
-        self._gather_transposed = transposed[order]
+        self.starts, self.columns, self._gather = gathered(rows, columns, slots, transposed, count)
+        self.diagonal = np.flatnonzero(np.repeat(np.arange(count), np.diff(self.starts)) == self.columns)
         self.values = np.zeros((len(self.columns), 3, 3))
 
     def fill(self, element_blocks: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the values."""
-        _fill_blocks(
-            len(self.values),
-            self._gather_starts,
-            self._gather_slots,
-            self._gather_transposed,
-            element_blocks.reshape(-1, 3, 3),
-            self.values,
-        )
+        _fill_blocks(len(self.values), *self._gather, element_blocks.reshape(-1, 3, 3), self.values)
 
     def times(self, x: np.ndarray) -> np.ndarray:
         """Product with a vector (f,3)."""
@@ -68,14 +58,7 @@ class BlockRows:
 @parallel_kernel
 def _fill_blocks(begin, end, gather_starts, slots, transposed, blocks, out):
     for b in range(begin, end):
-        for r in range(3):
-            for c in range(3):
-                out[b, r, c] = 0.0
-        for k in range(gather_starts[b], gather_starts[b + 1]):
-            K = blocks[slots[k]]
-            for r in range(3):
-                for c in range(3):
-                    out[b, r, c] += K[c, r] if transposed[k] else K[r, c]
+        sum_blocks(gather_starts[b], gather_starts[b + 1], slots, transposed, blocks, out[b])
 
 
 @parallel_kernel

@@ -7,10 +7,11 @@ blocks that add to it is fixed, so refilling writes each value once, in parallel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import parallel_kernel
+from ..jit import inlined, parallel_kernel
 
 # The ten corner pairs (a, b), a >= b, of a tet's symmetric matrix.
 _PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
@@ -29,6 +30,30 @@ def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.n
     slots = np.arange(len(rows), dtype=np.int64)
     keep = (rows >= 0) & (columns >= 0)
     return rows[keep], columns[keep], slots[keep]
+
+
+class Gather(NamedTuple):
+    """Which element blocks are summed into each block of a matrix: ``starts`` (b+1,) into ``slots`` (k,), their places
+    as in :func:`corner_pairs`, and whether each is ``transposed`` (k,).
+    """
+
+    starts: np.ndarray
+    slots: np.ndarray
+    transposed: np.ndarray
+
+
+def gathered(
+    major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, Gather]:
+    """Compressed storage of the blocks (major, minor) of ``count`` unknowns that element blocks at ``slots`` add to:
+    starts (count+1,) and minor numbers (b,), ascending.
+    """
+    key = major * count + minor
+    order = np.argsort(key, kind="stable")
+    key, first = np.unique(key[order], return_index=True)
+    starts = np.searchsorted(key // max(count, 1), np.arange(count + 1)).astype(np.int64)
+    gather = Gather(np.append(first, len(order)).astype(np.int64), slots[order], transposed[order])
+    return starts, key % max(count, 1), gather
 
 
 @dataclass(frozen=True)
@@ -81,18 +106,9 @@ class BlockSparsity:
         number[self.free] = np.arange(len(self.free))
 
         rows, columns, slots = corner_pairs(tets, number)
-        transposed = rows < columns
-        low = np.where(transposed, columns, rows)
-        key = np.where(transposed, rows, columns) * len(self.free) + low
-        order = np.argsort(key, kind="stable")
-        key, first = np.unique(key[order], return_index=True)
-
-        block_rows = key % max(len(self.free), 1)
-        block_columns = key // max(len(self.free), 1)
-        block_starts = np.searchsorted(block_columns, np.arange(len(self.free) + 1)).astype(np.int64)
-        self._gather_starts = np.append(first, len(order)).astype(np.int64)
-        self._gather_slots = slots[order]
-        self._gather_transposed = transposed[order]
+        upper = rows < columns
+        low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
+        block_starts, block_rows, self._gather = gathered(high, low, slots, upper, len(self.free))
         # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
         lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
         column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -112,9 +128,7 @@ class BlockSparsity:
             len(self.free),
             self.pattern.block_starts,
             self.pattern.column_starts,
-            self._gather_starts,
-            self._gather_slots,
-            self._gather_transposed,
+            *self._gather,
             element_blocks.reshape(-1, 3, 3),
             out,
         )
@@ -131,19 +145,25 @@ def _fill_rows(begin, end, block_starts, block_rows, column_starts, rows):
                     at += 1
 
 
+@inlined
+def sum_blocks(begin, end, slots, transposed, blocks, out):
+    """The sum of some element blocks of a gather into out (3,3)."""
+    for r in range(3):
+        for c in range(3):
+            out[r, c] = 0.0
+    for k in range(begin, end):
+        K = blocks[slots[k]]
+        for r in range(3):
+            for c in range(3):
+                out[r, c] += K[c, r] if transposed[k] else K[r, c]
+
+
 @parallel_kernel
 def _fill_values(begin, end, block_starts, column_starts, gather_starts, slots, transposed, blocks, out):
     total = np.empty((3, 3))
     for v in range(begin, end):
         for b in range(block_starts[v], block_starts[v + 1]):
-            for r in range(3):
-                for c in range(3):
-                    total[r, c] = 0.0
-            for k in range(gather_starts[b], gather_starts[b + 1]):
-                K = blocks[slots[k]]
-                for r in range(3):
-                    for c in range(3):
-                        total[r, c] += K[c, r] if transposed[k] else K[r, c]
+            sum_blocks(gather_starts[b], gather_starts[b + 1], slots, transposed, blocks, total)
             local = b - block_starts[v]
             for c in range(3):
                 # Where this block begins in scalar column c: the diagonal block gives 3 - c entries, others 3.

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..energies.tangent import Tangent
 from ..jit import inlined, parallel_kernel
+from ..small_matrix import out_of_frame
 
 
 def tangent_blocks(tangent: Tangent, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, out: np.ndarray) -> None:
@@ -27,17 +28,6 @@ def shape_gradients_in_frame(N, V, n):
     for a in range(3):
         for i in range(3):
             n[a, i] = N[a + 1, 0] * V[0, i] + N[a + 1, 1] * V[1, i] + N[a + 1, 2] * V[2, i]
-
-
-@inlined
-def rotate_block(U, K, T, out):
-    """``U K U^T`` into out; T (3,3) is scratch."""
-    for i in range(3):
-        for j in range(3):
-            T[i, j] = U[i, 0] * K[0, j] + U[i, 1] * K[1, j] + U[i, 2] * K[2, j]
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = T[i, 0] * U[j, 0] + T[i, 1] * U[j, 1] + T[i, 2] * U[j, 2]
 
 
 @inlined
@@ -96,5 +86,5 @@ def _tangent_blocks(begin, end, U, V, curvature, flip, twist, N, weights, masses
                     for j in range(3):
                         K[i, j] = w * curvature[e, i, j] * n[a, i] * n[b, j]
                 add_pair_terms(n[a], n[b], plus, minus, K)
-                rotate_block(U[e], K, T, out[e, (a + 1) * (a + 2) // 2 + b + 1])
+                out_of_frame(U[e], K, U[e], T, out[e, (a + 1) * (a + 2) // 2 + b + 1])
         complete_blocks(masses[e], out[e])

@@ -18,24 +18,25 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from ..mesh.embedding import Embedding, embed
+from ..mesh.held_part import kappa_of
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_triangles, sample_surface
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.topology import vertex_components
 
-CUT, CONFORMING, LOOSE = (2.0, 3.0), 10.0, 10.0
-"""kappa: of faces that cut through tets, where a pinned part is ``FEW`` cells large and where it is ``MANY``; of faces
-along which tets end; of what has no area.
+CONFORMING, LOOSE = 10.0, 10.0
+"""kappa of faces along which tets end, and of what has no area; of faces that cut through tets ``mesh/held_part.py``
+says it.
 """
 
-FEW, MANY = 2.0, 4.0
-"""Root of a pinned part's area, in cells. A body of few cells through is stiffer than it should be, beside its pins."""
+FEW = 2.0
+"""Cells: a pinned part of fewer is held as one of so many."""
 
 SPACING = 1.0 / 6.0
-"""Distance of samples in cells."""
+"""Distance of samples in the smallest cells that pins are in."""
 
 NARROW = 0.5
 """Pinned area within a cell of a tet, in squares of a cell's side, under which what it holds counts as loose."""
@@ -72,7 +73,6 @@ def anchors(
     embedding: Embedding,
     pinned: np.ndarray,
     held: np.ndarray,
-    spacing: float = SPACING,
 ) -> Anchors:
     """Springs that hold those of the pinned surface vertices (p,) that are ``held`` (p,) bool, and all faces and edges
     between them.
@@ -80,14 +80,13 @@ def anchors(
     Parameters
     ----------
     embedding : of the surface's vertices in the mesh
-    spacing : of the samples, in the smallest cells that pins are in
     """
     if not held.any():
         nothing = Embedding(np.zeros(0, np.int32), np.zeros((0, 4)), np.zeros(0, dtype=bool))
         return Anchors(nothing, np.zeros(0), sp.csr_matrix((0, len(pinned))))
     sides = cell_sides(mesh)
     side = float(sides[embedding.tet_indices[pinned[held]]].min())
-    corners, barycentric, area, part = _samples(surface, pinned[held], spacing * side)
+    corners, barycentric, area, part = _samples(surface, pinned[held], SPACING * side)
     found = embed(np.einsum("sc,sci->si", barycentric, surface.positions[corners]), mesh)
     number = np.zeros(len(surface.positions), dtype=np.int64)
     number[pinned[held]] = np.flatnonzero(held)
@@ -95,7 +94,7 @@ def anchors(
     shares = sp.csr_matrix((barycentric.ravel(), (rows, number[corners].ravel())), shape=(len(corners), len(pinned)))
     kappa = np.full(len(area), CONFORMING)
     if not conforms(mesh):
-        kappa = np.interp(np.sqrt(part) / sides[found.tet_indices], (FEW, MANY), CUT)
+        kappa = kappa_of(np.maximum(np.sqrt(part) / sides[found.tet_indices], FEW))
     return Anchors(found, _factors(found.tet_indices, area, mesh, sides, kappa), shares)
 
 
@@ -111,13 +110,15 @@ def _samples(
     faces = surface.triangles[is_held[surface.triangles].all(axis=1)]
     faces = faces[proper_triangles(X, faces)]
     on_faces = sample_surface(X, faces, spacing)
-    parts = _areas_of_parts(faces, np.bincount(on_faces.triangle, on_faces.area, len(faces)), len(X))
+    parts = _areas_of_parts(faces, np.bincount(on_faces.triangle, on_faces.area, len(faces)))
     edges = _edges(surface.triangles)
     edges = _without(edges[is_held[edges].all(axis=1)], _edges(faces))
     lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
     pieces = np.maximum(np.ceil(lengths / spacing), 1).astype(np.int64)
-    edge = np.repeat(np.arange(len(edges)), pieces)
-    along = (np.arange(len(edge)) - np.repeat(np.cumsum(pieces) - pieces, pieces) + 0.5) / pieces[edge]
+    # Both ends included: in another tet than the rest, a pinned vertex would be held by nothing.
+    edge = np.repeat(np.arange(len(edges)), pieces + 1)
+    first = np.cumsum(pieces + 1) - pieces - 1
+    along = (np.arange(len(edge)) - first[edge]) / pieces[edge]
     is_held[faces] = False
     is_held[edges] = False
     alone = np.flatnonzero(is_held)
@@ -129,11 +130,9 @@ def _samples(
     return np.concatenate(corners), np.concatenate(barycentric), *areas
 
 
-def _areas_of_parts(faces: np.ndarray, areas: np.ndarray, vertices: int) -> np.ndarray:
+def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
     """Area of the faces that hang together with each, (f,)."""
-    ends = faces[:, [0, 1]].ravel(), faces[:, [1, 2]].ravel()
-    graph = sp.coo_matrix((np.ones(len(ends[0])), ends), shape=(vertices, vertices))
-    part = connected_components(graph, directed=False)[1][faces[:, 0]]
+    part = vertex_components(faces)
     return np.bincount(part, areas)[part]
 
 

@@ -6,27 +6,29 @@ Everywhere else springs hold the surface inside the tets (:mod:`constraints.anch
 
 from __future__ import annotations
 
-import copy
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..forces.embedded_points import EmbeddedPoints
-from ..forces.springs import Springs
+from ..forces.stiffening_springs import StiffeningSprings
+from ..forces.unilateral_springs import Points
 from ..mesh.embedding import Embedding
+from ..mesh.farthest_points import Chosen, farthest_points
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..tracks import at_frames, on_the_way
-from .anchors import SPACING, Anchors, anchors, conforms
+from .anchors import Anchors, anchors, cell_sides, conforms
 
 AT_VERTEX = 1e-9
 """Barycentric coordinate, short of 1, with which a point is a vertex of its tet."""
 
-FLAT = 1e-14
-"""Eigenvalue of a tet's springs, beside the largest, that is round-off."""
+REACH = 0.03
+"""Give of pins at which they stop, in cells, so that hardly a load makes them give way by 0.06."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class PinnedSurface:
     surface, mesh : SurfaceMesh, TetMesh
     embedding : of the surface's vertices
     pinned : (p,) surface vertices; positions : (samples,p,3) m, a track; held : (frames,p) bool
-    spacing : of the samples, in cells
+    most : samples that act for all of them, each for those nearest to it
     """
 
     def __init__(
@@ -71,11 +73,11 @@ class PinnedSurface:
         pinned: np.ndarray,
         positions: np.ndarray,
         held: np.ndarray,
-        spacing: float = SPACING,
+        most: float = math.inf,
     ) -> None:
         self.mesh, self.pinned, self.held, self._positions = mesh, pinned, held, positions
-        self._surface, self._embedding, self._spacing = surface, embedding, spacing
-        self._last: tuple[np.ndarray, Anchors] | None = None
+        self._surface, self._embedding, self._most = surface, embedding, most
+        self._last: tuple[np.ndarray, Anchors, Chosen, np.ndarray] | None = None
 
     def schedule(self) -> PinSchedule:
         """The hard pins: of several surface vertices at one vertex of the tets the first counts."""
@@ -86,13 +88,34 @@ class PinnedSurface:
         corners, first = np.unique(self.mesh.tets[of_pins.tet_indices, corner][exact], return_index=True)
         return PinSchedule(corners.astype(np.int64), self._positions[:, exact[first]], self.held[:, exact[first]])
 
+    def always(self) -> PinnedSurface:
+        """The same surface for one frame, held where it is in all frames but the first."""
+        held = self.held[min(1, len(self.held) - 1) :].all(axis=0)[None]
+        first = self._positions[:1]
+        return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
+
     def anchors(self, frame: int) -> Anchors:
-        """The springs on the way to a frame."""
+        """The samples on the way to a frame."""
+        return self._found(frame)[0]
+
+    def few(self, frame: int) -> Chosen:
+        """Those of them that act for all."""
+        return self._found(frame)[1]
+
+    def reach(self, frame: int) -> np.ndarray:
+        """The give at which the springs at these stop, (c,), m."""
+        return self._found(frame)[2]
+
+    def _found(self, frame: int) -> tuple[Anchors, Chosen, np.ndarray]:
         held = self.held[frame]
         if self._last is None or not np.array_equal(self._last[0], held):
-            found = anchors(self._surface, self.mesh, self._embedding, self.pinned, held, self._spacing)
-            self._last = held, self._without_hard(found, frame)
-        return self._last[1]
+            found = anchors(self._surface, self.mesh, self._embedding, self.pinned, held)
+            found = self._without_hard(found, frame)
+            places = found.embedding.apply(self.mesh.rest_positions, self.mesh.tets)
+            few = farthest_points(places, self._most)
+            reach = REACH * cell_sides(self.mesh)[found.embedding.tet_indices[few.points]]
+            self._last = held, found, few, reach
+        return self._last[1:]
 
     def _without_hard(self, found: Anchors, frame: int) -> Anchors:
         """Those whose samples hard pins do not hold by themselves."""
@@ -119,70 +142,41 @@ class PinnedSurface:
         return before + part * (after - before)
 
 
-class PinSprings:
-    """The springs of a pinned surface as loads of steps.
+class Holding(NamedTuple):
+    """Springs that hold a surface.
 
-    Parameters
-    ----------
+    ``points`` c of them; ``stiffness`` (c,) N/m; ``reach`` (c,) m, the give at which they stop; ``shares`` (c,p) what
+    the pinned vertices' positions make each target by.
+    """
+
+    points: Points
+    stiffness: np.ndarray
+    reach: np.ndarray
+    shares: sp.csr_matrix
+
+    def load(self, before: np.ndarray, after: np.ndarray) -> StiffeningSprings:
+        """What acts in a step with the pinned vertices at positions (p,3) at its beginning and at its end, m."""
+        return StiffeningSprings(self.points, self.stiffness, self.reach, self.shares @ before, self.shares @ after)
+
+
+class PinSprings(NamedTuple):
+    """What the springs of a pinned surface are made of.
+
     pinned : PinnedSurface
     moduli : (m,) Pa, Young's moduli of the tets
-    condense : makes of Anchors and their stiffnesses (s,) N/m points, stiffnesses (c,) and a matrix (c,p) that gives
-        their targets
+    carried : makes Points of an Embedding
     """
 
-    def __init__(
-        self,
-        pinned: PinnedSurface,
-        moduli: np.ndarray,
-        condense: Callable[[Anchors, np.ndarray], tuple[Any, np.ndarray, Any]],
-    ) -> None:
-        self.pinned, self._moduli, self._condense = pinned, moduli, condense
-        self._last: tuple[Anchors, tuple[Any, np.ndarray, Any]] | None = None
+    pinned: PinnedSurface
+    moduli: np.ndarray
+    carried: Callable[[Embedding], Points]
 
-    def scaled(self, scale: np.ndarray) -> PinSprings:
-        """The same when the stiffness of each tet is scaled by (m,)."""
-        other = copy.copy(self)
-        other._moduli, other._last = self._moduli * scale, None
-        return other
-
-    def at(self, frame: int, part: float) -> tuple[Springs, ...]:
-        """What acts in a step that ends at a part (0 to 1) of the way to a frame."""
-        if not self.pinned.held[frame].any():
-            return ()
-        found = self.pinned.anchors(frame)
+    def holding(self, frame: int, scale: np.ndarray) -> Holding | None:
+        """Those on the way to a frame, with the stiffness of each tet scaled by (m,); None where there are none."""
+        found, few = self.pinned.anchors(frame), self.pinned.few(frame)
         if len(found.factors) == 0:
-            return ()
-        if self._last is None or self._last[0] is not found:
-            k = found.factors * self._moduli[found.embedding.tet_indices]
-            self._last = found, self._condense(found, k)
-        points, stiffness, targets = self._last[1]
-        return (Springs(points, stiffness, targets @ self.pinned.targets_at(frame, part)),)
-
-
-def condensed_in_tets(
-    mesh: TetMesh, found: Anchors, stiffness: np.ndarray
-) -> tuple[EmbeddedPoints, np.ndarray, sp.csr_matrix]:
-    """As few springs as pull in the same way, four a tet.
-
-    In a tet ``sum_s k_s |b_s x - t_s|²`` is, but for a constant, ``|W x - C t|²`` with ``W = L^1/2 V^T`` and ``C =
-    L^-1/2 V^T (k_s b_s)`` for the eigenvectors V and eigenvalues L of ``sum_s k_s b_s b_s^T``. All is divided by the
-    tet's stiffness, so that the combinations W are pure numbers.
-    """
-    b, s = found.embedding.barycentric, len(stiffness)
-    tets, place = np.unique(found.embedding.tet_indices, return_inverse=True)
-    place = place.reshape(-1)
-    total = np.bincount(place, stiffness)
-    part = stiffness / total[place]
-    in_tet = sp.csr_matrix((np.ones(s), (place, np.arange(s))), shape=(len(tets), s))
-    G = (in_tet @ (part[:, None, None] * b[:, :, None] * b[:, None, :]).reshape(s, 16)).reshape(-1, 4, 4)
-    values, V = np.linalg.eigh(G)
-    there = values > FLAT * values[:, -1:]
-    root = np.sqrt(np.where(there, values, 0.0))
-    W = root[:, :, None] * V.transpose(0, 2, 1)
-    inverse = np.divide(1.0, root, out=np.zeros_like(root), where=there)
-    C = inverse[place] * np.einsum("sci,sc->si", V[place], b) * part[:, None]
-    rows, columns = 4 * place[:, None] + np.arange(4), np.repeat(np.arange(s), 4)
-    gather = sp.csr_matrix((C.ravel(), (rows.ravel(), columns)), shape=(4 * len(tets), s))
-    combined = Embedding(np.repeat(tets, 4), W.reshape(-1, 4), np.zeros(4 * len(tets), dtype=bool))
-    points = EmbeddedPoints(combined, mesh.tets, len(mesh.rest_positions))
-    return points, np.repeat(total, 4), (gather @ found.shares).tocsr()
+            return None
+        tets = found.embedding.tet_indices
+        stiffness = np.bincount(few.nearest, found.factors * (self.moduli[tets] * scale[tets]))
+        points = self.carried(found.embedding.take(few.points))
+        return Holding(points, stiffness, self.pinned.reach(frame), found.shares[few.points])

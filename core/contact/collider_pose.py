@@ -6,16 +6,18 @@ corner's sum weighted by angles [Baerentzen, Aanaes 2005]. It costs nothing besi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..jit import kernel
 from ..mesh.bounding_tree import BoundingTree, refit
-from ..mesh.vertex_normals import corner_angles
+from ..mesh.vertex_normals import corner_angles, face_normals
 from .collider_surface import ColliderSurface
 
 
-class ColliderPose:
-    """Positions (k,3) of a collider's vertices, ready to be searched.
+class ColliderPose(NamedTuple):
+    """A collider's triangles, ready to be searched.
 
     Attributes
     ----------
@@ -26,15 +28,21 @@ class ColliderPose:
     tree : BoundingTree
     """
 
-    def __init__(self, surface: ColliderSurface, positions: np.ndarray) -> None:
+    corners: np.ndarray
+    normals: np.ndarray
+    edge_normals: np.ndarray
+    corner_normals: np.ndarray
+    tree: BoundingTree
+
+    @classmethod
+    def of(cls, surface: ColliderSurface, positions: np.ndarray) -> ColliderPose:
+        """The pose of a surface whose vertices are at positions (k,3)."""
         corners = np.ascontiguousarray(positions[surface.triangles], dtype=np.float64)
-        cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        length = np.linalg.norm(cross, axis=1, keepdims=True)
-        self.corners = corners
-        self.normals = cross / np.where(length > 0.0, length, 1.0)
-        self.edge_normals = _summed(surface.edges, np.repeat(self.normals[:, None], 3, axis=1))
-        self.corner_normals = _summed(surface.triangles, corner_angles(corners)[..., None] * self.normals[:, None])
-        self.tree: BoundingTree = refit(surface.tree, corners.min(axis=1), corners.max(axis=1))
+        normals = face_normals(corners)
+        edge_normals = _summed(surface.edges, np.repeat(normals[:, None], 3, axis=1))
+        corner_normals = _summed(surface.triangles, corner_angles(corners)[..., None] * normals[:, None])
+        tree = refit(surface.tree, corners.min(axis=1), corners.max(axis=1))
+        return cls(corners, normals, edge_normals, corner_normals, tree)
 
 
 def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -44,16 +52,16 @@ def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def feature_normal(normals, edge_normals, corner_normals, triangle, w):
+def feature_normal(pose, triangle, w):
     """Normal of the feature that the closest point with weights w lies on: face, side or corner."""
     zeros = 0
     for k in range(3):
         zeros += 1 if w[k] == 0.0 else 0
     if zeros == 0:
-        return normals[triangle]
+        return pose.normals[triangle]
     for k in range(3):
         if zeros == 1 and w[(k + 2) % 3] == 0.0:
-            return edge_normals[triangle, k]
+            return pose.edge_normals[triangle, k]
         if zeros == 2 and w[k] != 0.0:
-            return corner_normals[triangle, k]
-    return normals[triangle]
+            return pose.corner_normals[triangle, k]
+    return pose.normals[triangle]

@@ -8,9 +8,10 @@ non-manifold, or enclosing no volume): it keeps a point on the side where it is.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components
 
 from ..errors import ColliderError
-from ..jit import kernel
 from ..mesh.bounding_tree import BoundingTree, build_tree
 from ..mesh.winding_number import WindingNumber
 
@@ -67,7 +68,7 @@ class ColliderSurface:
 
     def _orient(self, positions: np.ndarray) -> None:
         neighbours, turned, whole = _neighbours(self.triangles)
-        part, flip, sound = _flood(neighbours, turned, whole)
+        part, flip, sound = _parts(neighbours, turned, whole)
         self._flip(flip)
         corners = positions[self.triangles]
         corners = corners - corners.mean(axis=(0, 1))
@@ -118,40 +119,23 @@ def _neighbours(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return other, turned.reshape(edge.shape), (other >= 0).all(axis=1)
 
 
-@kernel
-def _flood(neighbours, turned, whole):
-    """Part of each triangle (t,), whether to flip it (t,), and per part whether it is closed and orientable."""
-    count = len(neighbours)
-    part = np.full(count, -1, dtype=np.int64)
-    flip = np.zeros(count, dtype=np.bool_)
-    sound = np.ones(count, dtype=np.bool_)
-    queue = np.empty(count, dtype=np.int64)
-    parts = 0
-    for seed in range(count):
-        if part[seed] >= 0:
-            continue
-        part[seed] = parts
-        queue[0] = seed
-        at, end = 0, 1
-        while at < end:
-            t = queue[at]
-            at += 1
-            if not whole[t]:
-                sound[parts] = False
-            for k in range(3):
-                other = neighbours[t, k]
-                if other < 0:
-                    continue
-                wanted = flip[t] != turned[t, k]
-                if part[other] < 0:
-                    part[other] = parts
-                    flip[other] = wanted
-                    queue[end] = other
-                    end += 1
-                elif flip[other] != wanted:
-                    sound[parts] = False
-        parts += 1
-    return part, flip, sound[:parts].copy()
+def _parts(neighbours: np.ndarray, turned: np.ndarray, whole: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Part of each triangle (t,), whether to flip it (t,), and per part whether it is closed and orientable.
+
+    Each triangle stands twice in a graph, as it is and flipped: what hangs together there agrees on the way round, and
+    a part that cannot be oriented is one piece with itself flipped.
+    """
+    t = len(neighbours)
+    one, side = np.nonzero(neighbours >= 0)
+    other, turn = neighbours[one, side], turned[one, side]
+    edges = np.concatenate([one, one + t]), np.concatenate([other + t * turn, other + t * ~turn])
+    part, way = (
+        connected_components(scipy.sparse.coo_matrix((np.ones(len(i)), (i, j)), shape=(n, n)), directed=False)[1]
+        for i, j, n in ((one, other, t), (*edges, 2 * t))
+    )
+    _, first = np.unique(part, return_index=True)
+    sound = np.bincount(part, whole & (way[:t] != way[t:])) == np.bincount(part)
+    return part, way[:t] != way[first][part], sound
 
 
 def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.ndarray:

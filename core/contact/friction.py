@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-CREEP = 1e-3
+STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
 TURNED = 0.1
-"""Part of itself, or of the creep where it is less, by which a slip may change in the last iteration of a step."""
+"""Part of itself, or of the stiction tolerance if less, by which a slip may change in a step's last iteration."""
 
 NOTICEABLE = 0.05
 """Part of the friction force by which renewing the lag has to change it to matter."""
@@ -135,7 +135,7 @@ class LaggedFriction:
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
-    def is_unsettled(self, y: np.ndarray) -> bool:
+    def is_unconverged(self, y: np.ndarray) -> bool:
         """Whether the last iteration, which led to y, was too far off to be the last, however little it moved: because
         its stiffness was the step's first, a bound that holds back what slips, or because slips have changed by a good
         part of what friction needs to be another, which is nothing beside a body's size.

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
-from ..mesh.closest_point import first_hit, nearest_triangle
+from ..jit import inlined, kernel, parallel_kernel
+from ..lanes import combine, cross, dot, minus, moved, times
+from ..mesh.closest_point import distances, first_hit, nearest_triangle
 from .collider_pose import ColliderPose, feature_normal
 from .collider_surface import ColliderSurface
 from .obstacle import Contacts
@@ -76,64 +77,31 @@ class MeshApproach:
         self._collider = collider
         after, before = collider.after, collider.before
         count = len(points)
-        gaps, distance = np.empty(count), np.empty(count)
-        normals, shifts, self._start = np.zeros((count, 3)), np.empty((count, 3)), np.empty((count, 3))
-        _approach(
-            count,
-            points,
-            outward,
-            after.corners,
-            before.corners,
-            before.normals,
-            after.normals,
-            before.edge_normals,
-            before.corner_normals,
-            *before.tree,
-            collider.surface.solid,
-            collider.thickness,
-            collider.pierced,
-            gaps,
-            normals,
-            shifts,
-            distance,
-            self._start,
-        )
+        self.first = Contacts(np.empty(count), np.zeros((count, 3)), np.empty((count, 3)))
+        self._start, distance = np.empty((count, 3)), np.empty(count)
+        numbers = collider.surface.solid, collider.thickness, collider.pierced
+        _approach(count, points, outward, before, after, *numbers, self.first, distance, self._start)
         # Points outside cannot touch before they have moved by their distance from where the collider ends.
         self._clear = distance
         if after is not before:
             outside = distance >= 0.0
             away = np.empty(int(np.count_nonzero(outside)))
-            _distances(len(away), self._start[outside], after.corners, *after.tree, away)
+            distances(len(away), self._start[outside], after.corners, after.tree, away)
             self._clear[outside] = away
-        self.first = Contacts(gaps, normals, shifts)
 
     def contacts(self, points: np.ndarray) -> Contacts:
         """How points (p,3) stand to the collider at the end of the step."""
-        collider, after = self._collider, self._collider.after
-        count = len(points)
+        collider, count = self._collider, len(points)
         found = Contacts(np.full(count, np.inf), np.zeros((count, 3)), np.zeros((count, 3)))
-        _contacts(
-            count,
-            np.ascontiguousarray(points),
-            self._start,
-            self._clear,
-            after.corners,
-            collider.before.corners,
-            after.normals,
-            after.edge_normals,
-            after.corner_normals,
-            *after.tree,
-            collider.surface.solid,
-            collider.thickness,
-            float(collider.thickness.max()),
-            *found,
-        )
+        way = np.ascontiguousarray(points), self._start, self._clear
+        numbers = collider.surface.solid, collider.thickness, float(collider.thickness.max())
+        _contacts(count, *way, collider.before.corners, collider.after, *numbers, found)
         return found
 
 
-@kernel
-def _point_of(t, w, i):
-    return w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
+@inlined
+def _set(out, a):
+    out[0], out[1], out[2] = a[0], a[1], a[2]
 
 
 @kernel
@@ -162,29 +130,21 @@ def _turn(t, n, to, to_n, out):
 @kernel
 def _frame(t, n, out):
     """An orthonormal frame of a triangle with unit normal n, in the columns of out; False when it has no area."""
-    length = 0.0
-    for i in range(3):
-        out[i, 0] = t[1, i] - t[0, i]
-        length += out[i, 0] * out[i, 0]
-    length = np.sqrt(length)
-    if length == 0.0 or n[0] * n[0] + n[1] * n[1] + n[2] * n[2] < 0.5:
+    side = minus(t[1], t[0])
+    length = np.sqrt(dot(side, side))
+    if length == 0.0 or dot(n, n) < 0.5:
         return False
+    u = side[0] / length, side[1] / length, side[2] / length
+    v = cross(n, u)
     for i in range(3):
-        out[i, 0] /= length
-        out[i, 2] = n[i]
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        out[i, 1] = n[j] * out[k, 0] - n[k] * out[j, 0]
+        out[i, 0], out[i, 1], out[i, 2] = u[i], v[i], n[i]
     return True
 
 
 @kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
     """1 or -1: which side of a sheet with normal n a point belongs to that is ``away`` from its closest point."""
-    height, lean = 0.0, 0.0
-    for i in range(3):
-        height += n[i] * away[i]
-        lean += n[i] * outward[i]
+    height, lean = dot(n, away), dot(n, outward)
     above = length <= pierced and abs(height) > 0.9 * length
     if (above or length <= touch) and abs(lean) >= LEAN:
         return -1.0 if lean > 0.0 else 1.0
@@ -192,141 +152,71 @@ def _side_of_sheet(away, length, n, outward, touch, pierced):
 
 
 @parallel_kernel
-def _approach(
-    first,
-    last,
-    points,
-    outward,
-    after_corners,
-    corners,
-    normals,
-    after_normals,
-    edge_normals,
-    corner_normals,
-    order,
-    begin,
-    end,
-    child,
-    low,
-    high,
-    solid,
-    thickness,
-    pierced,
-    gaps,
-    out_normals,
-    shifts,
-    distance,
-    start,
-):
+def _approach(first, last, points, outward, before, after, solid, thickness, pierced, found, distance, start):
     """At the pose before: gaps, signed distances. At the pose after: normals, shifts, the points carried along.
 
     Points that touch, or have pierced a sheet, are carried to just off the surface, and their distance is 0.
     """
+    corners, normals = before.corners, before.normals
     for p in range(first, last):
-        w, away, up, R = np.zeros(3), np.empty(3), np.empty(3), np.empty((3, 3))
-        tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
-        n, height, steep = feature_normal(normals, edge_normals, corner_normals, tri, w), 0.0, 0.0
-        for i in range(3):
-            away[i] = points[p, i] - _point_of(corners[tri], w, i)
-            height += n[i] * away[i]
-            steep += n[i] * n[i]
+        w, up, R = np.zeros(3), np.empty(3), np.empty((3, 3))
+        tri, d2 = nearest_triangle(points[p], np.inf, corners, before.tree, w)
+        n, at = feature_normal(before, tri, w), combine(w, corners[tri])
+        away = minus(points[p], at)
+        height, steep = dot(n, away), dot(n, n)
         length = np.sqrt(d2)
         touch = TOUCH * _magnitude(points[p], corners[tri])
         sign, side = (-1.0 if height < 0.0 else 1.0), 1.0
         if not solid[tri]:
             side = _side_of_sheet(away, length, normals[tri], outward[p], touch, pierced)
-            n, steep, height = normals[tri], 1.0, 0.0
-            for i in range(3):
-                height += n[i] * away[i]
-            beyond = side * height < 0.0
-            sign = -1.0 if beyond else 1.0
+            n, steep = normals[tri], 1.0
+            sign = -1.0 if side * dot(n, away) < 0.0 else 1.0
         held = length <= touch or (not solid[tri] and sign < 0.0)
         for i in range(3):
             up[i] = side * n[i] / np.sqrt(steep) if held and steep > 0.0 else sign * away[i] / max(length, 1e-300)
-        gaps[p] = sign * length - thickness[tri]
+        found.gaps[p] = sign * length - thickness[tri]
         distance[p] = 0.0 if held else sign * length
-        _turn(corners[tri], normals[tri], after_corners[tri], after_normals[tri], R)
-        for i in range(3):
-            for k in range(3):
-                out_normals[p, i] += R[i, k] * up[k]
-            ahead = touch if held else sign * length
-            start[p, i] = _point_of(after_corners[tri], w, i) + ahead * out_normals[p, i]
-            shifts[p, i] = _point_of(after_corners[tri], w, i) - _point_of(corners[tri], w, i)
+        _turn(corners[tri], normals[tri], after.corners[tri], after.normals[tri], R)
+        then, n = combine(w, after.corners[tri]), times(R, up)
+        _set(found.normals[p], n)
+        _set(start[p], moved(then, touch if held else sign * length, n))
+        _set(found.shifts[p], minus(then, at))
 
 
 @parallel_kernel
-def _distances(first, last, points, corners, order, begin, end, child, low, high, out):
-    """Unsigned distances of points from triangles."""
-    for p in range(first, last):
-        w = np.zeros(3)
-        _tri, d2 = nearest_triangle(points[p], np.inf, corners, order, begin, end, child, low, high, w)
-        out[p] = np.sqrt(d2)
-
-
-@parallel_kernel
-def _contacts(
-    first,
-    last,
-    points,
-    start,
-    clear,
-    corners,
-    before_corners,
-    normals,
-    edge_normals,
-    corner_normals,
-    order,
-    begin,
-    end,
-    child,
-    low,
-    high,
-    solid,
-    thickness,
-    reach,
-    gaps,
-    out_normals,
-    shifts,
-):
+def _contacts(first, last, points, start, clear, before_corners, after, solid, thickness, reach, found):
     """Gaps, directions of the push, and the collider's own movement at the closest points."""
+    corners, normals, tree = after.corners, after.normals, after.tree
     for p in range(first, last):
         y = points[p]
-        moved = 0.0
-        for i in range(3):
-            moved += (y[i] - start[p, i]) ** 2
-        moved = np.sqrt(moved)
-        if clear[p] - moved > reach or not np.isfinite(moved):
+        way = minus(y, start[p])
+        went = np.sqrt(dot(way, way))
+        if clear[p] - went > reach or not np.isfinite(went):
             continue
         w, n = np.zeros(3), np.empty(3)
-        bound = (abs(clear[p]) + moved) * (1.0 + 1e-9) + 1e-300
-        tri, d2 = nearest_triangle(y, bound * bound, corners, order, begin, end, child, low, high, w)
+        bound = (abs(clear[p]) + went) * (1.0 + 1e-9) + 1e-300
+        tri, d2 = nearest_triangle(y, bound * bound, corners, tree, w)
         if tri < 0:
-            tri, d2 = nearest_triangle(y, np.inf, corners, order, begin, end, child, low, high, w)
-        away = np.empty(3)
-        feature = feature_normal(normals, edge_normals, corner_normals, tri, w)
-        side = 0.0
-        for i in range(3):
-            away[i] = y[i] - _point_of(corners[tri], w, i)
-            side += feature[i] * away[i]
-        length = np.sqrt(d2)
-        sign = -1.0 if solid[tri] and side < 0.0 else 1.0
+            tri, d2 = nearest_triangle(y, np.inf, corners, tree, w)
+        at = combine(w, corners[tri])
+        away, length = minus(y, at), np.sqrt(d2)
+        sign = -1.0 if solid[tri] and dot(feature_normal(after, tri, w), away) < 0.0 else 1.0
         hit = -1
-        if clear[p] >= 0.0 and moved >= (clear[p] + length) * (1.0 - 1e-9):
-            hit = first_hit(start[p], y, corners, order, begin, end, child, low, high)
+        if clear[p] >= 0.0 and went >= (clear[p] + length) * (1.0 - 1e-9):
+            hit = first_hit(start[p], y, corners, tree)
             if hit >= 0 and solid[hit] and sign > 0.0:
-                left = first_hit(y, start[p], corners, order, begin, end, child, low, high)
+                left = first_hit(y, start[p], corners, tree)
                 hit = hit if left < 0 or _opposite(normals[hit], normals[left]) else -1
         gap = _gap(y, start[p], corners, normals, tri, away, length, sign, hit, solid[tri], n)
-        gaps[p] = gap - thickness[tri]
-        for i in range(3):
-            out_normals[p, i] = n[i]
-            shifts[p, i] = _point_of(corners[tri], w, i) - _point_of(before_corners[tri], w, i)
+        found.gaps[p] = gap - thickness[tri]
+        found.normals[p] = n
+        _set(found.shifts[p], minus(at, combine(w, before_corners[tri])))
 
 
 @kernel
 def _opposite(n, m):
     """Whether a way in by a face with normal n and out by one with m went through the solid, not around its corner."""
-    return n[0] * m[0] + n[1] * m[1] + n[2] * m[2] < SAME_WAY
+    return dot(n, m) < SAME_WAY
 
 
 @kernel
@@ -336,27 +226,16 @@ def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
     """
     if length <= ROUND_OFF * _magnitude(y, corners[tri]):
         # On the surface: push outwards, and off a sheet to where the point came from.
-        facing = 0.0
-        for i in range(3):
-            facing += normals[tri, i] * (start[i] - y[i])
-        turn = 1.0 if solid or facing >= 0.0 else -1.0
-        for i in range(3):
-            n[i] = turn * normals[tri, i]
+        turn = 1.0 if solid or dot(normals[tri], minus(start, y)) >= 0.0 else -1.0
+        n[:] = turn * normals[tri]
         return 0.0
     if hit >= 0:
-        facing, back, below = 0.0, 0.0, 0.0
-        for i in range(3):
-            facing += normals[hit, i] * (start[i] - y[i])
-            back -= normals[hit, i] * away[i]
-            below += normals[hit, i] * (y[i] - corners[hit, 0, i])
-        turn = 1.0 if facing >= 0.0 else -1.0
-        returns = turn * back >= SAME_WAY * length
+        turn = 1.0 if dot(normals[hit], minus(start, y)) >= 0.0 else -1.0
+        returns = -turn * dot(normals[hit], away) >= SAME_WAY * length
         if returns and (sign < 0.0 or not solid):
             sign = -1.0
         else:
-            for i in range(3):
-                n[i] = turn * normals[hit, i]
-            return turn * below
-    for i in range(3):
-        n[i] = sign * away[i] / length
+            n[:] = turn * normals[hit]
+            return turn * dot(normals[hit], minus(y, corners[hit, 0]))
+    _set(n, (sign * away[0] / length, sign * away[1] / length, sign * away[2] / length))
     return sign * length

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..forces.one_sided_springs import OneSidedSprings, Touch
 from ..forces.step_potential import Motion
-from ..model.settings import EARTH
+from ..forces.unilateral_springs import Touch, UnilateralSprings
+from ..settings import EARTH
 from .contact_points import ContactPoints
-from .friction import CREEP, LaggedFriction
+from .friction import STICTION_TOLERANCE, LaggedFriction
 from .obstacle import Contacts, Obstacle
+from .points_at_end import PointsAtEnd
 from .skin import sheet_thickness
 
 SINKING = 3e-4
@@ -48,8 +49,8 @@ class ContactNumbers:
     depth : m
         That the stiffness is made for.
     sheet_thickness : m
-    push_out_speed, creep : m/s
-        Creep is the slip velocity at which friction is full.
+    push_out_speed, stiction_tolerance : m/s
+        Above the stiction tolerance, a slip velocity, friction is full.
     """
 
     stiffness: float
@@ -57,7 +58,7 @@ class ContactNumbers:
     depth: float
     sheet_thickness: float
     push_out_speed: float
-    creep: float
+    stiction_tolerance: float
 
     @classmethod
     def fitting(cls, density: float, size: float, gravity: float, time_step: float) -> ContactNumbers:
@@ -76,7 +77,7 @@ class ContactNumbers:
             depth=depth,
             sheet_thickness=sheet_thickness(size),
             push_out_speed=PUSH_OUT * size,
-            creep=CREEP * size,
+            stiction_tolerance=STICTION_TOLERANCE * size,
         )
 
 
@@ -92,7 +93,7 @@ class Contact:
     time_step : s
         How long the obstacle moves.
     held : (p,) bool or None
-        Points that springs of pins hold.
+        Points that pins hold: they yield to nothing that they touch. None by default.
     """
 
     def __init__(
@@ -117,13 +118,13 @@ class ContactPotential:
     """Contact during one step."""
 
     def __init__(self, contact: Contact, motion: Motion) -> None:
-        self._contact, self._motion = contact, motion
-        self._points = contact.points.points
+        self._contact, self._motion, self._points = contact, motion.whole, contact.points.points
+        if motion.theta != 1.0:
+            self._points = PointsAtEnd(self._points, motion)
         numbers, points = contact.numbers, contact.points
         pressure = np.maximum(numbers.stiffness, numbers.firmness * points.moduli)
         # What pins hold cannot yield: its normal force says nothing, and friction with it only costs iterations.
-        held = contact.held | self._points.held(motion.pinned)
-        self._stiffness = np.where(held, 0.0, pressure * points.areas)
+        self._stiffness = np.where(contact.held, 0.0, pressure * points.areas)
         self._base = self._points.positions(motion.base)
         self._approach = contact.obstacle.begin(
             self._points.positions(motion.start), contact.points.outward(motion.start)
@@ -131,7 +132,7 @@ class ContactPotential:
         first = self._approach.first
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
         self._felt: np.ndarray | None = None  # which points pressed at the last stiffness
-        self._springs: OneSidedSprings | None = None  # made for it, if they were asked for
+        self._springs: UnilateralSprings | None = None  # made for it, if they were asked for
         self._at: tuple[np.ndarray, np.ndarray, Contacts] | None = None
         # What is deeper than the stiffness is made for is being pushed out: no measure of what will press.
         usual = -(self._allowed + contact.numbers.depth)
@@ -159,15 +160,15 @@ class ContactPotential:
         K = self._friction.stiffness(y) + k[:, None, None] * (n[:, :, None] * n[:, None, :])
         self._points.add_stiffness(K, scale, blocks)
 
-    def springs(self, positions: np.ndarray) -> OneSidedSprings:
+    def springs(self, positions: np.ndarray) -> UnilateralSprings:
         """The springs of an iteration that begins where the stiffness was asked for."""
         touch = self._touch(positions)
-        self._springs = OneSidedSprings(self._points, positions, self._stiffness, touch, self._touch)
+        self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
-    def is_unsettled(self, positions: np.ndarray) -> bool:
+    def is_unconverged(self, positions: np.ndarray) -> bool:
         """Whether friction wants another iteration than the last one, which led here."""
-        return self._contact.friction > 0.0 and self._friction.is_unsettled(self._contacts_at(positions)[0])
+        return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])
 
     def update(self, positions: np.ndarray) -> bool:
         """Renew the normal forces and tangent planes of friction; True when they have changed noticeably."""
@@ -188,8 +189,8 @@ class ContactPotential:
     def _lagged(self, contacts: Contacts, forces: np.ndarray, before: LaggedFriction | None = None) -> LaggedFriction:
         contact, step = self._contact, self._motion.step
         carried = contacts.shifts * (step / contact.time_step)
-        creep = contact.numbers.creep
-        return LaggedFriction(contact.friction * forces, contacts.normals, self._base + carried, step, creep, before)
+        eps = contact.numbers.stiction_tolerance
+        return LaggedFriction(contact.friction * forces, contacts.normals, self._base + carried, step, eps, before)
 
     def _normal_forces(self, contacts: Contacts) -> np.ndarray:
         return self._stiffness * self._depth(contacts)

@@ -21,7 +21,7 @@ from scipy.spatial import cKDTree
 
 from ..errors import SubspaceError
 from ..mesh.tet_mesh import TetMesh
-from ..progress import Told, untold
+from ..progress import OnProgress, ignore_progress
 
 ROUNDS = 60
 """Rounds of k-means at most; it ends when no tet changes its cluster."""
@@ -50,7 +50,7 @@ def every_tet(volumes: np.ndarray) -> Cubature:
 
 
 def spectral_clusters(
-    features: np.ndarray, volumes: np.ndarray, parts: np.ndarray, count: int, told: Told = untold
+    features: np.ndarray, volumes: np.ndarray, parts: np.ndarray, count: int, on_progress: OnProgress = ignore_progress
 ) -> Cubature:
     """Choose about ``count`` tets.
 
@@ -78,7 +78,7 @@ def spectral_clusters(
     for rows, share in zip(members, _shares(features, volumes, members, count), strict=True):
 
         def so_far(part: float, before: int = done, size: int = len(rows)) -> None:
-            told((before + part * size) / len(volumes))
+            on_progress((before + part * size) / len(volumes))
 
         labels, centres = _k_means(features[rows], volumes[rows], share, so_far)
         done += len(rows)
@@ -134,7 +134,9 @@ def _shares(features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray]
     return shares
 
 
-def _k_means(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) -> tuple[np.ndarray, np.ndarray]:
+def _k_means(
+    features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels (r,) and centres of Lloyd's k-means weighted by volume, from farthest-biased first centres [Arthur,
     Vassilvitskii 2007] drawn with a fixed seed; clusters that run empty are dropped.
 
@@ -144,19 +146,19 @@ def _k_means(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) 
     if len(rows) > max(SAMPLE, SAMPLE_A_POINT * count):
         chosen = np.random.default_rng(0).choice(rows, max(SAMPLE, SAMPLE_A_POINT * count), replace=False)
         rows, rounds = np.sort(chosen), ROUNDS - LAST_ROUNDS
-    centres = _first_centres(features[rows], volumes[rows], count, told)
-    centres, labels = _rounds(features[rows], volumes[rows], centres, range(rounds), told)
+    centres = _first_centres(features[rows], volumes[rows], count, on_progress)
+    centres, labels = _rounds(features[rows], volumes[rows], centres, range(rounds), on_progress)
     if len(rows) < len(features):
-        centres, labels = _rounds(features, volumes, centres, range(rounds, ROUNDS), told)
+        centres, labels = _rounds(features, volumes, centres, range(rounds, ROUNDS), on_progress)
     return labels, centres
 
 
 def _rounds(
-    features: np.ndarray, volumes: np.ndarray, centres: np.ndarray, numbers: range, told: Told
+    features: np.ndarray, volumes: np.ndarray, centres: np.ndarray, numbers: range, on_progress: OnProgress
 ) -> tuple[np.ndarray, np.ndarray]:
     labels = np.full(len(features), -1)
     for number in numbers:
-        told((1 + number) / (1 + ROUNDS))
+        on_progress((1 + number) / (1 + ROUNDS))
         before, labels = labels, cKDTree(centres).query(features)[1]
         if np.array_equal(before, labels):
             break
@@ -166,13 +168,13 @@ def _rounds(
     return centres, labels
 
 
-def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int, told: Told) -> np.ndarray:
+def _first_centres(features: np.ndarray, volumes: np.ndarray, count: int, on_progress: OnProgress) -> np.ndarray:
     rng = np.random.default_rng(0)
     points, weights = features, volumes
     centres = [points[np.argmax(np.sum((points - points.mean(axis=0)) ** 2, axis=1))]]
     away = np.sum((points - centres[0]) ** 2, axis=1)
     while len(centres) < count and away.max() > 0.0:
-        told(len(centres) / (count * (1 + ROUNDS)))
+        on_progress(len(centres) / (count * (1 + ROUNDS)))
         chance = np.cumsum(weights * away)
         pick = int(np.searchsorted(chance, rng.random() * chance[-1], side="right"))
         centres.append(points[min(pick, len(points) - 1)])

@@ -7,31 +7,24 @@ Chao et al. 2010, "A Simple Geometric Model for Elastic Deformations". The corot
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .corotated_stretch import quadratic_curvature, quadratic_gradient, quadratic_value
 from .isotropic import IsotropicEnergy, PrincipalFunction
 
 
-def _without_lambda(parameters: np.ndarray) -> np.ndarray:
-    return np.column_stack([parameters[:, 0], np.zeros(len(parameters))])
+def _without_lambda(kernel: Callable[..., None]) -> Callable[..., None]:
+    def fill(sigma: np.ndarray, parameters: np.ndarray, *out: np.ndarray) -> None:
+        kernel(sigma, np.column_stack([parameters[:, 0], np.zeros(len(parameters))]), *out)
 
-
-def _value(sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-    return quadratic_value(sigma, _without_lambda(parameters))
-
-
-def _gradient(sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-    return quadratic_gradient(sigma, _without_lambda(parameters))
-
-
-def _curvature(sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return quadratic_curvature(sigma, _without_lambda(parameters))
+    return fill
 
 
 ENERGY = IsotropicEnergy(
     name="arap",
     label="As-Rigid-As-Possible",
     description="Cartoon bodies: resists stretch alone, Poisson's ratio has no effect",
-    principal=PrincipalFunction(_value, _gradient, _curvature),
+    principal=PrincipalFunction(*map(_without_lambda, (quadratic_value, quadratic_gradient, quadratic_curvature))),
 )

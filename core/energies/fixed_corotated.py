@@ -11,56 +11,39 @@ zero.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, stretch_and_volume
-
-_POLE = 1e-8
+from .isotropic import IsotropicEnergy, PrincipalFunction, off_zero, stretch_and_volume
 
 
 @kernel
-def _value(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty(n)
-    for e in range(n):
+def _value(sigma, parameters, out):
+    for e in range(len(sigma)):
         x, y, z = sigma[e, 0] - 1.0, sigma[e, 1] - 1.0, sigma[e, 2] - 1.0
         J1 = sigma[e, 0] * sigma[e, 1] * sigma[e, 2] - 1.0
         out[e] = parameters[e, 0] * (x * x + y * y + z * z) + 0.5 * parameters[e, 1] * J1 * J1
-    return out
 
 
 @kernel
-def _gradient(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty((n, 3))
-    for e in range(n):
+def _gradient(sigma, parameters, out):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu = parameters[e, 0]
         a = parameters[e, 1] * (s[0] * s[1] * s[2] - 1.0)
         out[e, 0] = 2.0 * mu * (s[0] - 1.0) + a * s[1] * s[2]
         out[e, 1] = 2.0 * mu * (s[1] - 1.0) + a * s[0] * s[2]
         out[e, 2] = 2.0 * mu * (s[2] - 1.0) + a * s[0] * s[1]
-    return out
 
 
 @kernel
-def _curvature(sigma, parameters):
-    n = sigma.shape[0]
-    H = np.empty((n, 3, 3))
-    flip = np.empty((n, 3))
-    twist = np.empty((n, 3))
-    for e in range(n):
+def _curvature(sigma, parameters, H, flip, twist):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         a = lam * (s[0] * s[1] * s[2] - 1.0)
         stretch_and_volume(s, 2.0 * mu, a, lam, H[e], flip[e], twist[e])
         for k in range(3):
-            total = s[0] + s[1] + s[2] - s[k]
-            if abs(total) < _POLE:
-                total = _POLE
+            total = off_zero(s[0] + s[1] + s[2] - s[k])
             twist[e, k] = 2.0 * mu * (1.0 - 2.0 / total) + a * s[k]
-    return H, flip, twist
 
 
 ENERGY = IsotropicEnergy(

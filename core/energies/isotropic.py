@@ -21,38 +21,56 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import inlined, kernel, parallel_kernel
+from ..jit import kernel, parallel_kernel
 from .kinematics import Deformation, Stretch
 from .tangent import Tangent, project
 
 
 @dataclass(frozen=True)
 class PrincipalFunction:
-    """The batch kernels of one file, functions of ``sigma`` (n,3) and the Lame parameters ``(mu, lambda)`` (n,2).
+    """The batch kernels of one file, functions of ``sigma`` (n,3) and the parameters (n,2+), mu, lambda, and what the
+    energy has of its own; they write into the arrays behind these.
 
     They are serial: a millisecond for 100,000 tets beside the rest of an iteration, and less than half to compile.
-
-    Attributes
-    ----------
-    value : energy density psi, (n,), Pa
-    gradient : principal stresses psi_i, (n,3), Pa
-    curvature : ``psi_ij`` (n,3,3), and flip and twist (n,3) of the pairs (2,3), (1,3), (1,2), Pa
     """
 
-    value: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    gradient: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    curvature: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+    fill_value: Callable[..., None]
+    fill_gradient: Callable[..., None]
+    fill_curvature: Callable[..., None]
+
+    def value(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Energy density psi, (n,), Pa."""
+        out = np.empty(len(sigma))
+        self.fill_value(sigma, parameters, out)
+        return out
+
+    def gradient(self, sigma: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Principal stresses psi_i, (n,3), Pa."""
+        out = np.empty((len(sigma), 3))
+        self.fill_gradient(sigma, parameters, out)
+        return out
+
+    def curvature(self, sigma: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """``psi_ij`` (n,3,3), and flip and twist (n,3) of the pairs (2,3), (1,3), (1,2), Pa."""
+        out = np.empty((len(sigma), 3, 3)), np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
+        self.fill_curvature(sigma, parameters, *out)
+        return out
 
 
 @dataclass(frozen=True)
 class IsotropicEnergy:
-    """An energy of the registry made from the principal kernels of one file."""
+    """An energy of the registry made from the principal kernels of one file.
+
+    ``own`` names the fields of ``MaterialSettings`` that it takes besides: the columns of its parameters after mu and
+    lambda. They are numbers without a unit, so that keyed stiffness scales mu and lambda alone.
+    """
 
     name: str
     label: str
     description: str
     principal: PrincipalFunction
     rotation_invariant: bool = True
+    own: tuple[str, ...] = ()
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:
         """Energy density of deformation gradients, (n,), Pa."""
@@ -65,41 +83,21 @@ class IsotropicEnergy:
         _rotate_stress(len(g), deformation.U, g, deformation.V, P)
         return P
 
-    def hessian(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
-        """``d2psi/dF2`` over ``F.ravel()``, (n,9,9), Pa; projected to semi-definite unless told otherwise."""
-        H = np.empty((len(deformation.F), 9, 9))
-        _deformation_hessian(len(H), *self.tangent(deformation, parameters, projected), H)
-        return H
-
     def tangent(self, deformation: Deformation, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """The same in the frame of the singular vectors: what solvers use."""
-        return _tangent(
-            deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters), projected
-        )
+        """Second derivative by F in the frame of the singular vectors; made semi-definite unless told otherwise."""
+        U, V, curvature = deformation.U, deformation.V, self.principal.curvature(deformation.sigma, parameters)
+        return _tangent(U, V, curvature, projected)
 
     def stretch_value(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
         """Energy density of symmetric stretches, (n,), Pa."""
         return self.principal.value(stretch.values, parameters)
 
-    def stretch_gradient(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """Derivative by the six numbers of S (off-diagonals stand twice in S), (n,6), Pa."""
-        out = np.empty((len(stretch.s), 6))
-        _stretch_gradient(len(out), stretch.Q, self.principal.gradient(stretch.values, parameters), out)
-        return out
-
     def stretch_stress(self, stretch: Stretch, parameters: np.ndarray) -> np.ndarray:
-        """The same in the frame of S: principal stresses, (n,3), Pa."""
+        """Derivative by S in its own frame: principal stresses, (n,3), Pa."""
         return self.principal.gradient(stretch.values, parameters)
 
-    def stretch_hessian(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> np.ndarray:
-        """Second derivative by the six numbers of S, (n,6,6), Pa; projected unless told otherwise."""
-        tangent = self.stretch_tangent(stretch, parameters, projected)
-        H = np.empty((len(stretch.s), 6, 6))
-        _stretch_hessian(len(H), tangent.U, tangent.curvature, tangent.flip, H)
-        return H
-
     def stretch_tangent(self, stretch: Stretch, parameters: np.ndarray, projected: bool = True) -> Tangent:
-        """The same in the frame of S, where D is symmetric and knows no twist: what solvers use."""
+        """Second derivative by S in its own frame, where D is symmetric and knows no twist; likewise."""
         return _tangent(stretch.Q, stretch.Q, self.principal.curvature(stretch.values, parameters), projected)
 
 
@@ -109,6 +107,12 @@ def _tangent(
     if projected:
         project(*curvature)
     return Tangent(U, V, *curvature)
+
+
+@kernel
+def off_zero(total):
+    """A sum of two stretches, for the quotient that is the twist: not nearer to its pole than 1e-8."""
+    return 1e-8 if abs(total) < 1e-8 else total
 
 
 @kernel
@@ -123,6 +127,14 @@ def stretch_and_volume(s, own, slope, second, H, flip, twist):
             H[i, j] = second * Ji * Jj + (own if i == j else slope * s[3 - i - j])
         flip[i] = own - slope * s[i]
         twist[i] = own + slope * s[i]
+
+
+@kernel
+def stress_and_volume(s, own, slope, out):
+    """The same energy's gradient into out (3,): ``own s_i + slope J_i``."""
+    out[0] = own * s[0] + slope * s[1] * s[2]
+    out[1] = own * s[1] + slope * s[0] * s[2]
+    out[2] = own * s[2] + slope * s[0] * s[1]
 
 
 @kernel
@@ -141,85 +153,3 @@ def _rotate_stress(begin, end, U, g, V, P):
                     + U[e, i, 1] * g[e, 1] * V[e, j, 1]
                     + U[e, i, 2] * g[e, 2] * V[e, j, 2]
                 )
-
-
-@parallel_kernel
-def _deformation_hessian(begin, end, U, V, curvature, flip, twist, H):
-    half = np.sqrt(0.5)
-    for e in range(begin, end):
-        A = curvature[e]
-        # Rows of W: the nine modes as vectors over F.ravel(): three scalings, three flips, three twists.
-        W = np.empty((9, 9))
-        Y = np.empty((9, 9))
-        for a in range(3):
-            for b in range(3):
-                c = 3 * a + b
-                for k in range(3):
-                    i = 1 if k == 0 else 0
-                    j = 1 if k == 2 else 2
-                    up = U[e, a, i] * V[e, b, j]
-                    down = U[e, a, j] * V[e, b, i]
-                    W[k, c] = U[e, a, k] * V[e, b, k]
-                    W[3 + k, c] = half * (up + down)
-                    W[6 + k, c] = half * (up - down)
-        for k in range(3):
-            for c in range(9):
-                Y[k, c] = A[k, 0] * W[0, c] + A[k, 1] * W[1, c] + A[k, 2] * W[2, c]
-                Y[3 + k, c] = flip[e, k] * W[3 + k, c]
-                Y[6 + k, c] = twist[e, k] * W[6 + k, c]
-        for c in range(9):
-            for d in range(c + 1):
-                total = 0.0
-                for k in range(9):
-                    total += W[k, c] * Y[k, d]
-                H[e, c, d] = total
-                H[e, d, c] = total
-
-
-@parallel_kernel
-def _stretch_gradient(begin, end, Q, g, out):
-    for e in range(begin, end):
-        for k in range(6):
-            i = k if k < 3 else (1 if k == 3 else 0)
-            j = k if k < 3 else (1 if k == 5 else 2)
-            total = 0.0
-            for p in range(3):
-                total += Q[e, i, p] * g[e, p] * Q[e, j, p]
-            out[e, k] = total if k < 3 else 2.0 * total
-
-
-@parallel_kernel
-def _stretch_hessian(begin, end, Q, curvature, flip, H):
-    D = np.empty((6, 6))
-    for e in range(begin, end):
-        stretch_form(Q[e], curvature[e], flip[e], D, H[e])
-
-
-@inlined
-def stretch_form(Q, A, flip, D, H):
-    """The quadratic form ``sum_ij A_ij E_ii E_jj + 2 sum_{i<j} flip_ij E_ij²``, ``E = Q^T dS Q``, over the six numbers
-    of dS, into H (6,6); D (6,6) is scratch.
-    """
-    # Row p of D: entry p of E for each of the six directions dS; rows 3-5 carry both off-diagonal entries of dS.
-    for c in range(6):
-        i = c if c < 3 else (1 if c == 3 else 0)
-        j = c if c < 3 else (1 if c == 5 else 2)
-        for k in range(3):
-            p = 1 if k == 0 else 0
-            q = 1 if k == 2 else 2
-            if c < 3:
-                D[k, c] = Q[i, k] * Q[i, k]
-                D[3 + k, c] = Q[i, p] * Q[i, q]
-            else:
-                D[k, c] = 2.0 * Q[i, k] * Q[j, k]
-                D[3 + k, c] = Q[i, p] * Q[j, q] + Q[j, p] * Q[i, q]
-    for d in range(6):
-        # A column of the form times D.
-        x = A[0, 0] * D[0, d] + A[0, 1] * D[1, d] + A[0, 2] * D[2, d]
-        y = A[1, 0] * D[0, d] + A[1, 1] * D[1, d] + A[1, 2] * D[2, d]
-        z = A[2, 0] * D[0, d] + A[2, 1] * D[1, d] + A[2, 2] * D[2, d]
-        u, v, w = 2.0 * flip[0] * D[3, d], 2.0 * flip[1] * D[4, d], 2.0 * flip[2] * D[5, d]
-        for c in range(d + 1):
-            total = D[0, c] * x + D[1, c] * y + D[2, c] * z + D[3, c] * u + D[4, c] * v + D[5, c] * w
-            H[c, d] = total
-            H[d, c] = total

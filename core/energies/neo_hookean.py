@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stretch_and_volume
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
 
 SMALLEST_RATIO = 0.1
 """Volume ratio under which the energy is continued by a polynomial."""
@@ -41,10 +41,8 @@ def _slopes(s, mu, lam):
 
 
 @kernel
-def _value(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty(n)
-    for e in range(n):
+def _value(sigma, parameters, out):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
@@ -60,35 +58,24 @@ def _value(sigma, parameters):
             slope, _second = _slopes(s, mu, lam)
             psi = mu * (stretching - log) + 0.5 * lam * log * log + 0.5 * (first + slope) * below
         out[e] = ordered(psi)
-    return out
 
 
 @kernel
-def _gradient(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty((n, 3))
-    for e in range(n):
+def _gradient(sigma, parameters, out):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu = parameters[e, 0]
         slope, _second = _slopes(s, mu, parameters[e, 1])
-        out[e, 0] = mu * s[0] + slope * s[1] * s[2]
-        out[e, 1] = mu * s[1] + slope * s[0] * s[2]
-        out[e, 2] = mu * s[2] + slope * s[0] * s[1]
-    return out
+        stress_and_volume(s, mu, slope, out[e])
 
 
 @kernel
-def _curvature(sigma, parameters):
-    n = sigma.shape[0]
-    H = np.empty((n, 3, 3))
-    flip = np.empty((n, 3))
-    twist = np.empty((n, 3))
-    for e in range(n):
+def _curvature(sigma, parameters, H, flip, twist):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu = parameters[e, 0]
         slope, second = _slopes(s, mu, parameters[e, 1])
         stretch_and_volume(s, mu, slope, second, H[e], flip[e], twist[e])
-    return H, flip, twist
 
 
 ENERGY = IsotropicEnergy(

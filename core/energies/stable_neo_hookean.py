@@ -9,17 +9,13 @@ linearisation at rest that of the Lame parameters (the term -mu (J-1) brings -mu
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit import kernel
-from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stretch_and_volume
+from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
 
 
 @kernel
-def _value(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty(n)
-    for e in range(n):
+def _value(sigma, parameters, out):
+    for e in range(len(sigma)):
         a, b, c = sigma[e, 0], sigma[e, 1], sigma[e, 2]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         J1 = a * b * c - 1.0
@@ -27,35 +23,24 @@ def _value(sigma, parameters):
         x, y, z = a - 1.0, b - 1.0, c - 1.0
         shear = x * x + y * y + z * z - 2.0 * (x * y + y * z + z * x + x * y * z)
         out[e] = ordered(0.5 * mu * shear + 0.5 * lam * J1 * J1)
-    return out
 
 
 @kernel
-def _gradient(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty((n, 3))
-    for e in range(n):
+def _gradient(sigma, parameters, out):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
-        out[e, 0] = mu * s[0] + a * s[1] * s[2]
-        out[e, 1] = mu * s[1] + a * s[0] * s[2]
-        out[e, 2] = mu * s[2] + a * s[0] * s[1]
-    return out
+        stress_and_volume(s, mu, a, out[e])
 
 
 @kernel
-def _curvature(sigma, parameters):
-    n = sigma.shape[0]
-    H = np.empty((n, 3, 3))
-    flip = np.empty((n, 3))
-    twist = np.empty((n, 3))
-    for e in range(n):
+def _curvature(sigma, parameters, H, flip, twist):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1] + parameters[e, 0]
         a = lam * (s[0] * s[1] * s[2] - 1.0) - mu
         stretch_and_volume(s, mu, a, lam, H[e], flip[e], twist[e])
-    return H, flip, twist
 
 
 ENERGY = IsotropicEnergy(

@@ -11,17 +11,13 @@ squeeze falls again below a stretch of 1/sqrt 3.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..jit import kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction
 
 
 @kernel
-def _value(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty(n)
-    for e in range(n):
+def _value(sigma, parameters, out):
+    for e in range(len(sigma)):
         s = sigma[e]
         # (s - 1) (s + 1), so that nothing cancels at rest.
         x = 0.5 * (s[0] - 1.0) * (s[0] + 1.0)
@@ -29,28 +25,20 @@ def _value(sigma, parameters):
         z = 0.5 * (s[2] - 1.0) * (s[2] + 1.0)
         trace = x + y + z
         out[e] = parameters[e, 0] * (x * x + y * y + z * z) + 0.5 * parameters[e, 1] * trace * trace
-    return out
 
 
 @kernel
-def _gradient(sigma, parameters):
-    n = sigma.shape[0]
-    out = np.empty((n, 3))
-    for e in range(n):
+def _gradient(sigma, parameters, out):
+    for e in range(len(sigma)):
         s = sigma[e]
         pressure = 0.5 * parameters[e, 1] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2] - 3.0)
         for i in range(3):
             out[e, i] = s[i] * (parameters[e, 0] * (s[i] * s[i] - 1.0) + pressure)
-    return out
 
 
 @kernel
-def _curvature(sigma, parameters):
-    n = sigma.shape[0]
-    H = np.empty((n, 3, 3))
-    flip = np.empty((n, 3))
-    twist = np.empty((n, 3))
-    for e in range(n):
+def _curvature(sigma, parameters, H, flip, twist):
+    for e in range(len(sigma)):
         s = sigma[e]
         mu, lam = parameters[e, 0], parameters[e, 1]
         pressure = 0.5 * lam * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2] - 3.0)
@@ -64,7 +52,6 @@ def _curvature(sigma, parameters):
             squares = s[i] * s[i] + s[j] * s[j] - 1.0
             flip[e, k] = mu * (squares + s[i] * s[j]) + pressure
             twist[e, k] = mu * (squares - s[i] * s[j]) + pressure
-    return H, flip, twist
 
 
 ENERGY = IsotropicEnergy(

@@ -45,7 +45,7 @@ class AbsorbingSurface:
             return np.ones(len(points))
         points = np.ascontiguousarray(points, dtype=np.float64)
         crossed = np.empty(len(points), dtype=np.bool_)
-        _crossed(len(points), points, points - arms, self._corners, *self._tree, crossed)
+        _crossed(len(points), points, points - arms, self._corners, self._tree, crossed)
         return np.where(crossed, self._kept, 1.0)
 
 
@@ -58,6 +58,6 @@ def passed(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.nd
 
 
 @parallel_kernel
-def _crossed(first, last, points, ends, corners, order, start, end, child, low, high, crossed):
+def _crossed(first, last, points, ends, corners, tree, crossed):
     for p in range(first, last):
-        crossed[p] = first_hit(points[p], ends[p], corners, order, start, end, child, low, high) >= 0
+        crossed[p] = first_hit(points[p], ends[p], corners, tree) >= 0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .step_potential import Motion
+from .step_potential import Motion, StepPotential
 
 
-class AccelerationField:
+class AccelerationField(StepPotential):
     """``-sum a . M x`` during one step.
 
     Parameters
@@ -19,8 +19,6 @@ class AccelerationField:
     forces : (n,3) N
         What accelerations a pull the unknowns with, ``M a``.
     """
-
-    linear = ()
 
     def __init__(self, forces: np.ndarray) -> None:
         self._forces = forces
@@ -39,7 +37,3 @@ class AccelerationField:
 
     def add_stiffness(self, _positions: np.ndarray, _scale: float, _blocks: np.ndarray) -> None:
         """None: it is linear."""
-
-    def update(self, _positions: np.ndarray) -> bool:
-        """Nothing is lagged."""
-        return False

@@ -27,8 +27,8 @@ class InertiaPotential:
 class GravityPotential:
     """``-sum_v m_v g . x_v`` with the masses (n,) that a uniform acceleration pulls at."""
 
-    def __init__(self, nodal_masses: np.ndarray, acceleration: np.ndarray) -> None:
-        self.forces = nodal_masses[:, None] * np.asarray(acceleration, dtype=np.float64)
+    def __init__(self, lumped_masses: np.ndarray, acceleration: np.ndarray) -> None:
+        self.forces = lumped_masses[:, None] * np.asarray(acceleration, dtype=np.float64)
 
     def value(self, positions: np.ndarray) -> float:
         """J, up to the choice of the origin."""

@@ -14,6 +14,7 @@ from ..assembly.deformation_gradient import NodalGather, deformation_gradients, 
 from ..energies import energy
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
+from ..materials.lame import youngs_modulus
 
 
 class ElasticDensity:
@@ -24,7 +25,7 @@ class ElasticDensity:
     weights : (m,) m³
         Volume of material that each point stands for.
     energies : names of the energies; energy_of_tet : (m,) index into them
-    parameters : (m,2) Lame parameters mu, lambda, Pa
+    parameters : (m,2+) Lame parameters mu, lambda, Pa, and what the energy of each has of its own
     """
 
     def __init__(
@@ -40,8 +41,19 @@ class ElasticDensity:
     def scaled(self, scale: np.ndarray) -> Self:
         """The same with the stiffness of each point scaled by (m,)."""
         other = copy.copy(self)
-        other.parameters = self.parameters * scale[:, None]
+        other.parameters = self.parameters.copy()
+        other.parameters[:, :2] *= scale[:, None]
         return other
+
+    @property
+    def shear_modulus(self) -> np.ndarray:
+        """mu of each point at rest, (m,), Pa."""
+        return self.parameters[:, 0]
+
+    @property
+    def youngs_modulus(self) -> np.ndarray:
+        """Young's modulus of each point at rest, (m,), Pa."""
+        return youngs_modulus(*self.parameters[:, :2].T)
 
     # -- of deformation gradients -----------------------------------------------------------------------------------
 

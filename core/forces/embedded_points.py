@@ -16,7 +16,9 @@ from ..jit import kernel
 from ..mesh.embedding import Embedding
 
 NO_SHARE = 1e-9
-"""Barycentric weight under which a corner does not carry a point: the round-off of coordinates in a tet."""
+"""Barycentric weight (in a subspace, part of the largest share) under which a corner (an unknown) does not carry a
+point: the round-off of coordinates in a tet.
+"""
 
 
 class EmbeddedPoints:

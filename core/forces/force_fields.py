@@ -19,7 +19,7 @@ import numpy as np
 from .embedded_points import EmbeddedPoints
 from .field_formulas import FieldPull
 from .field_moment import FieldMoment, summed
-from .step_potential import Motion
+from .step_potential import Motion, StepPotential
 
 
 class MassPoints(NamedTuple):
@@ -46,7 +46,7 @@ class ForceFields:
         return ForceFieldPotential(self._body, pull, velocities, motion)
 
 
-class ForceFieldPotential:
+class ForceFieldPotential(StepPotential):
     """Fields during one step; ``velocities`` (p,3) m/s of the points at its beginning."""
 
     def __init__(self, body: MassPoints, pull: FieldPull, velocities: np.ndarray, motion: Motion) -> None:
@@ -59,7 +59,8 @@ class ForceFieldPotential:
         pushing = np.minimum(drag, 0.0) + np.minimum(speed_drag, 0.0) * np.linalg.norm(velocities, axis=1)
         self._acceleration = pull.acceleration - pushing[:, None] * velocities
         if pull.turning is not None:
-            self._acceleration += (_turned(velocities, motion.step * pull.turning) - velocities) / motion.step
+            h = motion.whole.step
+            self._acceleration += (_turned(velocities, h * pull.turning) - velocities) / h
         self._slows = bool(self._drag.any() or self._speed_drag.any())
 
     def value(self, positions: np.ndarray) -> float:
@@ -97,10 +98,6 @@ class ForceFieldPotential:
             along = v[:, :, None] * v[:, None, :] / np.maximum(speed, 1e-300)[:, None, None]
             K += (self._speed_drag / self._step)[:, None, None] * along
         self._points.add_stiffness(self._masses[:, None, None] * K, scale, blocks)
-
-    def update(self, _positions: np.ndarray) -> bool:
-        """Nothing is renewed within a step."""
-        return False
 
 
 def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:

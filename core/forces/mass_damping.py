@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from .step_potential import Motion
+from .step_potential import Motion, StepPotential
 
 
 class MassDamping:
@@ -33,12 +33,11 @@ class MassDamping:
         return MassDampingPotential(self._drag, self._stiffness, motion)
 
 
-class MassDampingPotential:
+class MassDampingPotential(StepPotential):
     """The drag during one step; ``drag`` (n,n) is alpha times the mass, kg/s."""
 
     def __init__(self, drag: sp.csr_matrix | np.ndarray, stiffness: np.ndarray, motion: Motion) -> None:
         self._drag, self._stiffness, self._motion = drag, stiffness, motion
-        self.linear = (stiffness,)
 
     def value(self, positions: np.ndarray) -> float:
         """Half of what it takes from the body within the step, J."""
@@ -51,7 +50,3 @@ class MassDampingPotential:
     def add_stiffness(self, positions: np.ndarray, scale: float, stiffness: np.ndarray) -> None:
         """The same at all positions."""
         stiffness += (scale / self._motion.step) * self._stiffness
-
-    def update(self, positions: np.ndarray) -> bool:
-        """Nothing is renewed within a step."""
-        return False

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import SpringError
 from .embedded_points import EmbeddedPoints
-from .step_potential import Motion
+from .step_potential import Motion, StepPotential
 
 
 def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
@@ -28,7 +28,7 @@ def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
     return total * (weights / weights.sum())
 
 
-class Springs:
+class Springs(StepPotential):
     """Springs during one step.
 
     Parameters
@@ -50,7 +50,6 @@ class Springs:
         if not np.isfinite(targets).all():
             raise SpringError("A target of a spring is not a number.", "Check the animation of what it pulls to.")
         self._points, self._stiffness, self._targets = points, stiffness, targets
-        self.linear = (points, stiffness)
 
     def begin(self, _motion: Motion) -> Springs:
         """Themselves: they know no velocity."""
@@ -69,7 +68,3 @@ class Springs:
     def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """``k_p`` times the identity at each point."""
         self._points.add_stiffness(self._stiffness[:, None, None] * np.eye(3), scale, blocks)
-
-    def update(self, _positions: np.ndarray) -> bool:
-        """Nothing is lagged."""
-        return False

@@ -7,31 +7,38 @@ solver.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..assembly.low_rank import LowRank
+from ..energies.kinematics import Deformation
+
 
 class Motion(NamedTuple):
     """How a step moves: positions ``start`` (n,3) m at its beginning; at positions x the velocity is ``(x - base) /
-    step``, with ``base`` (n,3) m and ``step`` in s. No force moves the vertices ``pinned`` (q,). It begins with
-    ``velocities`` (n,3) m/s, at rest by default.
+    step``, with ``base`` (n,3) m and ``step`` in s. It begins with ``velocities`` (n,3) m/s, at rest by default.
+    Positions are those after the part ``theta`` of a time step, whose end is extrapolated.
+    ``base`` leads on from ``start`` by ``extrapolation`` times the way from the positions ``earlier``, a step ago.
     """
 
     start: np.ndarray
     base: np.ndarray
     step: float
-    pinned: Sequence[int] | np.ndarray = ()
     velocities: np.ndarray | None = None
+    theta: float = 1.0
+    earlier: np.ndarray | None = None
+    extrapolation: float = 0.0
+
+    @property
+    def whole(self) -> Motion:
+        """The same of positions at the end of the time step."""
+        return self if self.theta == 1.0 else self._replace(step=self.step / self.theta, theta=1.0)
 
 
 class StepPotential(Protocol):
-    """A potential of the positions (n,3) of all tet vertices, during one step.
-
-    One whose forces are linear in the positions says so by ``linear``: what its stiffness is made of, objects that are
-    the same ones where the stiffness is the same.
-    """
+    """A potential of the positions (n,3) of all tet vertices, during one step."""
 
     def value(self, positions: np.ndarray) -> float:
         """J."""
@@ -45,9 +52,44 @@ class StepPotential(Protocol):
         """
 
     def update(self, positions: np.ndarray) -> bool:
-        """Renew what was lagged, after a full step of the solver to these positions or at its solution; True when that
-        changed the potential noticeably.
+        """Renew what is lagged, after a full step of the solver to these positions or at its solution; True when that
+        changed the potential noticeably. By default nothing is.
         """
+        return False
+
+
+class Moved(NamedTuple):
+    """What a step of Mixed FEM makes of a potential of stretches: what it adds to the ``multiplier`` (m,6), Pa; its
+    ``curvature`` along the step, and ``condensed`` along the positions and the stretches that these ask for, J.
+    """
+
+    multiplier: np.ndarray
+    curvature: float
+    condensed: float
+
+
+class StrainPotential:
+    """A potential of stretches: those of the deformation, or, in Mixed FEM, the independent ones."""
+
+    def value(self, s: np.ndarray) -> float:
+        """J, at stretches (m,6)."""
+        raise NotImplementedError
+
+    def forces(
+        self, deformation: Deformation, s: np.ndarray, apart: np.ndarray | None = None, bends: bool = True
+    ) -> np.ndarray:
+        """Its derivative, condensed: stresses (m,3,3) by F, not weighted, Pa; where positions ask for stretches that
+        are ``apart`` (m,6) from s, with what it ``bends`` on the way.
+        """
+        raise NotImplementedError
+
+    def low_rank(self, deformation: Deformation) -> LowRank:
+        """What it adds to the stiffness, N/m: of any sign."""
+        raise NotImplementedError
+
+    def moved(self, s: np.ndarray, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
+        """What steps ds (m,6) make of it, where positions ask for stretches that are ``apart`` (m,6)."""
+        raise NotImplementedError
 
 
 class Load(Protocol):
@@ -57,7 +99,7 @@ class Load(Protocol):
         """What it is during a step that moves so."""
 
 
-def linear_parts(potentials: Sequence[StepPotential]) -> tuple[object, ...] | None:
-    """What the stiffness of all these is made of; None when the forces of one are not linear."""
-    parts = [getattr(potential, "linear", None) for potential in potentials]
-    return None if None in parts else tuple(part for each in parts for part in each)
+Acting = Sequence[Load] | Callable[[float], Sequence[Load]]
+"""What acts during a step: loads, or what gives them as they are after a part (0 to 1) of it. Obstacles are at its end
+all the same.
+"""

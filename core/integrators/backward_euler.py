@@ -10,6 +10,7 @@ NAME = "backward_euler"
 LABEL = "Implicit Euler"
 DESCRIPTION = "Calm: it damps motion, the more the longer a step is"
 NEEDS_HISTORY = False
+OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:

@@ -20,6 +20,7 @@ NAME = "bdf2"
 LABEL = "BDF2"
 DESCRIPTION = "Lively: of second order, it keeps swings and spins for longer"
 NEEDS_HISTORY = True
+OWN = ()
 
 
 def begin(positions: np.ndarray, velocities: np.ndarray, history: History | None, time_step: float) -> TimeStep:

@@ -1,5 +1,5 @@
-"""The registry of time integration rules: one line a file. Each offers NAME, LABEL, DESCRIPTION, NEEDS_HISTORY and
-``begin``.
+"""The registry of time integration rules: one line a file. Each offers NAME, LABEL, DESCRIPTION, NEEDS_HISTORY,
+OWN (the settings that it alone reads, which ``begin`` is given by name) and ``begin``.
 """
 
 from __future__ import annotations
@@ -7,9 +7,9 @@ from __future__ import annotations
 from types import ModuleType
 
 from ..errors import SettingsError
-from . import backward_euler, bdf2
+from . import backward_euler, bdf2, theta_midpoint
 
-INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backward_euler, bdf2)}
+INTEGRATORS: dict[str, ModuleType] = {module.NAME: module for module in (backward_euler, bdf2, theta_midpoint)}
 
 
 def integrator(name: str) -> ModuleType:

@@ -9,7 +9,7 @@ import numpy as np
 
 class Body(NamedTuple):
     """Rest positions (n,3) m, tets (m,4), their shape gradients N (m,4,3) 1/m, weights (m,) m³, masses (m,4) kg and
-    Lame parameters (m,2) Pa; and the vertices (p,) that are pinned.
+    shear moduli (m,) Pa; and the vertices (p,) that are pinned.
     """
 
     rest_positions: np.ndarray
@@ -17,7 +17,7 @@ class Body(NamedTuple):
     N: np.ndarray
     weights: np.ndarray
     masses: np.ndarray
-    parameters: np.ndarray
+    shear_modulus: np.ndarray
     pinned: np.ndarray
 
     def free_numbers(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..assembly.sparsity import Pattern
 from .body import Body
 from .deflation import AffineDeflation
 from .preconditioner import ShapePreconditioner
-from .protocol import DirectSolver, Shortfall
+from .protocol import DirectSolver, ErrorEstimate
 from .stiff_parts import vertex_groups
 
 RELATIVE_RESIDUAL = 1e-8
@@ -48,17 +48,26 @@ class ConjugateGradients:
         deflated: bool = True,
     ) -> None:
         number = body.free_numbers()
-        self.free = np.flatnonzero(number >= 0)
+        self._body, self.free = body, np.flatnonzero(number >= 0)
         self._A = BlockRows(body.tets, number)
         self._preconditioner = ShapePreconditioner(body, number, pattern, solver)
-        if groups is None:
-            groups = vertex_groups(body.rest_positions, body.tets, body.parameters[:, 0], self.free)
-        self._deflation = AffineDeflation(groups, body.rest_positions[self.free])
+        self._deflation = self._deflation_of(body.shear_modulus, groups)
         self._cap, self._tolerance, self._deflated = iterations, relative_residual, deflated
         self._weak = 0
         self._lengths: list[float] = []
         self._ratios: list[float] = []
         self.residual_work = 0.0
+
+    def _deflation_of(self, shear_modulus: np.ndarray, groups: np.ndarray | None = None) -> AffineDeflation:
+        positions = self._body.rest_positions
+        if groups is None:
+            groups = vertex_groups(positions, self._body.tets, shear_modulus, self.free)
+        return AffineDeflation(groups, positions[self.free])
+
+    def follow(self, shear_modulus: np.ndarray) -> None:
+        """Go on with tets of other shear moduli (m,), Pa: with other groups, and the preconditioner's other values."""
+        self._deflation = self._deflation_of(shear_modulus)
+        self._preconditioner.follow(shear_modulus)
 
     @property
     def iterations(self) -> int:
@@ -132,7 +141,7 @@ class ConjugateGradients:
             z = z + self._deflation.correction(r - self._A.times(z))
         return z, float(np.sum(r * z))
 
-    def shortfall(self) -> Shortfall:
+    def error_estimate(self) -> ErrorEstimate:
         """What an exact solution would add to the last one, by estimate.
 
         The error is ``A^-1 r``; ``A^-1`` is at most ``1 / theta`` times the preconditioner's inverse, with theta the
@@ -141,7 +150,7 @@ class ConjugateGradients:
         """
         z, work = self._corrected(self._residual)
         theta = self._smallest_eigenvalue()
-        return Shortfall(max(work, 0.0) / theta, float(np.linalg.norm(z, axis=1).max(initial=0.0)) / theta)
+        return ErrorEstimate(max(work, 0.0) / theta, float(np.linalg.norm(z, axis=1).max(initial=0.0)) / theta)
 
     def _smallest_eigenvalue(self) -> float:
         if not self._lengths:

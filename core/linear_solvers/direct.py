@@ -6,7 +6,7 @@ import numpy as np
 
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
-from .protocol import DirectSolver, Shortfall
+from .protocol import DirectSolver, ErrorEstimate
 
 
 class Direct:
@@ -31,6 +31,9 @@ class Direct:
         """How the unknowns are ordered, for the report."""
         return f"{self._solver.ordering} order"
 
+    def follow(self, _shear_modulus: np.ndarray) -> None:
+        """Nothing: the factorisation asks for the matrix alone."""
+
     def fill(self, blocks: np.ndarray, _scale: float, _added: np.ndarray | None = None) -> None:
         """Sum element blocks (m,10,3,3)."""
         self._sparsity.fill(blocks, self._values)
@@ -51,6 +54,6 @@ class Direct:
         """Solution (f,3) for a right-hand side (f,3)."""
         return self._solver.solve(b.ravel()).reshape(-1, 3)
 
-    def shortfall(self) -> Shortfall:
+    def error_estimate(self) -> ErrorEstimate:
         """Nothing: the solution is exact but for round-off."""
-        return Shortfall(0.0, 0.0)
+        return ErrorEstimate(0.0, 0.0)

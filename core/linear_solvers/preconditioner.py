@@ -48,6 +48,10 @@ class ShapePreconditioner:
         self._vertex = row[self._at_vertex]
         self._added: np.ndarray | None = None  # at the vertices, (f,3), as it was factorised
 
+    def follow(self, shear_modulus: np.ndarray) -> None:
+        """Go on with tets of other shear moduli (m,), Pa; what is known of the pattern stays."""
+        self._body, self._scale = self._body._replace(shear_modulus=shear_modulus), None
+
     @property
     def factor_entries(self) -> int | None:
         """Non-zeros of its factor."""
@@ -81,7 +85,7 @@ class ShapePreconditioner:
     def _shape_blocks(self, scale: float) -> np.ndarray:
         """The tets' part, by corner pairs, (m,10)."""
         body = self._body
-        stiffness = scale * body.weights * 2.0 * body.parameters[:, 0]
+        stiffness = scale * body.weights * 2.0 * body.shear_modulus
         K = element_mass(body.masses) + stiffness[:, None, None] * (body.N @ body.N.transpose(0, 2, 1))
         return K[:, *np.tril_indices(4)]
 

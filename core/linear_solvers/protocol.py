@@ -37,8 +37,8 @@ class DirectSolver(Protocol):
         """Solution for right-hand sides (size,) or (size, k), a new array."""
 
 
-class Shortfall(NamedTuple):
-    """What an exact solution would add to one that is not: ``decrement`` kg m² and ``movement`` of one vertex, m."""
+class ErrorEstimate(NamedTuple):
+    """The algebraic error: an exact solution would add ``decrement`` kg m² and ``movement`` of one vertex, m."""
 
     decrement: float
     movement: float
@@ -63,6 +63,9 @@ class SystemSolver(Protocol):
     def factor_entries(self) -> int | None:
         """Non-zeros of its factor, None when that is not known yet."""
 
+    def follow(self, shear_modulus: np.ndarray) -> None:
+        """Go on with tets of other shear moduli (m,), Pa."""
+
     def fill(self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None) -> None:
         """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step). ``added`` (m,10,3): the
         part of their diagonals that is neither the tets' mass nor their stiffness; None for none.
@@ -77,7 +80,7 @@ class SystemSolver(Protocol):
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Solution (f,3) for a right-hand side (f,3)."""
 
-    def shortfall(self) -> Shortfall:
+    def error_estimate(self) -> ErrorEstimate:
         """By how much the last solution may miss the exact one."""
 
 

@@ -6,7 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 
 from ..errors import SettingsError
-from .available_memory import available_memory
+from ..process.available_memory import available_memory
 from .body import Body
 from .cholmod import CholmodSolver
 from .factor_size import direct_bytes
@@ -84,19 +84,17 @@ def choose(name: str, body: Body, available: int | None = None) -> Choice:
     quickest = fastest()
     if name == AUTOMATIC:
         available = available_memory() if available is None else available
-        needed = 0.0 if available is None else direct_bytes(body, MEMORY_SHARE * available)
-        if available is not None and needed > MEMORY_SHARE * available:
+        needed = direct_bytes(body, MEMORY_SHARE * available)
+        if needed > MEMORY_SHARE * available:
             short = f"a direct solver would need {needed / 1e9:.1f} GB, and {available / 1e9:.1f} GB are free"
             return Choice(ITERATIVE, quickest, short)
         return Choice(quickest.name, quickest, f"the fastest that is installed{_missing_words(quickest)}")
-    if name == ITERATIVE:
-        return Choice(ITERATIVE, quickest, "as chosen")
-    for solver in DIRECT_SOLVERS:
-        if solver.name == name:
-            if not installed(solver):
-                raise SettingsError(
-                    f"The linear solver {solver.label} is not installed.",
-                    f"Install the Python package {solver.package}, or set Linear Solver to Automatic.",
-                )
-            return Choice(name, solver, "as chosen")
-    raise SettingsError(f"Unknown linear solver “{name}”.", f"Choose one of {', '.join(LINEAR_SOLVERS)}.")
+    if name not in LINEAR_SOLVERS:
+        raise SettingsError(f"Unknown linear solver “{name}”.", f"Choose one of {', '.join(LINEAR_SOLVERS)}.")
+    if chosen := remembered(name, "as chosen"):
+        return chosen
+    solver = next(each for each in DIRECT_SOLVERS if each.name == name)
+    raise SettingsError(
+        f"The linear solver {solver.label} is not installed.",
+        f"Install the Python package {solver.package}, or set Linear Solver to Automatic.",
+    )

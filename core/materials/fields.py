@@ -1,15 +1,14 @@
 """Material fields: from painted weights on the surface, and layers laid over them, to parameters of every tet.
 
-1. Weights become shares at each surface vertex (``shares.py``) and are interpolated over the triangles.
-2. A tet that the surface passes through takes the mean of the surface inside it: a border stays as sharp as one tet.
-3. The others take the harmonic extension of these values, averaged over their corners.
-4. Layers (``layers.py``), regions and depths, are laid over that in their order; the later one wins.
-5. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
+1. Weights become shares at each surface vertex (``shares.py``) and are carried to the tets (``carrying.py``).
+2. Layers (``layers.py``), regions and depths, are laid over that in their order; the later one wins.
+3. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
 
 Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric
 mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6); Poisson's ratio linearly; density
 linearly, because weights are parts of the volume and mass must add up. The energy cannot be blended: that of the
-largest weight counts, the first of equals. A material with two moduli, E at its map's 0 and E' at 1, is
+largest weight counts, the first of equals; what it has of its own is blended linearly between the materials that have
+this energy. A material with two moduli, E at its map's 0 and E' at 1, is
 ``E^(1-t) E'^t``: its weight is shared between the two.
 """
 
@@ -21,13 +20,13 @@ from functools import partial
 
 import numpy as np
 
+from ..energies.registry import own_parameters
 from ..errors import MaterialError
-from ..mesh.embedding import Embedding, embed
+from ..mesh.embedding import Embedding
 from ..mesh.surface_mesh import SurfaceMesh
-from ..mesh.surface_samples import sample_surface
 from ..mesh.tet_mesh import TetMesh
-from ..model.settings import MaterialSettings, moduli
-from .harmonic import extend_harmonically
+from ..settings import MaterialSettings, moduli
+from .carrying import carried, carried_map
 from .layer import Layer
 from .layers import lay_over
 from .shares import normalize_weights
@@ -46,10 +45,12 @@ class MaterialFields:
         Names in the registry of energies, each once.
     energy : (m,) int32
         Index into ``energies``.
+    own : (m, j) float64
+        What the energy takes besides (``energies.registry.own_parameters``).
     weights : (m, k) float64
         Part of each of the k materials; rows sum to 1.
     modulus_weights : (m, K) float64
-        Part of each of the materials' moduli (``model.settings.moduli``): ``E = exp(modulus_weights @ log(moduli))``.
+        Part of each of the materials' moduli (``settings.moduli``): ``E = exp(modulus_weights @ log(moduli))``.
     empty_layers : tuple of int
         Layers that cover nothing: too thin for the resolution, too deep, or beside the body.
     """
@@ -59,6 +60,7 @@ class MaterialFields:
     density: np.ndarray
     energies: tuple[str, ...]
     energy: np.ndarray
+    own: np.ndarray
     weights: np.ndarray
     modulus_weights: np.ndarray
     empty_layers: tuple[int, ...] = ()
@@ -104,11 +106,12 @@ def material_fields(
                 f"The weights have shape {values.shape}, not {(n, k)}.",
                 "Give one row a surface vertex and one column a material.",
             )
-    carry = partial(_carried, mesh, embedding, surface)
-    weights = _normalized(carry(painted))
-    empty = lay_over(mesh, weights, layers, surface, carry)
+    weights = _normalized(carried(mesh, embedding, surface, painted))
+    carry_map = partial(carried_map, mesh, embedding, surface)
+    empty = lay_over(mesh, weights, layers, surface, carry_map)
     ranged = _ranged(materials)
-    return blend(weights, materials, np.clip(carry(maps[:, ranged]), 0.0, 1.0) if ranged else None, empty)
+    stiffening = np.column_stack([carry_map(maps[:, k]) for k in ranged]) if ranged else None
+    return blend(weights, materials, stiffening, empty)
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
@@ -141,10 +144,17 @@ def blend(
         density=np.where(pure, densities[dominant], weights @ densities),
         energies=energies,
         energy=index[dominant],
+        own=_blended_alike(weights * (index == index[dominant][:, None]), dominant, own_parameters(materials)),
         weights=weights,
         modulus_weights=modulus_weights,
         empty_layers=empty_layers,
     )
+
+
+def _blended_alike(alike: np.ndarray, dominant: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Means of values (k,j) with weights (m,k); those of the dominant one exactly where all are."""
+    own = values[dominant]
+    return own + np.einsum("mk,mkj->mj", alike, values - own[:, None]) / alike.sum(axis=1)[:, None]
 
 
 def _ranged(materials: Sequence[MaterialSettings]) -> list[int]:
@@ -171,54 +181,3 @@ def _stiffness(modulus_weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     dominant = modulus_weights.argmax(axis=1)
     pure = modulus_weights[np.arange(len(modulus_weights)), dominant] == 1.0
     return np.where(pure, values[dominant], np.exp(modulus_weights @ np.log(values)))
-
-
-def _carried(mesh: TetMesh, embedding: Embedding, surface: SurfaceMesh | None, painted: np.ndarray) -> np.ndarray:
-    """Values (n, c) at the surface's vertices carried to the tets, (m, c); 0 in parts that the surface does not
-    touch.
-    """
-    m = len(mesh.tets)
-    if len(painted) == 0:
-        return np.zeros((m, painted.shape[1]))
-    if (painted == painted[0]).all():
-        return np.tile(painted[0], (m, 1))
-    area = np.ones(len(painted))
-    if surface is not None:
-        spacing = 0.5 * float(mesh.volumes.mean()) ** (1.0 / 3.0)
-        samples = sample_surface(surface.positions, surface.triangles, spacing)
-        if len(samples.area):
-            embedding = embed(samples.interpolate(surface.positions, surface.triangles), mesh)
-            painted, area = samples.interpolate(painted, surface.triangles), samples.area / samples.area.max()
-    known, at_vertices = _vertex_means(mesh, embedding, painted, area)
-    values, _reached = extend_harmonically(mesh, known, at_vertices)
-    carried = values[mesh.tets].mean(axis=1)
-    crossed, means = _tet_means(m, embedding, painted, area)
-    carried[crossed] = means[crossed]
-    return carried
-
-
-def _vertex_means(
-    mesh: TetMesh, embedding: Embedding, painted: np.ndarray, area: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean paint around each tet vertex that surface points depend on: known (n,) bool, values (n, k).
-
-    A mean, not a least-squares fit: a fit overshoots beside a sharp border, a mean stays between the painted values.
-    """
-    n = len(mesh.rest_positions)
-    share = np.maximum(embedding.barycentric, 0.0)
-    share *= (area / share.sum(axis=1))[:, None]
-    corners = mesh.tets[embedding.tet_indices].ravel()
-    total = np.bincount(corners, share.ravel(), n)
-    known = total > 1e-9 * float(total.max())
-    sums = [np.bincount(corners, (share * column[:, None]).ravel(), n) for column in painted.T]
-    return known, np.divide(np.stack(sums, axis=1), total[:, None], out=np.zeros((n, len(sums))), where=known[:, None])
-
-
-def _tet_means(m: int, embedding: Embedding, painted: np.ndarray, area: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean paint in each tet that holds surface points: crossed (m,) bool, values (m, k)."""
-    total = np.bincount(embedding.tet_indices, area, m)
-    crossed = total > 0.0
-    sums = [np.bincount(embedding.tet_indices, area * column, m) for column in painted.T]
-    return crossed, np.divide(
-        np.stack(sums, axis=1), total[:, None], out=np.zeros((m, len(sums))), where=crossed[:, None]
-    )

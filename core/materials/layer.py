@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import MaterialError, SettingsError
 from ..mesh.surface_mesh import SurfaceMesh
-from ..model.settings import DepthSettings
+from ..settings import DepthSettings
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,3 @@ class Layer:
             raise SettingsError(
                 f"The map of a layer has {len(self.map)} values, not {vertices}.", "Give one value a vertex."
             )
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """By name, for a file."""
-        arrays = {} if self.map is None else {"map": self.map}
-        for k, surface in enumerate(self.surfaces):
-            arrays |= {f"positions_{k}": surface.positions, f"triangles_{k}": surface.triangles}
-        return arrays

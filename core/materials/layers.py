@@ -22,13 +22,9 @@ from ..mesh.surface_depth import SurfaceDepth
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.winding_number import WindingNumber
-from ..model.settings import DepthSettings
+from ..settings import DepthSettings
+from .carrying import PROBES
 from .layer import Layer
-
-# Centroids of the 20 upright tets of a tet whose edges are cut in four, as barycentric coordinates.
-_PROBES = (
-    np.array([(i, j, k, 3 - i - j - k) for i in range(4) for j in range(4 - i) for k in range(4 - i - j)]) + 0.25
-) / 4.0
 
 
 def lay_over(
@@ -36,7 +32,7 @@ def lay_over(
     weights: np.ndarray,
     layers: Sequence[Layer],
     surface: SurfaceMesh | None,
-    carry: Callable[[np.ndarray], np.ndarray],
+    carry_map: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[int, ...]:
     """Lay the layers over the weights (m,k) in place; indices of those that cover nothing.
 
@@ -44,7 +40,7 @@ def lay_over(
     ----------
     surface : SurfaceMesh or None
         The body's, from which depth is measured.
-    carry : carries values (n,1) of the surface's vertices to the tets, (m,1)
+    carry_map : carries a map (n,), 0 to 1, of the surface's vertices to the tets, (m,)
     """
     below = None
     empty = []
@@ -62,7 +58,7 @@ def lay_over(
             below = below or SurfaceDepth(surface)
             part *= part_so_deep(mesh, below, layer.depth)
         if layer.map is not None:
-            part *= np.clip(carry(layer.map[:, None])[:, 0], 0.0, 1.0)
+            part *= carry_map(layer.map)
         if not part.any():
             empty.append(number)
         weights *= (1.0 - part)[:, None]
@@ -91,7 +87,7 @@ def part_so_deep(mesh: TetMesh, below: SurfaceDepth, depth: DepthSettings) -> np
     reach = np.linalg.norm(corners - centroids[:, None], axis=2).max(axis=1)
     mixed = np.flatnonzero((deep + reach > depth.depth) & (deep - reach < depth.depth + depth.fade))
     if len(mixed):
-        probes = (_PROBES @ corners[mixed]).reshape(-1, 3)
+        probes = (PROBES @ corners[mixed]).reshape(-1, 3)
         at = below.at(probes).reshape(len(mixed), -1)
         inside = at >= 0.0
         count = inside.sum(axis=1)

@@ -13,7 +13,7 @@ things are said openly:
 
 from __future__ import annotations
 
-from ..model.settings import MaterialSettings
+from ..settings import MaterialSettings
 
 PRESETS: tuple[MaterialSettings, ...] = (
     MaterialSettings("Soft Flesh", youngs_modulus=5e4, poissons_ratio=0.45, density=1050.0),

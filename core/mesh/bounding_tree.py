@@ -106,17 +106,17 @@ def _fit(order, start, end, child, low, high):
 
 
 @kernel
-def box_distance_squared(low, high, node, p):
+def box_distance_squared(tree, node, p):
     """Squared distance of p from a node's box, 0 inside."""
     total = 0.0
     for i in range(3):
-        gap = max(max(low[node, i] - p[i], p[i] - high[node, i]), 0.0)
+        gap = max(max(tree.low[node, i] - p[i], p[i] - tree.high[node, i]), 0.0)
         total += gap * gap
     return total
 
 
 @kernel
-def next_leaf(stack, depth, p, bound2, child, low, high):
+def next_leaf(stack, depth, p, bound2, tree):
     """The next leaf of a search around p whose box is within the squared distance ``bound2``, and the new depth.
 
     Nearer children come first. The search begins with the root alone on the stack (zeros, depth 1) and ends with -1;
@@ -125,13 +125,43 @@ def next_leaf(stack, depth, p, bound2, child, low, high):
     while depth > 0:
         depth -= 1
         node = stack[depth]
-        if box_distance_squared(low, high, node, p) > bound2:
+        if box_distance_squared(tree, node, p) > bound2:
             continue
-        first = child[node]
+        first = tree.child[node]
         if first < 0:
             return node, depth
-        nearer = box_distance_squared(low, high, first, p) <= box_distance_squared(low, high, first + 1, p)
+        nearer = box_distance_squared(tree, first, p) <= box_distance_squared(tree, first + 1, p)
         stack[depth] = first + 1 if nearer else first
         stack[depth + 1] = first if nearer else first + 1
+        depth += 2
+    return -1, 0
+
+
+@kernel
+def box_of(corners):
+    """The lowest and the highest coordinates (3,) of points (k,3)."""
+    low, high = corners[0].copy(), corners[0].copy()
+    for k in range(1, len(corners)):
+        for i in range(3):
+            low[i], high[i] = min(low[i], corners[k, i]), max(high[i], corners[k, i])
+    return low, high
+
+
+@kernel
+def next_overlap(stack, depth, low, high, tree):
+    """The next leaf whose parents' boxes, and its own, meet the one from ``low`` to ``high``, and the new depth; begun
+    and ended as :func:`next_leaf`.
+    """
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        meets = True
+        for i in range(3):
+            meets = meets and tree.low[node, i] <= high[i] and tree.high[node, i] >= low[i]
+        if not meets:
+            continue
+        if tree.child[node] < 0:
+            return node, depth
+        stack[depth], stack[depth + 1] = tree.child[node], tree.child[node] + 1
         depth += 2
     return -1, 0

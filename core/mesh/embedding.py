@@ -13,6 +13,7 @@ import scipy.sparse
 
 from ..errors import MeshError
 from ..jit import kernel, parallel_kernel
+from ..lanes import cross, dot, minus, plus
 from .bounding_tree import STACK_SIZE, build_tree, next_leaf
 from .closest_point import closest_on_triangle
 from .tet_mesh import TetMesh
@@ -90,87 +91,74 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     n = len(points)
     found = Embedding(np.empty(n, dtype=np.int32), np.empty((n, 4)), np.zeros(n, dtype=bool))
     places = found.tet_indices, found.barycentric, found.outside
-    _embed(n, (points - centre) / size, corners, *tree, slack, *places)
+    _embed(n, (points - centre) / size, corners, tree, slack, *places)
     return found
 
 
 @kernel
 def _barycentric(t, p, b):
     """Write p's barycentric coordinates in a tet into b (4,); returns the tet's smallest height (0: flat)."""
-    x0, x1, x2 = t[1, 0] - t[0, 0], t[1, 1] - t[0, 1], t[1, 2] - t[0, 2]
-    y0, y1, y2 = t[2, 0] - t[0, 0], t[2, 1] - t[0, 1], t[2, 2] - t[0, 2]
-    z0, z1, z2 = t[3, 0] - t[0, 0], t[3, 1] - t[0, 1], t[3, 2] - t[0, 2]
-    r0, r1, r2 = p[0] - t[0, 0], p[1] - t[0, 1], p[2] - t[0, 2]
-    u0, u1, u2 = y1 * z2 - y2 * z1, y2 * z0 - y0 * z2, y0 * z1 - y1 * z0
-    v0, v1, v2 = z1 * x2 - z2 * x1, z2 * x0 - z0 * x2, z0 * x1 - z1 * x0
-    w0, w1, w2 = x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0
-    determinant = x0 * u0 + x1 * u1 + x2 * u2
+    x, y, z, r = minus(t[1], t[0]), minus(t[2], t[0]), minus(t[3], t[0]), minus(p, t[0])
+    u, v, w = cross(y, z), cross(z, x), cross(x, y)
+    determinant = dot(x, u)
     if determinant == 0.0:
-        for c in range(4):
-            b[c] = -np.inf
+        b[:] = -np.inf
         return 0.0
-    b[1] = (u0 * r0 + u1 * r1 + u2 * r2) / determinant
-    b[2] = (v0 * r0 + v1 * r1 + v2 * r2) / determinant
-    b[3] = (w0 * r0 + w1 * r1 + w2 * r2) / determinant
+    b[1], b[2], b[3] = dot(u, r) / determinant, dot(v, r) / determinant, dot(w, r) / determinant
     b[0] = 1.0 - b[1] - b[2] - b[3]
-    s0, s1, s2 = u0 + v0 + w0, u1 + v1 + w1, u2 + v2 + w2
-    largest = max(
-        max(u0 * u0 + u1 * u1 + u2 * u2, v0 * v0 + v1 * v1 + v2 * v2),
-        max(w0 * w0 + w1 * w1 + w2 * w2, s0 * s0 + s1 * s1 + s2 * s2),
-    )
-    return abs(determinant) / np.sqrt(largest)
+    s = plus(plus(u, v), w)
+    return abs(determinant) / np.sqrt(max(max(dot(u, u), dot(v, v)), max(dot(w, w), dot(s, s))))
 
 
 @kernel
-def _containing_tet(p, corners, order, start, end, child, low, high, slack, b):
+def _containing_tet(p, corners, tree, slack, b):
     """Lowest index of the tets that contain p, or -1; its coordinates are left in b."""
     best = -1
     trial = np.empty(4)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
-    leaf, depth = next_leaf(stack, 1, p, 0.0, child, low, high)
+    leaf, depth = next_leaf(stack, 1, p, 0.0, tree)
     while leaf >= 0:
-        for k in range(start[leaf], end[leaf]):
-            tet = order[k]
+        for k in range(tree.start[leaf], tree.end[leaf]):
+            tet = tree.order[k]
             if best >= 0 and tet > best:
                 continue
             height = _barycentric(corners[tet], p, trial)
             least = min(min(trial[0], trial[1]), min(trial[2], trial[3]))
             if height > 0.0 and least * height >= -slack:
                 best = tet
-                for c in range(4):
-                    b[c] = trial[c]
-        leaf, depth = next_leaf(stack, depth, p, 0.0, child, low, high)
+                b[:] = trial
+        leaf, depth = next_leaf(stack, depth, p, 0.0, tree)
     return best
 
 
 @kernel
-def _nearest_tet(p, corners, order, start, end, child, low, high):
+def _nearest_tet(p, corners, tree):
     """The tet nearest to a point outside all of them; flat tets do not count."""
     best, best2 = -1, np.inf
     trial, w = np.empty(4), np.empty(3)
     stack = np.zeros(STACK_SIZE, dtype=np.int32)
-    leaf, depth = next_leaf(stack, 1, p, best2, child, low, high)
+    leaf, depth = next_leaf(stack, 1, p, best2, tree)
     while leaf >= 0:
-        for k in range(start[leaf], end[leaf]):
-            t = corners[order[k]]
+        for k in range(tree.start[leaf], tree.end[leaf]):
+            t = corners[tree.order[k]]
             d2 = min(
                 min(closest_on_triangle(t[1], t[2], t[3], p, w), closest_on_triangle(t[0], t[2], t[3], p, w)),
                 min(closest_on_triangle(t[0], t[1], t[3], p, w), closest_on_triangle(t[0], t[1], t[2], p, w)),
             )
-            if (d2 < best2 or (d2 == best2 and order[k] < best)) and _barycentric(t, p, trial) > 0.0:
-                best, best2 = order[k], d2
-        leaf, depth = next_leaf(stack, depth, p, best2, child, low, high)
+            if (d2 < best2 or (d2 == best2 and tree.order[k] < best)) and _barycentric(t, p, trial) > 0.0:
+                best, best2 = tree.order[k], d2
+        leaf, depth = next_leaf(stack, depth, p, best2, tree)
     return best
 
 
 @parallel_kernel
-def _embed(first, last, points, corners, order, start, end, child, low, high, slack, tets, barycentric, outside):
+def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
     """Containing or else nearest tet of each point."""
     for i in range(first, last):
         p = points[i]
-        tet = _containing_tet(p, corners, order, start, end, child, low, high, slack, barycentric[i])
+        tet = _containing_tet(p, corners, tree, slack, barycentric[i])
         if tet < 0:
             outside[i] = True
-            tet = _nearest_tet(p, corners, order, start, end, child, low, high)
+            tet = _nearest_tet(p, corners, tree)
             _barycentric(corners[tet], p, barycentric[i])
         tets[i] = tet

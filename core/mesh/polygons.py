@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import MeshError
 
 
-def fans(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
+def triangulate(positions: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Triangles (t,3) of faces, in their order and turned as they are; those of fewer than three corners give none.
     MeshError where one names a vertex that does not exist.
 

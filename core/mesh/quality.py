@@ -1,4 +1,9 @@
-"""Figures that tell whether tetrahedra are fit for simulation."""
+"""Figures that tell whether tetrahedra are fit for simulation.
+
+Dihedral angles near 0 or 180 degrees make the stiffness matrix ill conditioned and the interpolation of strains wrong
+[Shewchuk, What Is a Good Linear Element?, 2002]; the ratio of radii ``3 r_in / r_out`` is one for a regular tet and
+goes to zero with any way of being flat.
+"""
 
 from __future__ import annotations
 

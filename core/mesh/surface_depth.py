@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import parallel_kernel
 from .bounding_tree import build_tree
-from .closest_point import nearest_triangle
+from .closest_point import distances
 from .surface_mesh import SurfaceMesh
 from .winding_number import WindingNumber
 
@@ -34,14 +33,6 @@ class SurfaceDepth:
     def at(self, points: np.ndarray) -> np.ndarray:
         """Depth of each of ``points`` (n,3), as (n,) float64, in their unit; negative outside."""
         points = np.ascontiguousarray(points - self._origin, dtype=np.float64)
-        distances = np.empty(len(points))
-        _distances(len(points), points, self._corners, *self._tree, distances)
-        return np.where(self._winding.contains(points), distances, -distances)
-
-
-@parallel_kernel
-def _distances(first, last, points, corners, order, start, end, child, low, high, distances):
-    w = np.empty(3)
-    for p in range(first, last):
-        _triangle, d2 = nearest_triangle(points[p], np.inf, corners, order, start, end, child, low, high, w)
-        distances[p] = np.sqrt(d2)
+        away = np.empty(len(points))
+        distances(len(points), points, self._corners, self._tree, away)
+        return np.where(self._winding.contains(points), away, -away)

@@ -1,4 +1,4 @@
-"""A triangulated surface as the bridge hands it over: positions in metres, triangles, nothing else."""
+"""A triangulated surface as interfaces hand it over: positions in metres, triangles, nothing else."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import MeshError
-from .polygons import fans
+from ..parts import part
+from .polygons import triangulate
 
 STRAY = 1e9
 """Times the median distance from the middle, beyond which a vertex is an accident."""
@@ -28,8 +29,8 @@ class SurfaceMesh:
         Loose vertices (in no triangle) are allowed: they are embedded and follow.
     """
 
-    positions: np.ndarray
-    triangles: np.ndarray
+    positions: np.ndarray = part("vertices", counted=True)
+    triangles: np.ndarray = part("faces", counted=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positions", self._rows_of_three("positions", "iuf", "numbers").astype(np.float64))
@@ -55,7 +56,7 @@ class SurfaceMesh:
         """The surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
         counts = np.array([len(face) for face in faces], dtype=np.int64)
         corners = np.concatenate([*faces, np.empty(0, dtype=np.int64)])
-        return cls(positions, fans(np.asarray(positions, dtype=np.float64), counts, corners))
+        return cls(positions, triangulate(np.asarray(positions, dtype=np.float64), counts, corners))
 
     def validate(self) -> None:
         """Raise MeshError when there is nothing to simulate: no faces, NaN, indices out of range, no area."""

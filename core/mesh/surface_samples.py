@@ -1,4 +1,11 @@
-"""Points spread over triangles, close enough together that no cell of a given size is stepped over."""
+"""Points spread over triangles, close enough together that no cell of a given size is stepped over.
+
+Rows run parallel to a triangle's longest side, at most ``spacing`` apart, and points at most so far apart in each, ends
+included. A row has a point more than it has steps, so corners and sides are hit exactly.
+
+Trap: each sample of a triangle stands for the same part of its area, those at its corners too; where areas matter
+near the rim of a set of faces, that is too much there.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import MeshError
 from ..jit import kernel
+from .surface_mesh import SurfaceMesh
 
 DEGENERATE = 1e-12
 """A triangle whose doubled area is not over this part of its longest side squared is ignored: its normal is noise."""
@@ -38,6 +47,16 @@ def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray
     doubled = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     longest2 = np.max([((b - a) ** 2).sum(1), ((c - b) ** 2).sum(1), ((a - c) ** 2).sum(1)], axis=0, initial=0.0)
     return np.flatnonzero(doubled > DEGENERATE * longest2)
+
+
+def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
+    """The triangles (t,3) of a surface that have an area; MeshError where none has."""
+    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    if len(triangles) == 0:
+        raise MeshError(
+            "All faces of the mesh are collapsed.", "Give the faces some area, or merge vertices by distance."
+        )
+    return triangles
 
 
 def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float) -> SurfaceSamples:

@@ -9,6 +9,7 @@ import numpy as np
 from ..jit import parallel_kernel
 from .bounding_tree import build_tree
 from .closest_point import nearest_triangle
+from .vertex_normals import face_normals
 
 
 class NearestPlaces(NamedTuple):
@@ -24,23 +25,21 @@ class SurfaceSearch:
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
         self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
         self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
-        cross = np.cross(self._corners[:, 1] - self._corners[:, 0], self._corners[:, 2] - self._corners[:, 0])
-        length = np.linalg.norm(cross, axis=1, keepdims=True)
-        self._normals = cross / np.where(length > 0.0, length, 1.0)
+        self._normals = face_normals(self._corners)
 
     def nearest(self, points: np.ndarray) -> NearestPlaces:
         """The places nearest to points (p,3); of equally near triangles the lowest index wins."""
         points = np.ascontiguousarray(points, dtype=np.float64)
         places, triangle = np.empty_like(points), np.empty(len(points), dtype=np.int64)
-        _nearest(len(points), points, self._corners, *self._tree, places, triangle)
+        _nearest(len(points), points, self._corners, self._tree, places, triangle)
         return NearestPlaces(places, self._normals[triangle])
 
 
 @parallel_kernel
-def _nearest(first, last, points, corners, order, start, end, child, low, high, places, triangle):
+def _nearest(first, last, points, corners, tree, places, triangle):
     w = np.zeros(3)
     for p in range(first, last):
-        triangle[p], _d2 = nearest_triangle(points[p], np.inf, corners, order, start, end, child, low, high, w)
+        triangle[p], _d2 = nearest_triangle(points[p], np.inf, corners, tree, w)
         for i in range(3):
             places[p, i] = 0.0
             for k in range(3):

@@ -34,6 +34,15 @@ def components(tets: np.ndarray, n_vertices: int) -> np.ndarray:
     return connected_components(graph, directed=False)[1].astype(np.int32)
 
 
+def vertex_components(corners: np.ndarray) -> np.ndarray:
+    """Label of the vertex-connected part that each of some faces or tets, (k,c), belongs to, (k,)."""
+    k, c = corners.shape
+    n = k + int(corners.max(initial=-1)) + 1
+    ends = np.repeat(np.arange(k), c), k + corners.ravel()
+    graph = scipy.sparse.coo_matrix((np.ones(k * c), ends), shape=(n, n))
+    return connected_components(graph, directed=False)[1][:k]
+
+
 def boundary_triangles(tets: np.ndarray) -> np.ndarray:
     """Faces that belong to one tet only, (t,3) int32, pointing outwards, in the order of their tets."""
     order, same = _sorted_faces(tets)

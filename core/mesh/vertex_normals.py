@@ -15,13 +15,18 @@ def corner_angles(corners: np.ndarray) -> np.ndarray:
     return out
 
 
+def face_normals(corners: np.ndarray) -> np.ndarray:
+    """Unit normals of triangles (t,3,3), (t,3); 0 for one without area."""
+    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.linalg.norm(cross, axis=1, keepdims=True)
+    return cross / np.where(length > 0.0, length, 1.0)
+
+
 def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Summed normals (n,3), not unit, of vertices (n,3) with triangles (t,3): no face counts for more than its
     neighbours, however it is cut; 0 at a vertex without faces.
     """
     corners = positions[triangles]
-    cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(cross, axis=1, keepdims=True)
-    each = corner_angles(corners)[..., None] * (cross / np.where(length > 0.0, length, 1.0))[:, None]
+    each = corner_angles(corners)[..., None] * face_normals(corners)[:, None]
     flat = triangles.ravel()
     return np.column_stack([np.bincount(flat, each[..., i].ravel(), minlength=len(positions)) for i in range(3)])

@@ -1,1 +1,1 @@
-"""What a simulation is made of: settings, the validated model, the state of a moment."""
+"""What a simulation is made of: the validated model, and the state of a moment."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.mass import mass_blocks, mass_matrix
 from ..assembly.tangent_blocks import tangent_blocks
-from ..energies import energy
+from ..energies.registry import own_parameters
 from ..energies.tangent import Tangent
 from ..errors import MaterialError, MeshError, PinError
 from ..forces.elastic import ElasticPotential
@@ -21,12 +23,19 @@ from ..materials.lame import lame_parameters
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import grow
+from ..settings import MaterialSettings, SolverSettings
 from ..small_matrix import UNSTRETCHED
-from .settings import SolverSettings
 from .state import State
 
 AROUND_INVERTED = 2
 """Rings of neighbours of an inverted tet whose stretches are no useful guess either."""
+
+
+class Slices(NamedTuple):
+    """Which vertices and which tets of a model are one body's."""
+
+    vertices: slice
+    tets: slice
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class Model:
     anchors : (n,n) or None
         Stiffness of springs that hold it beside, the same along x, y and z, N/m. They act as loads of the steps; a
         subspace is made for them.
+    slices : of each body, where there are several (:mod:`.joined`)
     """
 
     mesh: TetMesh
@@ -52,6 +62,9 @@ class Model:
     mass: sp.csr_matrix
     pinned: np.ndarray
     anchors: sp.csr_matrix | None = None
+    slices: tuple[Slices, ...] = ()
+
+    is_reduced: ClassVar[bool] = False
 
     @property
     def held(self) -> np.ndarray:
@@ -69,7 +82,7 @@ class Model:
             elastic.N,
             elastic.weights,
             self.masses,
-            elastic.parameters,
+            elastic.shear_modulus,
             self.pinned,
         )
 
@@ -80,11 +93,12 @@ class Model:
 
     @property
     def size(self) -> float:
-        """The longest side of the body at rest, m."""
-        return self.mesh.size
+        """The longest side of the body at rest, of several the smallest's, m."""
+        rest = self.mesh.rest_positions
+        return min((float(np.ptp(rest[each.vertices], axis=0).max()) for each in self.slices), default=self.mesh.size)
 
     @property
-    def nodal_masses(self) -> np.ndarray:
+    def lumped_masses(self) -> np.ndarray:
         """What a uniform acceleration pulls each vertex with, (n,), kg."""
         return np.asarray(self.mass.sum(axis=1)).ravel()
 
@@ -103,6 +117,10 @@ class Model:
     def near_pins(self) -> np.ndarray:
         """The tets at pins and around them, as a mask (m,)."""
         return self.around(np.isin(self.mesh.tets, self.pinned).any(axis=1))
+
+    def blas_threads(self) -> AbstractContextManager[object]:
+        """All that there are: its factorisations share them."""
+        return nullcontext()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> ElasticSystem:
         """Its linear systems; ``choice`` is a linear solver that was chosen already."""
@@ -130,10 +148,6 @@ class Model:
     def touching(self) -> int | None:
         """How many points of the surface suffice for contact: none that could be left out."""
         return None
-
-    def scaled(self, scale: np.ndarray) -> Model:
-        """The same body with the stiffness of each tet scaled by (m,)."""
-        return replace(self, elastic=self.elastic.scaled(scale))
 
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (n,3), N."""
@@ -168,6 +182,7 @@ def build_model(
     energies: tuple[str, ...] | str = "stable_neo_hookean",
     energy_of_tet: np.ndarray | None = None,
     pinned: np.ndarray = (),
+    own: np.ndarray | None = None,
 ) -> Model:
     """Validate and put together a model.
 
@@ -178,6 +193,7 @@ def build_model(
     youngs_modulus (Pa), poissons_ratio, density (kg/m³) : (m,) or one number
     energies : name, or names that ``energy_of_tet`` (m,) indexes
     pinned : vertices whose positions are given each step
+    own : (m,j) what the energy of each tet takes besides (``IsotropicEnergy.own``); by default as ``MaterialSettings``
 
     Raises
     ------
@@ -192,11 +208,15 @@ def build_model(
         raise MeshError(f"Tet {int(np.argmin(volumes))} has no positive volume.", "Tetrahedralize the mesh again.")
     E, nu, rho = _checked(mesh, youngs_modulus, poissons_ratio, density)
     energies = (energies,) if isinstance(energies, str) else tuple(energies)
-    for name in energies:
-        energy(name)
     energy_of_tet = np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet)
     if energy_of_tet.shape != (m,) or energy_of_tet.min() < 0 or energy_of_tet.max() >= len(energies):
         raise MaterialError("The energies do not fit the tets.", "Give one index into the energies a tet.")
+    usual = own_parameters([MaterialSettings(energy=name) for name in energies])[energy_of_tet]
+    own = usual if own is None else own
+    if own.shape != usual.shape:
+        raise MaterialError(
+            f"The energies' own parameters have shape {own.shape}, not {usual.shape}.", "Give a row a tet."
+        )
     pinned = np.unique(np.asarray(pinned, dtype=np.int64))
     if len(pinned) and (pinned[0] < 0 or pinned[-1] >= len(mesh.rest_positions)):
         raise PinError("A pinned vertex does not exist.", "Choose the pins again.")
@@ -211,7 +231,7 @@ def build_model(
         mesh.elastic_volumes,
         energies,
         energy_of_tet,
-        np.ascontiguousarray(np.column_stack(lame_parameters(E, nu))),
+        np.column_stack([*lame_parameters(E, nu), own]),
     )
     return Model(mesh, elastic, masses, mass_matrix(mesh.tets, masses, len(mesh.rest_positions)), pinned)
 

@@ -1,4 +1,8 @@
-"""The story of a step: how many iterations, how far from the minimum, how long each part took, and why it ended."""
+"""The story of a step: how many iterations, how far from the minimum, how long each part took, and why it ended.
+
+The incremental potential is ``1/2 |x - x~|²_M + h² (W(x) + ...)``, in kg m²; its gradient is kg m, and over h² a force
+in N. The decrement ``-g . dx`` estimates twice what is left to descend.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +14,13 @@ from typing import Any
 @dataclass
 class Iteration:
     """One iteration: norm of the incremental potential's gradient over free vertices before it (kg m; None where it was
-    not evaluated), the Newton decrement (minus the slope of the incremental potential, kg m²), minus the slope of the
-    line search's merit, the accepted step length and the largest movement (m).
+    not evaluated), the Newton decrement (minus the slope of the incremental potential, kg m²), the predicted
+    decrease (minus the slope of the line search's merit), the accepted step length and the largest movement (m).
     """
 
     gradient_norm: float | None
     decrement: float
-    promise: float
+    predicted_decrease: float
     step_length: float
     movement: float
 
@@ -45,6 +49,15 @@ class StepReport:
     def timed(self, part: str) -> _Timed:
         """A block whose time is added to one part."""
         return _Timed(self.seconds, part)
+
+    def instead_of(self, refused: StepReport) -> StepReport:
+        """This report of a step by implicit Euler in the place of another, whose work is counted with it."""
+        self.reason += "; by implicit Euler, for what it left unbalanced would not bear extrapolation"
+        self.iterations += refused.iterations
+        self.history = refused.history + self.history
+        for part, seconds in refused.seconds.items():
+            self.seconds[part] = self.seconds.get(part, 0.0) + seconds
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

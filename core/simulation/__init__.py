@@ -1,1 +1,1 @@
-"""Running a model over frames: jobs, bakes, the frame store, diagnostics."""
+"""Frame after frame: bakes, live mode, and what they warm up."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
-from ..errors import StoreError
-from .frame_store import FrameStore
+from ..body.about_mesh import about_mesh
+from ..body.prepare import Prepared, Stopped, materials, prepare, tetrahedra
+from ..errors import NotEnoughMemoryError, SinewError, StoreError
+from ..events import Done, FrameDone, OnEvent, Phase, StoppedAfter, ignore
+from ..files.file_names import check_names
+from ..job.job import Job
+from ..store.cached_handles import cached_handles
+from ..store.frame_store import FrameStore
+from ..store.store_lock import alone
 from .handles_of_frames import keep_handles, mode_count
-from .job import Job
-from .kept_handles import kept_handles
-from .prepare import OnEvent, Prepared, Stopped, ignore, materials, prepare, tetrahedra
 from .run import simulate
-from .store_lock import alone
 from .warm_up import load_kernels, warm_up
 
 
@@ -54,7 +57,7 @@ def bake(
             raise Stopped
         prepared = prepare(job, store, on_event, should_stop)
     except Stopped:
-        on_event({"event": "stopped", "frame": last[0] if last else None})
+        on_event(StoppedAfter(last[0] if last else None))
         return "stopped"
     store.add_preparation({"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled})
     if modes:
@@ -66,17 +69,51 @@ def bake(
             f"The bake cannot be resumed: the state of frame {start[0]} is of another body.", "Bake from the start."
         )
     store.keep_until(start[0] if start else None)
-    on_event({"event": "phase", "phase": "simulate", "done": _done(job, start), "total": job.frame_count})
+    on_event(Phase("simulate", _done(job, start), job.frame_count))
     ended = _simulate(job, prepared, store, start, on_event, should_stop, until)
-    if modes and ended["event"] == "done" and kept_handles(job, store, modes) is None:
+    if modes and ended.kind == "done" and cached_handles(job, store, modes) is None:
         try:
             keep_handles(job, store, modes, prepared, on_event, should_stop)
         except Stopped:
-            ended = {"event": "stopped", "frame": job.frame_end}
-    if ended["event"] == "done":
+            ended = StoppedAfter(job.frame_end)
+    if ended.kind == "done":
         store.check_whole(range(job.frame_start, job.frame_end + 1))
     on_event(ended)
-    return ended["event"]
+    return ended.kind
+
+
+def bake_each(
+    job: Job,
+    folder: Path,
+    events_of: Callable[[str], OnEvent] = lambda _name: ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+    resume: bool = False,
+) -> dict[str, str | SinewError]:
+    """Simulate the bodies of a job one after the other, each into a store of its own, ``folder / NAME``.
+
+    ``events_of`` a name gets the events of that body's bake; ``resume`` goes on with what lies there. Returns how each
+    ended, by its name: as :func:`bake`, or the error that hindered it, which hinders no other.
+    """
+    names = [body.name for body in job.bodies]
+    if names != [""]:
+        check_names(names)
+    ended: dict[str, str | SinewError] = {}
+    for k, body in enumerate(job.bodies):
+        store, alone = FrameStore(folder / body.name), job.alone(k)
+        goes_on = resume and store.exists()
+        try:
+            if not goes_on:
+                store = FrameStore.create(store.folder, alone)
+            ended[body.name] = bake(alone, store, events_of(body.name), should_stop, goes_on)
+        except SinewError as error:
+            ended[body.name] = error
+        except MemoryError:
+            ended[body.name] = NotEnoughMemoryError(
+                "The memory does not suffice for this body.", "Lower its resolution."
+            )
+        if should_stop():
+            break
+    return {body.name: "stopped" for body in job.bodies} | ended
 
 
 def _require_same(job: Job, store: FrameStore) -> None:
@@ -95,35 +132,28 @@ def _done(job: Job, start: tuple | None) -> int:
 
 def _simulate(
     job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop, until: int | None
-) -> dict[str, Any]:
+) -> Done | StoppedAfter:
     """Frame by frame; the event that tells how it ended."""
     last = start[0] if start else None
-    unsettled: list[int] = []
+    unconverged: list[int] = []
     began = time.perf_counter()
     end = job.frame_end if until is None else min(until, job.frame_end)
     if last is not None and end <= last < job.frame_end:
-        return {"event": "stopped", "frame": last}
+        return StoppedAfter(last)
     try:
         for frame in simulate(job, prepared, start, should_stop):
             surface, now = prepared.surface(frame.state.positions, frame.number - job.frame_start), time.perf_counter()
             store.write(frame.number, surface, frame.state, frame.reports, now - began)
             last = frame.number
             if not all(report.converged for report in frame.reports):
-                unsettled.append(last)
-            on_event(
-                {
-                    "event": "frame",
-                    "frame": last,
-                    "seconds": now - began,
-                    "report": frame.reports[-1].as_dict() if frame.reports else {},
-                }
-            )
+                unconverged.append(last)
+            on_event(FrameDone(last, now - began, frame.reports[-1].as_dict() if frame.reports else {}))
             began = now
             if last == end < job.frame_end:
                 raise Stopped
     except Stopped:
-        return {"event": "stopped", "frame": last}
-    return {"event": "done", "frames": job.frame_count, "unsettled": unsettled}
+        return StoppedAfter(last)
+    return Done(job.frame_count, unconverged)
 
 
 @alone
@@ -137,7 +167,7 @@ def build_mesh(
             raise Stopped
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
     except Stopped:
-        on_event({"event": "stopped", "frame": None})
+        on_event(StoppedAfter())
         return
-    on_event(materials(job, mesh, embedding, store, on_event)[1])
-    on_event({"event": "done", "frames": 0, "unsettled": []})
+    on_event(about_mesh(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
+    on_event(Done(0, []))

@@ -12,18 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ..body.prepare import Prepared, Stopped, prepare
 from ..errors import SubspaceError
+from ..events import Done, OnEvent, Phase, StoppedAfter, ignore
+from ..job.job import Job
 from ..model.model import Model
-from ..solvers.registry import in_subspace
+from ..store.cached_handles import Handles, cache_handles, cached_handles
+from ..store.frame_store import FrameStore
+from ..store.store_lock import alone
 from ..subspaces.handle_fit import HandleFit
 from ..subspaces.pin_handles import handle_weights
 from ..subspaces.skinning import Coordinates
 from ..subspaces.skinning_modes import MOST_MODES, skinning_modes
-from .frame_store import FrameStore
-from .job import Job
-from .kept_handles import Handles, keep, kept_handles
-from .prepare import OnEvent, Prepared, Stopped, ignore, prepare
-from .store_lock import alone
 from .warm_up import warm_up
 
 
@@ -36,7 +36,7 @@ def mode_count(job: Job, model: Model, modes: int) -> int:
     SubspaceError
         Too many parts without a pin.
     """
-    if in_subspace(job.solver):
+    if job.body.solver.kind.takes_modes:
         return 0
     tets, n = model.mesh.tets, len(model.mesh.rest_positions)
     edges = np.repeat(tets[:, 0], 3), tets[:, 1:].ravel()
@@ -61,13 +61,13 @@ def find_handles(
 ) -> str:
     """Keep the handles of the frames in a store; "done" or "stopped", as the last event says."""
     try:
-        if kept_handles(job, store, modes) is None:
+        if cached_handles(job, store, modes) is None:
             warm_up(on_event)
             keep_handles(job, store, modes, prepare(job, store, on_event, should_stop), on_event, should_stop)
     except Stopped:
-        on_event({"event": "stopped", "frame": None})
+        on_event(StoppedAfter())
         return "stopped"
-    on_event({"event": "done", "frames": len(store.frames()), "unsettled": []})
+    on_event(Done(len(store.frames()), []))
     return "done"
 
 
@@ -89,12 +89,12 @@ def keep_handles(
         Between two frames, when ``should_stop`` says so.
     """
     frames = store.frames()
-    on_event({"event": "phase", "phase": "handles", "done": 0, "total": len(frames)})
+    on_event(Phase("handles", 0, len(frames)))
     weights = _weights(job, prepared, modes)
     largest = np.abs(weights).max(axis=0, initial=0.0)
     weights = (weights[:, largest > 0.0] / largest[largest > 0.0]).astype(np.float32)
     to_world = job.frame_matrices
-    rest = _local(to_world[0], job.surface.positions)
+    rest = _local(to_world[0], job.body.surface.positions)
     coordinates = _coordinates(rest)
     whole = np.column_stack([np.ones(len(rest)), weights.astype(np.float64)])
     fit = HandleFit(rest, whole, coordinates)
@@ -108,10 +108,10 @@ def keep_handles(
         # Of what is kept, so that its rounding counts.
         off = np.linalg.norm((fit.displacements(handles[k].astype(np.float64)) - moved) @ matrix[:3, :3].T, axis=1)
         errors[k] = np.sqrt(np.mean(off**2)), off.max()
-        on_event({"event": "phase", "phase": "handles", "done": k + 1, "total": len(frames)})
+        on_event(Phase("handles", k + 1, len(frames)))
     centre, size = coordinates.centre.astype(np.float32), np.array([coordinates.size], dtype=np.float32)
     kept = Handles(np.array(frames, dtype=np.int32), weights, handles, centre, size, errors)
-    keep(store, 0 if in_subspace(job.solver) else modes, kept)
+    cache_handles(store, 0 if job.body.solver.kind.takes_modes else modes, kept)
 
 
 def _weights(job: Job, prepared: Prepared, modes: int) -> np.ndarray:

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..body.loads import between
+from ..body.prepare import Prepared
 from ..errors import SettingsError, SpringError
 from ..forces.springs import Springs
-from ..model.settings import moduli
-from .job import Job
-from .loads import between
-from .prepare import Prepared
-from .run import Frame, Stepper
-from .surroundings import Spring
+from ..job.job import Job
+from ..job.surroundings import Spring
+from ..settings import moduli
+from .run import Frame
+from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
 """Relative change of stiffness that modes do not mind."""
@@ -45,7 +46,7 @@ class LiveBody:
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._prepared = job, prepared
-        self._stepper = Stepper(job, prepared)
+        self._stepper, self._stiffness = Stepper(job, prepared), np.zeros(len(moduli(job.body.materials)))
         self._points: dict[int, object] = {}
         self.reset()
 
@@ -60,35 +61,34 @@ class LiveBody:
 
         Raises
         ------
-        SpringError : a grab's vertex is not there. SolverError : the step failed; the body stays where it was.
+        SpringError : a grab's vertex is not there. SinewError : the step failed; the body stays where it was.
         """
         before, now = self._grabs, self._renewed(grabs)
         number, last = self._frame.number + 1, self._job.frame_end
         at = min(number, last) - self._job.frame_start
-        state, reports = self._stepper.advance(self._frame.state, at, self._pulls(before, now))
+        pulls = self._pulls(before, now)
+        state, reports = self._stepper.advance(self._frame.state, at, pulls, stiffness=self._stiffness)
         self._grabs, self._frame = now, Frame(number, state, reports)
         return self._frame
 
     def set_stiffness(self, youngs_moduli: Sequence[float]) -> bool:
-        """Give each of the materials' moduli (``model.settings.moduli``) another value, Pa; whether the modes were
+        """Give each of the materials' moduli (``settings.moduli``) another value, Pa; whether the modes were
         found for another distribution.
 
         Cubature points follow at once. Contact stays as stiff as it was.
         """
-        old = np.array(moduli(self._job.materials))
+        old = np.array(moduli(self._job.body.materials))
         new = np.array(youngs_moduli, dtype=np.float64)
         if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
             raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")
-        prepared = self._prepared
-        change = np.log(new / old)
-        scale = np.exp(prepared.modulus_weights[prepared.subspace.parts.tets] @ change)
-        self._stepper = Stepper(self._job, prepared.stiffened(change))
+        self._stiffness = np.log(new / old)
+        scale = self._prepared.felt(self._prepared.scale(self._stiffness))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
 
     def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:
         now = {vertex: grab._replace(stiffness=0.0) for vertex, grab in self._grabs.items()}
         for grab in grabs:
-            if not 0 <= grab.vertex < len(self._job.surface.positions):
+            if not 0 <= grab.vertex < len(self._job.body.surface.positions):
                 raise SpringError(f"There is no vertex {grab.vertex} to grab.", "Grab a vertex of the body.")
             now[grab.vertex] = grab
         return now
@@ -96,7 +96,7 @@ class LiveBody:
     def _pulls(self, before: dict[int, Grab], now: dict[int, Grab]) -> Callable[[float], list[Springs]]:
         ways = []
         for vertex, grab in now.items():
-            was = before.get(vertex) or Grab(vertex, self._job.first_positions[vertex], 0.0)
+            was = before.get(vertex) or Grab(vertex, self._job.body.first_positions[vertex], 0.0)
             if was.stiffness or grab.stiffness:
                 ways.append((self._points_at(vertex), was, grab))
 

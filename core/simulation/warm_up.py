@@ -15,24 +15,28 @@ from ..contact.contact_points import ContactPoints
 from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane
 from ..contact.penalty import Contact, ContactNumbers
+from ..eigenfit.stretch_potential import StretchLoad, StretchModes
 from ..energies import ENERGIES
+from ..energies.isotropic import IsotropicEnergy
 from ..energies.kinematics import Deformation, Stretch
+from ..events import OnEvent, Phase
 from ..forces.absorption import AbsorbingSurface
 from ..forces.springs import Springs
 from ..forces.step_potential import Load
-from ..mesh.crossings import crossing_triangles
+from ..job.job import Job
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_search import SurfaceSearch
 from ..mesh.tet_mesh import TetMesh
-from ..mesh.tetrahedralize import tetrahedralize
-from ..mesh.thin_parts import thin_parts
 from ..model.model import Model, build_model
-from ..model.settings import EARTH, ResolutionSettings, SolverSettings
-from ..solvers import SOLVERS, make_solver
+from ..settings import EARTH, ResolutionSettings, SolverSettings
+from ..solver_kinds import SOLVER_KINDS
+from ..solvers import make_solver
 from ..solvers.registry import space_of
 from ..subspaces.space import Space
-from .job import Job
+from ..tetrahedra.intersections import intersecting_triangles
+from ..tetrahedra.tetrahedralize import tetrahedralize
+from ..tetrahedra.thin_parts import thin_parts
 
 
 def _tetrahedron() -> SurfaceMesh:
@@ -48,28 +52,26 @@ def _on_surface(surface: SurfaceMesh, mesh: TetMesh) -> None:
         np.vstack([surface.positions, surface.positions + 0.1]),
         np.vstack([surface.triangles, surface.triangles + n]),
     )
-    crossing_triangles(*twice)
+    intersecting_triangles(*twice)
+
+
+def _evaluate(law: IsotropicEnergy) -> None:
+    F, s = np.eye(3)[None].copy(), np.array([[1.0, 1, 1, 0, 0, 0]])
+    p = np.ones((1, 2 + len(law.own)))
+    for function in (law.value, law.gradient, law.tangent):
+        function(Deformation.of(F), p)
+    for function in (law.stretch_value, law.stretch_stress, law.stretch_tangent):
+        function(Stretch.of(s), p)
 
 
 def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
     surface = _tetrahedron()
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
     yield "tetrahedra", lambda: _on_surface(surface, mesh)
-    F, s, p = np.eye(3)[None].copy(), np.array([[1.0, 1, 1, 0, 0, 0]]), np.ones((1, 2))
     for law in ENERGIES.values():
-        yield (
-            law.label,
-            lambda law=law: (
-                law.value(Deformation.of(F), p),
-                law.gradient(Deformation.of(F), p),
-                law.tangent(Deformation.of(F), p),
-                law.stretch_value(Stretch.of(s), p),
-                law.stretch_stress(Stretch.of(s), p),
-                law.stretch_tangent(Stretch.of(s), p),
-            ),
-        )
+        yield law.label, partial(_evaluate, law)
     model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))
-    labels = {cls.label: SolverSettings(solver=name, max_iterations=1, modes=2) for name, cls in SOLVERS.items()}
+    labels = {kind.label: SolverSettings(solver=kind.name, max_iterations=1, modes=2) for kind in SOLVER_KINDS.values()}
     iterative = SolverSettings(linear_solver="pcg", max_iterations=1)
     for label, settings in {**labels, "Conjugate Gradients": iterative}.items():
         yield label, lambda settings=settings: _step(model, settings, _pin_springs)
@@ -82,24 +84,25 @@ def load_kernels(job: Job) -> None:
     """Read from the disk what the steps of a job will run, by a step of a tiny body: its first frame does not wait."""
     surface = _tetrahedron()
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
-    energies = tuple(dict.fromkeys(material.energy for material in job.materials))
+    energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
     kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
     model = build_model(mesh, 1e5, 0.4, 1e3, energies=energies, energy_of_tet=kinds, pinned=np.array([0]))
-    chosen = job.solver
+    chosen = job.body.solver
     settings = SolverSettings(
         solver=chosen.solver,
         integrator=chosen.integrator,
-        quadratic_finish=chosen.quadratic_finish,
+        theta=chosen.theta,
+        **{name: getattr(chosen, name) for name in chosen.kind.own},
         linear_solver=chosen.linear_solver,
         modes=2,
         mass_damping=min(chosen.mass_damping, 1.0),
         stiffness_damping=min(chosen.stiffness_damping, 0.01),
     )
-    loads = partial(_contact_loads, surface) if job.ground is not None or job.colliders else _pin_springs
+    loads = partial(_contact_loads, surface) if job.body.colliders else _pin_springs
     _step(model, settings, loads)
-    if any(each.form.shape == "SURFACE" for each in job.force_fields):
+    if any(each.form.shape == "SURFACE" for each in job.body.force_fields):
         _search(surface)
-    if job.absorbers:
+    if job.body.absorbers:
         AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
 
 
@@ -111,7 +114,18 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
     """One step of a tiny body whose pins move."""
     space = space_of(model, settings)
     state = space.rest_state()
-    make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, loads(space))
+    acting = (*loads(space), *_matching(space))
+    make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, acting)
+    # Mixed FEM finishes by Newton's method, which so small a body may not come to.
+    space.stiffness(space.elastic.tangent(space.elastic.deformation(state.positions)), 1.0)
+
+
+def _matching(space: Space) -> tuple[Load, ...]:
+    """What nearly all bodies in a subspace have: here it matches nothing."""
+    if not space.is_reduced:
+        return ()
+    mode, rest = np.ones((1, space.unknowns, 3)), space.rest_state().positions
+    return (StretchLoad(StretchModes(space.elastic, rest, np.ones(1), mode), np.zeros((1, 1))),)
 
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
@@ -123,22 +137,22 @@ def _pin_springs(space: Space) -> tuple[Load, ...]:
 def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
     """A body on a ground, in a mesh that moves."""
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
-    poses = (ColliderPose(collider, surface.positions + shift) for shift in (0.0, 0.1))
+    poses = (ColliderPose.of(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
     numbers = ContactNumbers.fitting(1e3, space.size, EARTH, 0.04)
     points = ContactPoints.of(surface, space.mesh, np.full(len(space.mesh.tets), 1e5), space.points)
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 
-def warm_up(on_event: Callable[[dict[str, Any]], None]) -> None:
+def warm_up(on_event: OnEvent) -> None:
     """Compile what is not compiled yet, saying so by ``phase`` events; returns at once when all of it is on the
     disk.
     """
     if jit.is_compiled():
         return
-    total = 4 + len(ENERGIES) + len(SOLVERS)
-    on_event({"event": "phase", "phase": "compile", "done": 0, "total": total})
+    total = 4 + len(ENERGIES) + len(SOLVER_KINDS)
+    on_event(Phase("compile", 0, total))
     for done, (_name, stage) in enumerate(_stages(), start=1):
         stage()
-        on_event({"event": "phase", "phase": "compile", "done": done, "total": total})
+        on_event(Phase("compile", done, total))
     jit.mark_compiled()

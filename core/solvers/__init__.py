@@ -1,5 +1,5 @@
-"""Methods that advance a body in time, one file each, and the registry that names them."""
+"""Methods that advance a body in time, one file each, made for a space by the registry."""
 
-from .registry import SOLVERS, make_solver
+from .registry import make_solver
 
-__all__ = ["SOLVERS", "make_solver"]
+__all__ = ["make_solver"]

@@ -45,35 +45,8 @@ from ..lanes import (
     transposed,
     vector,
 )
-from .second_derivative import (
-    A_BLOCK,
-    AT_APART,
-    AT_BEND,
-    AT_BLOCKS,
-    AT_CONDENSED,
-    AT_CURVATURE,
-    AT_DF,
-    AT_DISAGREEMENT,
-    AT_DS,
-    AT_FLIP,
-    AT_MULTIPLIER,
-    AT_N,
-    AT_P,
-    AT_Q,
-    AT_SIGMA,
-    AT_STRESS,
-    AT_TENSION,
-    AT_U,
-    AT_UPDATED,
-    AT_V,
-    AT_WEIGHT,
-    AT_WORK,
-    Turning,
-    add_second_derivative,
-    add_turning,
-    shares_of,
-    twists_of,
-)
+from . import workspace as at
+from .second_derivative import Turning, add_second_derivative, add_turning, shares_of, twists_of
 
 
 @inlined
@@ -148,29 +121,29 @@ def condensed_stress(mixed: Mixed, weights: np.ndarray) -> tuple[np.ndarray, np.
 
 @inlined
 def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
-    load_matrix(W, AT_U + lane, U[e])
-    load_matrix(W, AT_V + lane, V[e])
-    load_matrix(W, AT_Q + lane, Q[e])
-    load_matrix(W, AT_CURVATURE + lane, A[e])
-    load_vector(W, AT_SIGMA + lane, sigma[e])
-    load_vector(W, AT_STRESS + lane, stress[e])
-    load_vector(W, AT_FLIP + lane, flip[e])
+    load_matrix(W, at.U + lane, U[e])
+    load_matrix(W, at.V + lane, V[e])
+    load_matrix(W, at.Q + lane, Q[e])
+    load_matrix(W, at.CURVATURE + lane, A[e])
+    load_vector(W, at.SIGMA + lane, sigma[e])
+    load_vector(W, at.STRESS + lane, stress[e])
+    load_vector(W, at.FLIP + lane, flip[e])
     for k in range(6):
-        W[AT_APART + LANES * k + lane] = polar[e, k] - s[e, k]
+        W[at.APART + LANES * k + lane] = polar[e, k] - s[e, k]
 
 
 @parallel_kernel
 def _condense(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, N, weights, masses, blocks, P, disagreement
 ):
-    W = np.empty(AT_CONDENSED)
+    W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
             # Lanes beyond the last element repeat it.
             e = min(first + lane, end - 1)
             _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
-            load_matrix(W, AT_N + lane, N[e, 1:])
-            W[AT_WEIGHT + lane] = weights[e]
+            load_matrix(W, at.N + lane, N[e, 1:])
+            W[at.WEIGHT + lane] = weights[e]
         _condense_lanes(W)
         if turning == 3:
             add_second_derivative(W)
@@ -178,50 +151,50 @@ def _condense(
             add_turning(W, turning)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
-            disagreement[e] = weights[e] * W[AT_DISAGREEMENT + lane]
-            store_matrix(W, AT_P + lane, P[e])
-            block = AT_BLOCKS + lane
+            disagreement[e] = weights[e] * W[at.DISAGREEMENT + lane]
+            store_matrix(W, at.P + lane, P[e])
+            block = at.BLOCKS + lane
             for a in range(1, 4):
                 for b in range(1, a + 1):
                     store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
-                    block += A_BLOCK
+                    block += at.A_BLOCK
             complete_blocks(masses[e], blocks[e])
 
 
 @parallel_kernel
 def _condensed_stress(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, weights, P, disagreement):
-    W = np.empty(AT_CONDENSED)
+    W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
             _load_mixed(W, lane, min(first + lane, end - 1), U, sigma, V, polar, s, Q, stress, A, flip)
         _stress_lanes(W)
         for e in range(first, min(first + LANES, end)):
-            disagreement[e] = weights[e] * W[AT_DISAGREEMENT + e - first]
-            store_matrix(W, AT_P + e - first, P[e])
+            disagreement[e] = weights[e] * W[at.DISAGREEMENT + e - first]
+            store_matrix(W, at.P + e - first, P[e])
 
 
 @kernel
 def _stress_lanes(W):
     for lane in range(LANES):
-        _set_stress(W, lane, matrix(W, AT_U + lane), transposed(matrix(W, AT_V + lane)))
+        _set_stress(W, lane, matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)))
 
 
 @inlined
 def _set_stress(W, lane, U, Vt):
     """Stress and disagreement of a lane; the shares, T and ``H_s``."""
-    Q = matrix(W, AT_Q + lane)
-    A, flip, stress = matrix(W, AT_CURVATURE + lane), vector(W, AT_FLIP + lane), vector(W, AT_STRESS + lane)
-    E = congruent(transposed(Q), six(W, AT_APART + lane))
+    Q = matrix(W, at.Q + lane)
+    A, flip, stress = matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), vector(W, at.STRESS + lane)
+    E = congruent(transposed(Q), six(W, at.APART + lane))
     M = _stress_of(A, flip, E)
-    W[AT_DISAGREEMENT + lane] = _inner(E, M)
-    T, shares = product(Vt, Q), shares_of(vector(W, AT_SIGMA + lane))
+    W[at.DISAGREEMENT + lane] = _inner(E, M)
+    T, shares = product(Vt, Q), shares_of(vector(W, at.SIGMA + lane))
     # Twice the stress in the frame V: V^T Q (diag(stress) + H_s c) Q^T V.
     tension = congruent(T, _with_stress(M, stress))
-    set_six(W, AT_TENSION + lane, tension)
+    set_six(W, at.TENSION + lane, tension)
     x, y, z, yz, xz, xy = tension
     G = (2.0 * x, 2.0 * xy, 2.0 * xz), (2.0 * xy, 2.0 * y, 2.0 * yz), (2.0 * xz, 2.0 * yz, 2.0 * z)
     G = each(shares[0], G[0]), each(shares[1], G[1]), each(shares[2], G[2])
-    set_matrix(W, AT_P + lane, product(U, product(G, Vt)))
+    set_matrix(W, at.P + lane, product(U, product(G, Vt)))
     return shares, T, A, flip
 
 
@@ -229,23 +202,23 @@ def _set_stress(W, lane, U, Vt):
 def _condense_lanes(W):
     """Stress, disagreement and the blocks of corners 2, 3, 4 of all lanes."""
     for lane in range(LANES):
-        U, Vt = matrix(W, AT_U + lane), transposed(matrix(W, AT_V + lane))
+        U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
         shares, T, A, flip = _set_stress(W, lane, U, Vt)
         # What multiplies the six numbers of a second stretch in w dS . H_s dS.
-        w = W[AT_WEIGHT + lane]
+        w = W[at.WEIGHT + lane]
         A = each((w, w, w), A[0]), each((w, w, w), A[1]), each((w, w, w), A[2])
         flip = 2.0 * w * flip[0], 2.0 * w * flip[1], 2.0 * w * flip[2]
-        N = matrix(W, AT_N + lane)
+        N = matrix(W, at.N + lane)
         a = _stretches(U, shares, T, times(Vt, N[0]))
         b = _stretches(U, shares, T, times(Vt, N[1]))
         c = _stretches(U, shares, T, times(Vt, N[2]))
         Ha, Hb, Hc = _stresses(A, flip, a), _stresses(A, flip, b), _stresses(A, flip, c)
-        _set_diagonal_block(W, AT_BLOCKS + lane, a, Ha)
-        _set_block(W, AT_BLOCKS + A_BLOCK + lane, b, Ha)
-        _set_diagonal_block(W, AT_BLOCKS + 2 * A_BLOCK + lane, b, Hb)
-        _set_block(W, AT_BLOCKS + 3 * A_BLOCK + lane, c, Ha)
-        _set_block(W, AT_BLOCKS + 4 * A_BLOCK + lane, c, Hb)
-        _set_diagonal_block(W, AT_BLOCKS + 5 * A_BLOCK + lane, c, Hc)
+        _set_diagonal_block(W, at.BLOCKS + lane, a, Ha)
+        _set_block(W, at.BLOCKS + at.A_BLOCK + lane, b, Ha)
+        _set_diagonal_block(W, at.BLOCKS + 2 * at.A_BLOCK + lane, b, Hb)
+        _set_block(W, at.BLOCKS + 3 * at.A_BLOCK + lane, c, Ha)
+        _set_block(W, at.BLOCKS + 4 * at.A_BLOCK + lane, c, Hb)
+        _set_diagonal_block(W, at.BLOCKS + 5 * at.A_BLOCK + lane, c, Hc)
 
 
 @inlined
@@ -294,47 +267,47 @@ def _set_diagonal_block(W, place, E, H):
 def _local_update(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, dF, weights, ds, multiplier, curvature, work
 ):
-    W = np.empty(AT_UPDATED)
+    W = np.empty(at.UPDATED)
     for first in range(begin, end, LANES):
         for lane in range(LANES):
             e = min(first + lane, end - 1)
             _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
-            load_matrix(W, AT_DF + lane, dF[e])
+            load_matrix(W, at.DF + lane, dF[e])
         _update_lanes(W)
         if turning > 1:
             _add_work_of_turns(W)
         for e in range(first, min(first + LANES, end)):
             lane = e - first
-            store(W, AT_DS + lane, ds[e])
-            store(W, AT_MULTIPLIER + lane, multiplier[e])
-            curvature[e], work[e] = weights[e] * W[AT_BEND + lane], weights[e] * W[AT_WORK + lane]
+            store(W, at.DS + lane, ds[e])
+            store(W, at.MULTIPLIER + lane, multiplier[e])
+            curvature[e], work[e] = weights[e] * W[at.BEND + lane], weights[e] * W[at.WORK + lane]
 
 
 @kernel
 def _update_lanes(W):
     for lane in range(LANES):
-        V, Q, apart = matrix(W, AT_V + lane), matrix(W, AT_Q + lane), six(W, AT_APART + lane)
-        x, y, z = product(product(transposed(matrix(W, AT_U + lane)), matrix(W, AT_DF + lane)), V)
-        a, b, c = shares_of(vector(W, AT_SIGMA + lane))
+        V, Q, apart = matrix(W, at.V + lane), matrix(W, at.Q + lane), six(W, at.APART + lane)
+        x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)
+        a, b, c = shares_of(vector(W, at.SIGMA + lane))
         # V^T dS V
         S = x[0], y[1], z[2], b[2] * y[2] + c[1] * z[1], a[2] * x[2] + c[0] * z[0], a[1] * x[1] + b[0] * y[0]
         ds = plus_six(apart, congruent(V, S))
         E = congruent(transposed(Q), ds)
-        M = _stress_of(matrix(W, AT_CURVATURE + lane), vector(W, AT_FLIP + lane), E)
-        W[AT_BEND + lane] = _inner(E, M)
-        g = congruent(Q, _with_stress(M, vector(W, AT_STRESS + lane)))
+        M = _stress_of(matrix(W, at.CURVATURE + lane), vector(W, at.FLIP + lane), E)
+        W[at.BEND + lane] = _inner(E, M)
+        g = congruent(Q, _with_stress(M, vector(W, at.STRESS + lane)))
         g = g[0], g[1], g[2], 2.0 * g[3], 2.0 * g[4], 2.0 * g[5]
-        set_six(W, AT_DS + lane, ds)
-        set_six(W, AT_MULTIPLIER + lane, g)
-        W[AT_WORK + lane] = dot_six(g, apart)
+        set_six(W, at.DS + lane, ds)
+        set_six(W, at.MULTIPLIER + lane, g)
+        W[at.WORK + lane] = dot_six(g, apart)
 
 
 @kernel
 def _add_work_of_turns(W):
     """Of all the turns that the local update makes, to its curvature."""
     for lane in range(LANES):
-        V, sigma = matrix(W, AT_V + lane), vector(W, AT_SIGMA + lane)
-        x, y, z = product(product(transposed(matrix(W, AT_U + lane)), matrix(W, AT_DF + lane)), V)
-        twists = twists_of(transposed(V), matrix(W, AT_Q + lane), sigma, vector(W, AT_STRESS + lane), 2)
+        V, sigma = matrix(W, at.V + lane), vector(W, at.SIGMA + lane)
+        x, y, z = product(product(transposed(matrix(W, at.U + lane)), matrix(W, at.DF + lane)), V)
+        twists = twists_of(transposed(V), matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), 2)
         turns = y[2] - z[1], z[0] - x[2], x[1] - y[0]
-        W[AT_BEND + lane] += 0.5 * dot(twists, each(turns, turns))
+        W[at.BEND + lane] += 0.5 * dot(twists, each(turns, turns))

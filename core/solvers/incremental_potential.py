@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
-from ..forces.one_sided_springs import OneSided, OneSidedSprings
-from ..forces.step_potential import StepPotential
+from ..forces.step_potential import StepPotential, StrainPotential
+from ..forces.unilateral_springs import Unilateral, UnilateralSprings
 from ..integrators.time_step import TimeStep
-from .inner_friction import InnerFriction
+from .internal_friction import InternalFriction
 
 RENEWALS = 3
 """Rounds in which lagged potentials (friction) are renewed at a step's solution."""
 
 FOLLOWING = 30
-"""Iterations in which they are renewed on the way there; where they do not settle by then, each round has its own."""
+"""Iterations in which they are renewed on the way there; where they do not converge by then, each round has its own."""
 
 
 class IncrementalPotential:
@@ -32,7 +33,8 @@ class IncrementalPotential:
     time : TimeStep
     potentials : what acts beside inertia, gravity and elasticity
     pinned : (p,) vertices whose gradient is left out
-    friction : InnerFriction, if there is any
+    given : (p,3) m, where they are
+    friction : InternalFriction, if there is any
 
     ``element_weights`` (m,): h² times the elastic potential's, m³ s².
     """
@@ -45,10 +47,14 @@ class IncrementalPotential:
         potentials: tuple[StepPotential, ...],
         time: TimeStep,
         pinned: np.ndarray,
-        friction: InnerFriction | None = None,
+        given: np.ndarray,
+        friction: InternalFriction | None = None,
     ) -> None:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
-        self.potentials, self.time, self.friction = potentials, time, friction
+        self.given = given
+        self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
+        self.time, self.friction = time, friction
+        self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
         self.h = time.step
         self.element_weights = self.h**2 * elastic.weights
         self.renewals_left = RENEWALS
@@ -60,6 +66,8 @@ class IncrementalPotential:
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
         if self.friction is not None:
             parts.append(self.h**2 * self.friction.value(s))
+        if self.strain is not None:
+            parts.append(self.h**2 * self.strain.value(s))
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
@@ -68,10 +76,14 @@ class IncrementalPotential:
         elastic = self.h**2 * self._elastic.value(deformation)
         return rest + elastic, magnitude + abs(elastic)
 
-    def stress(self, deformation: Deformation) -> np.ndarray:
-        """Of the elasticity and of what rubs inside the body, (m,3,3), Pa."""
-        elastic = self._elastic.stress(deformation)
-        return elastic if self.friction is None else elastic + self.friction.stress(deformation)
+    def gradient_at(self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0) -> np.ndarray:
+        """The gradient, with ``more`` stresses (m,3,3)."""
+        stress = self._elastic.stress(deformation) + more
+        if self.friction is not None:
+            stress += self.friction.stress(deformation)
+        if self.strain is not None:
+            stress += self.strain.forces(deformation, deformation.stretch())
+        return self.gradient(x, stress)
 
     def gradient(self, x: np.ndarray, stress: np.ndarray) -> np.ndarray:
         """Its gradient for stresses (m,3,3), with zeros at pins, (n,3)."""
@@ -82,13 +94,28 @@ class IncrementalPotential:
         g[self._pinned] = 0.0
         return g
 
-    def one_sided(self, x: np.ndarray) -> list[OneSidedSprings]:
-        """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""
-        return [potential.springs(x) for potential in self.potentials if isinstance(potential, OneSided)]
+    def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:
+        """Of the potential of strain alone, N."""
+        if self.strain is None:
+            return 0.0
+        return self._elastic.nodal(self.strain.forces(deformation, deformation.stretch()))
 
-    def is_unsettled(self, x: np.ndarray) -> bool:
+    def low_rank(self, deformation: Deformation) -> LowRank | None:
+        """What is added to the stiffness by no single element."""
+        return self.strain and self.strain.low_rank(deformation)
+
+    @property
+    def meets_obstacles(self) -> bool:
+        """Whether a potential sets in or ends within the step, as contact does."""
+        return any(isinstance(potential, Unilateral) for potential in self.potentials)
+
+    def unilateral(self, x: np.ndarray) -> list[UnilateralSprings]:
+        """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""
+        return [potential.springs(x) for potential in self.potentials if isinstance(potential, Unilateral)]
+
+    def is_unconverged(self, x: np.ndarray) -> bool:
         """Whether the friction of a contact wants another iteration than the last one, which led to x."""
-        return any(potential.is_unsettled(x) for potential in self.potentials if isinstance(potential, OneSided))
+        return any(potential.is_unconverged(x) for potential in self.potentials if isinstance(potential, Unilateral))
 
     def renew(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""

@@ -5,21 +5,17 @@
 K is the projected stiffness ``-df/dx`` at the start of the step, f the forces there; beta = 1 is Baraff and Witkin's
 rule, a larger beta damps. [ConJac20] writes K for ``df/dx``, hence its minus sign.
 
-Forces at the end of a step are not ``f - beta K (x - x0)``. What a Newton iteration would move for what they are beside
-it is told with each step: the distance from the solution, within a factor of a few. It takes the stiffness at the end,
-which is where the next step begins: its factor is used there, unless loads change it.
+Forces at the end of a step are not ``f - beta K (x - x0)``. How far the step's own factor would move the body for what
+they are beside it is told with each step: the distance from the solution, within a factor of a few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ..forces.step_potential import Load, linear_parts
 from ..model.state import State
 from ..optimization.report import Iteration, StepReport
-from ..subspaces.space import Space
+from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .protocol import check_finite
 from .step_solver import StepSolver
@@ -28,42 +24,26 @@ MOST_SOLVES = 6
 """Linear solves a step where loads (contact) change as the body moves."""
 
 ROUGH = 1000.0
-"""Tolerances that one solve may leave of a step that counts as settled: by default a hundredth of the body's size."""
+"""Tolerances that one solve may leave of a step that counts as converged: by default a hundredth of the body's size."""
 
 
 class LinearlyImplicitSolver(StepSolver):
     """One linear solve a step, with the damping factor beta; a few where loads change within it, as contact does."""
 
-    name = "linearly_implicit"
-    label = "Linearly Implicit FEM"
-    description = "One solve a step: fast and calm; wants small steps for lively motion"
-    remedy = "raise Substeps"
-
-    _factorized: tuple[np.ndarray, float, tuple[object, ...]] | None = None
-    """Positions that the system holds the factor of, the step's length, and what the loads' stiffness is made of."""
-
-    def follow_stiffness(self, model: Space) -> None:
-        """Go on with the same body when its stiffness has changed."""
-        super().follow_stiffness(model)
-        self._factorized = None
-
-    def step(
-        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
-    ) -> tuple[State, StepReport]:
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """One step. Pinned vertices move by what they are told; the others feel it through ``beta h² K``."""
         beta = self.settings.damping_factor
-        report = StepReport(self.name)
-        step = self.begin(state, time_step, loads)
         with report.timed("assembly"):
-            deformation = self.elastic.deformation(state.positions)
+            deformation = step.friction.start if step.friction else self.elastic.deformation(state.positions)
             stress = self.elastic.stress(deformation)
             tangent = self.elastic.tangent(deformation).scaled(beta)
+            at_start, low_rank = step.strain_gradient(deformation), step.low_rank(deformation)
+            low_rank = low_rank and low_rank.scaled(beta)
         # The solution does not depend on where the linear forces are evaluated; contact wants to see what is coming.
-        x = first = self.start(step.time.predicted, pin_targets)
-        # Inner friction is linear from where inertia leads: from the start it would take turns for stretches.
+        x = first = self.start(step.time.predicted, step)
+        # Internal friction is linear from where inertia leads: from the start it would take turns for stretches.
         ahead = step.friction and self.elastic.deformation(first)
-        parts = linear_parts(step.potentials)
-        is_factorized = step.friction is None and self._holds(state.positions, step.h, parts)
+        changing = step.meets_obstacles
         while not report.reason:
             with report.timed("assembly"):
                 changed, added = stress + tangent.stress_change(self.elastic.change(x - state.positions)), None
@@ -72,42 +52,29 @@ class LinearlyImplicitSolver(StepSolver):
                     rubs, added = step.friction.linearized(ahead, dF, self.system.N, step.h**2)
                     changed += rubs
                 g = step.gradient(x, changed)
-                if not is_factorized:
-                    self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added)
+                if low_rank is not None:
+                    g += step.h**2 * (at_start + low_rank.times(x - state.positions))
+                    g[self.model.pinned] = 0.0
+                self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, low_rank)
             with report.timed("factorization"):
-                if not is_factorized:
-                    self.system.factorize()
-            is_factorized = False
+                self.system.factorize()
             with report.timed("solve"):
                 dx = self.system.solve(-g)
             check_finite(dx, "movement")
             x = x + dx
-            self._judge_solve(dx, g, parts is None, step, report)
+            self._judge_solve(dx, g, changing, step, report)
         with report.timed("local"):
             deformation = self.elastic.deformation(x)
-            stress = step.stress(deformation)
-            report.gradient_norm = float(np.linalg.norm(step.gradient(x, stress)))
-        finished = self.finish(state, x, deformation.stretch(), step, time_step, report)
         with report.timed("assembly"):
             # What a beta beside one adds is meant.
             change = tangent.stress_change(self.elastic.change(x - state.positions))
-            left = step.gradient(x, stress + (1.0 - 1.0 / beta) * change)
-            tangent = self.elastic.tangent(deformation).scaled(beta)
-            added = step.friction and step.friction.condensed(deformation, False, self.system.N, step.h**2)[1]
-            self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added)
-        with report.timed("factorization"):
-            self.system.factorize()
-        self._factorized = None if parts is None or step.friction is not None else (x, step.h, parts)
+            left = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
+            if low_rank is not None:
+                left += (1.0 - 1.0 / beta) * step.h**2 * low_rank.times(x - state.positions)
+                left[self.model.pinned] = 0.0
         with report.timed("solve"):
             self._judge_rest(self.system.solve(-left), left, step, report)
-        return finished
-
-    def _holds(self, positions: np.ndarray, h: float, parts: tuple[object, ...] | None) -> bool:
-        if self._factorized is None or parts is None:
-            return False
-        at, length, made_of = self._factorized
-        same = len(parts) == len(made_of) and all(a is b for a, b in zip(parts, made_of, strict=True))
-        return same and length == h and np.array_equal(at, positions)
+        return Solution(x, deformation, deformation.stretch())
 
     def _judge_solve(
         self, dx: np.ndarray, g: np.ndarray, changing: bool, step: IncrementalPotential, report: StepReport
@@ -119,23 +86,23 @@ class LinearlyImplicitSolver(StepSolver):
         decrement = -float(np.sum(g * dx))
         report.iterations += 1
         report.history.append(Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size))
-        missing = self.system.shortfall()
+        missing = self.system.error_estimate()
         # Where all is linear an exact solve leaves nothing to do.
         report.movement = size + missing.movement if changing else missing.movement
-        settled = self.settled(missing.decrement + (decrement if changing else 0.0), report.movement, step.h)
-        if settled:
+        stop_reason = self.stop_reason(missing.decrement + (decrement if changing else 0.0), report.movement, step.h)
+        if stop_reason:
             report.converged = True
-            report.reason = settled if changing else "one linear solve"
+            report.reason = stop_reason if changing else "one linear solve"
         elif report.iterations == (MOST_SOLVES if changing else 1):
             solves = f"{MOST_SOLVES} linear solves" if changing else "one linear solve"
             report.reason = f"{solves} did not meet the tolerance"
 
     def _judge_rest(self, dx: np.ndarray, left: np.ndarray, step: IncrementalPotential, report: StepReport) -> None:
         """Whether what the linear solve left is little enough."""
-        missing = self.system.shortfall()
-        report.movement = self.model.farthest(dx)[0] + missing.movement
+        missing = self.system.error_estimate()
+        report.movement = (self.model.farthest(dx)[0] + missing.movement) / step.time.theta
         decrement = missing.decrement - float(np.sum(left * dx))
-        if report.converged and not self.settled(decrement / ROUGH**2, report.movement / ROUGH, step.h):
+        if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False
             share = report.movement / self.model.size
             report.reason = f"one linear solve left a movement by {share:.1%} of the body's size"

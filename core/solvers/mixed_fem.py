@@ -22,21 +22,18 @@ its part from pressure goes in too, as long as the matrix stays definite. Measur
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation, Stretch
-from ..forces.step_potential import Load
-from ..linear_solvers.registry import Choice
-from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack, sums
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED
-from ..subspaces.space import Space
 from .condensation import Mixed, Turning, condense, local_update
+from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .local_trial import local_trial
 from .protocol import check_direction
@@ -70,16 +67,12 @@ class _Direction(NamedTuple):
     multiplier: np.ndarray
     work: np.ndarray  # h² w multiplier . c, (m,)
     decrement: float  # minus the slope of the incremental potential, were s and s(F) the same
-    promise: float  # minus the slope of the merit
+    predicted_decrease: float  # minus the slope of the merit
     disagreement: float  # h² sum w c.H_s c
 
 
 class MixedFEMSolver(StepSolver):
     """The sequential quadratic programme of [MFEM22] Alg. 1."""
-
-    name = "mixed_fem"
-    label = "Mixed FEM"
-    description = "Lively after a few iterations, right when it converges: flesh to rigid in one body"
 
     start_from_prediction = True
     """Iterate from where inertia alone would lead. [MFEM22] Alg. 1 starts from the last positions, which costs a shaken
@@ -90,19 +83,11 @@ class MixedFEMSolver(StepSolver):
     evaluation).
     """
 
-    def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        super().__init__(model, settings, linear_solver)
-        self._near_pins = model.near_pins()
-
-    def step(
-        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
-    ) -> tuple[State, StepReport]:
-        """One step of the time integration rule."""
-        report = StepReport(self.name)
-        step = self.begin(state, time_step, loads)
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """One step, as :meth:`step`."""
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
-            x, deformation = self._start(guess, state.positions, pin_targets)
+            x, deformation = self._start(guess, state.positions, step)
             at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
             guessed = None
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
@@ -113,21 +98,21 @@ class MixedFEMSolver(StepSolver):
                 at = self._restarted(at, self._guessed(at.deformation) if report.iterations else guessed, step)
             gradient_norm = self.gradient_norm(at.x, at.deformation, step) if self.record_gradients else None
             direction = self._direction(at, step, report)
-            check_direction(direction.dx, direction.promise)
+            check_direction(direction.dx, direction.predicted_decrease)
             with report.timed("line_search"):
                 alpha, accepted, magnitude = self._search(at, direction, step)
             size = self.model.farthest(direction.dx)[0]
-            iteration = Iteration(gradient_norm, direction.decrement, direction.promise, alpha, alpha * size)
+            iteration = Iteration(gradient_norm, direction.decrement, direction.predicted_decrease, alpha, alpha * size)
             self.judge(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
             if report.iterations <= tangled and report.converged:
-                # Settled on what the guessed stretches ask for, which is not the step's solution.
+                # Converged on what the guessed stretches ask for, which is not the step's solution.
                 report.converged, report.reason, tangled = False, "", 0
             changed = self.followed(at.x, step, report)
             if self._hands_over(direction, report):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)
-                return self.finish(state, end.x, end.deformation.stretch(), step, time_step, report)
+                return Solution(end.x, end.deformation, end.deformation.stretch())
             if report.reason:
                 if not self.renewed(at.x, step, report):
                     break
@@ -139,15 +124,16 @@ class MixedFEMSolver(StepSolver):
                 f"the cap of {report.iterations} iterations was reached while tets inside out were being untangled: "
                 f"allow more than {UNTANGLING}"
             )
-        report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
-        return self.finish(state, at.x, at.stretch.s, step, time_step, report)
+        return Solution(at.x, at.deformation, at.stretch.s)
 
-    def _start(self, guess: np.ndarray, before: np.ndarray, pin_targets: np.ndarray) -> tuple[np.ndarray, Deformation]:
+    def _start(
+        self, guess: np.ndarray, before: np.ndarray, step: IncrementalPotential
+    ) -> tuple[np.ndarray, Deformation]:
         """Where to begin: at the guess, or where the body is if the guess would turn tets inside out that are not."""
-        x = self.start(guess, pin_targets)
+        x = self.start(guess, step)
         deformation = self.elastic.deformation(x)
         if deformation.sigma.min() <= 0.0:
-            other = self.start(before, pin_targets)
+            other = self.start(before, step)
             unmoved = self.elastic.deformation(other, deformation)
             if unmoved.sigma.min() > 0.0:
                 return other, unmoved
@@ -158,7 +144,7 @@ class MixedFEMSolver(StepSolver):
         if not self.settings.quadratic_finish or report.converged:
             return False
         # The first iteration starts where s was put, often at s(F) itself: its agreement says nothing.
-        agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.promise
+        agree = report.iterations > 1 and direction.disagreement < HAND_OVER * direction.predicted_decrease
         return agree or bool(report.reason)
 
     def _guessed(self, deformation: Deformation) -> np.ndarray | None:
@@ -168,7 +154,7 @@ class MixedFEMSolver(StepSolver):
         inverted = deformation.sigma.min(axis=1) <= 0.0
         if inverted.mean() > TANGLED:
             return np.ones_like(inverted)
-        free = inverted & ~self._near_pins
+        free = inverted & ~self.model.near_pins()
         return self.model.around(free) if free.any() else None
 
     def _restarted(self, at: _Iterate, guessed: np.ndarray | None, step: IncrementalPotential) -> _Iterate:
@@ -192,11 +178,12 @@ class MixedFEMSolver(StepSolver):
             stress, tangent = elastic.stretch_stress(stretch), elastic.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
             rubs = step.friction and step.friction.condensed(at.deformation, False, self.system.N, step.h**2)
+            low_rank = step.low_rank(at.deformation)
         first, *others = self._turnings(report)
-        direction = self._along(mixed, first, rubs, at, step, report)
+        direction = self._along(mixed, first, rubs, low_rank, at, step, report)
         for turning in others:
-            if direction is None or direction.promise <= 0.0:
-                direction = self._along(mixed, turning, rubs, at, step, report)
+            if direction is None or direction.predicted_decrease <= 0.0:
+                direction = self._along(mixed, turning, rubs, low_rank, at, step, report)
         if direction is None:
             self.system.factorize()  # says where it is not definite
         return direction
@@ -209,8 +196,8 @@ class MixedFEMSolver(StepSolver):
         # neither inertia nor stiffness holds a body, as a pendulum in a very long step, tension does.
         if report.iterations == 0:
             return Turning.NOTHING, Turning.TENSION
-        # Inner friction balances what relaxes. Stiff parts are left with tension here and pressure there that make no
-        # sum when all of them turn, but would without the pressures.
+        # Internal friction balances what relaxes. Stiff parts are left with tension here and pressure there that make
+        # no sum when all of them turn, but would without the pressures.
         if self.settings.stiffness_damping:
             return Turning.ALL, Turning.NOTHING, Turning.TENSION
         return (Turning.ALL, Turning.TENSION) if self.system.is_small else (Turning.TENSION,)
@@ -220,23 +207,24 @@ class MixedFEMSolver(StepSolver):
         mixed: Mixed,
         turning: Turning,
         rubs: tuple[np.ndarray, np.ndarray] | None,
+        low_rank: LowRank | None,
         at: _Iterate,
         step: IncrementalPotential,
         report: StepReport,
     ) -> _Direction | None:
         """The direction with so much of the second derivative; None where the matrix is not definite. ``rubs``: the
-        stresses and element matrices of inner friction.
+        stresses and element matrices of internal friction.
         """
         with report.timed("assembly"):
             system = self.system
             P, disagreement = condense(mixed, turning, system.N, step.element_weights, system.masses, system.blocks)
             P, added = (P, None) if rubs is None else (P + rubs[0], rubs[1])
-            system.assemble(step.h**2, at.x, step.potentials, added)
-            g = step.gradient(at.x, P)
+            system.assemble(step.h**2, at.x, step.potentials, added, low_rank)
         with report.timed("factorization"):
             if not self.system.try_factorize():
                 return None
         with report.timed("solve"):
+            g = self._condensed_gradient(at, P, step)
             dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
             dF = self.elastic.change(dx)
@@ -244,13 +232,27 @@ class MixedFEMSolver(StepSolver):
             if step.friction is not None:
                 rubbing, bent = step.friction.moved(mixed.s, ds, step.h**2)
                 multiplier, curvature = multiplier + rubbing, curvature + bent
+            bent = 0.0
+            if step.strain is not None:
+                moved = step.strain.moved(mixed.s, at.polar - mixed.s, ds, system.low_rank is not None)
+                multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
+                # What the matrix has of it is not quite the second derivative.
+                bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
+            if step.strain is not None or step.friction is not None:
                 work = step.element_weights * (multiplier * (at.polar - mixed.s)).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares, but for turns under pressure: the decrement less the curvature of c would cancel in
             # stiff bodies. What tension alone gains is left out, on the safe side.
-            promise = inertia + sums(curvature)[0] - residual_work
+            predicted_decrease = inertia + sums(curvature)[0] + bent - residual_work
         decrement, apart = -float((g * dx).sum()), sums(disagreement)[0]
-        return _Direction(dx, dF, ds, multiplier, work, decrement, promise, apart)
+        return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, apart)
+
+    def _condensed_gradient(self, at: _Iterate, P: np.ndarray, step: IncrementalPotential) -> np.ndarray:
+        """The gradient for condensed stresses P (m,3,3)."""
+        if step.strain is None:
+            return step.gradient(at.x, P)
+        s, bends = at.stretch.s, self.system.low_rank is not None
+        return step.gradient(at.x, P + step.strain.forces(at.deformation, s, at.polar - s, bends))
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential
@@ -273,5 +275,5 @@ class MixedFEMSolver(StepSolver):
             return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
 
         start, magnitude, _ = lagrangian(at, direction.work)
-        alpha, accepted = backtrack(trial, start, magnitude, -direction.promise)
+        alpha, accepted = backtrack(trial, start, magnitude, -direction.predicted_decrease)
         return alpha, accepted, magnitude

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from ..errors import DivergenceError
-from ..forces.step_potential import Load
+from ..forces.step_potential import Acting
 from ..linear_solvers.registry import Choice
-from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.report import StepReport
+from ..settings import SolverSettings
 from ..subspaces.space import Space
 
 
 class Solver(Protocol):
     """A method that advances a state by one time step."""
 
-    name: str
-    label: str
-    description: str
-    space: str
-    """``full``: it moves every vertex; ``subspace``: a reduced model."""
-
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         """Analyse the model once; ``linear_solver`` is a choice that was made already."""
 
-    def follow_stiffness(self, model: Space) -> None:
-        """Go on with the same body when its stiffness has changed."""
+    def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
+        """Go on with the same body when other unknowns are given, or its stiffness is another."""
 
     def step(
-        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Sequence[Load] = ()
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
     ) -> tuple[State, StepReport]:
-        """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3), and with the loads of
+        """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3), and with what acts in
         that step.
         """
 
@@ -50,9 +43,10 @@ def check_finite(values: np.ndarray, what: str) -> None:
 
 
 def check_direction(direction: np.ndarray, decrement: float) -> None:
-    """DivergenceError when a search direction or what it promises is not a number."""
+    """DivergenceError when a search direction or the decrease that it predicts is not a number."""
     check_finite(direction, "search direction")
     if not np.isfinite(decrement):
         raise DivergenceError(
-            "A step promises an energy that is not a number.", "Look for extreme gravity, speeds or stiffness."
+            "The energy that a step is predicted to lower is not a number.",
+            "Look for extreme gravity, speeds or stiffness.",
         )

@@ -1,5 +1,5 @@
 """The second derivative of the polar stretch against a stress T, which the paper drops ([MFEM22] Eq. 14): what
-condensing adds of it to element matrices, by lanes in the workspace that is laid out here.
+condensing adds of it to element matrices, by lanes.
 
 ``S² = F^T F``, twice differentiated, gives in the frame V, with ``D = U^T dF V``,
 
@@ -16,16 +16,7 @@ from enum import IntEnum
 from ..jit import inlined, kernel
 from ..lanes import LANES, cross, dot, each, matrix, product, set_vector, six, times, transposed, vector
 from ..small_matrix import SMALLEST_SUM
-
-# Where rows of the workspace begin: what an element is given, then what condensing it and its local update add.
-AT_U, AT_V, AT_Q, AT_CURVATURE, AT_SIGMA, AT_STRESS, AT_FLIP, AT_APART = (
-    LANES * row for row in (0, 9, 18, 27, 36, 39, 42, 45)
-)
-AT_N, AT_WEIGHT, AT_P, AT_DISAGREEMENT, AT_BLOCKS, AT_TENSION, AT_CONDENSED = (
-    LANES * row for row in (51, 60, 61, 70, 71, 125, 131)
-)
-AT_DF, AT_DS, AT_MULTIPLIER, AT_BEND, AT_WORK, AT_UPDATED = (LANES * row for row in (51, 60, 66, 72, 73, 74))
-A_BLOCK = 9 * LANES
+from . import workspace as at
 
 
 class Turning(IntEnum):
@@ -73,19 +64,19 @@ def twists_of(Vt, Q, sigma, stress, turning):
 def add_turning(W, turning):
     """What twists add to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
     for lane in range(LANES):
-        U, Vt = matrix(W, AT_U + lane), transposed(matrix(W, AT_V + lane))
-        sigma, N = vector(W, AT_SIGMA + lane), matrix(W, AT_N + lane)
-        twists = twists_of(Vt, matrix(W, AT_Q + lane), sigma, vector(W, AT_STRESS + lane), turning)
-        w = 0.5 * W[AT_WEIGHT + lane]
+        U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
+        sigma, N = vector(W, at.SIGMA + lane), matrix(W, at.N + lane)
+        twists = twists_of(Vt, matrix(W, at.Q + lane), sigma, vector(W, at.STRESS + lane), turning)
+        w = 0.5 * W[at.WEIGHT + lane]
         pull = each((w, w, w), twists)
         a, b, c = _turns(U, times(Vt, N[0])), _turns(U, times(Vt, N[1])), _turns(U, times(Vt, N[2]))
         Ta, Tb, Tc = _pulled(pull, a), _pulled(pull, b), _pulled(pull, c)
-        _add_block(W, AT_BLOCKS + lane, a, Ta)
-        _add_block(W, AT_BLOCKS + A_BLOCK + lane, b, Ta)
-        _add_block(W, AT_BLOCKS + 2 * A_BLOCK + lane, b, Tb)
-        _add_block(W, AT_BLOCKS + 3 * A_BLOCK + lane, c, Ta)
-        _add_block(W, AT_BLOCKS + 4 * A_BLOCK + lane, c, Tb)
-        _add_block(W, AT_BLOCKS + 5 * A_BLOCK + lane, c, Tc)
+        _add_block(W, at.BLOCKS + lane, a, Ta)
+        _add_block(W, at.BLOCKS + at.A_BLOCK + lane, b, Ta)
+        _add_block(W, at.BLOCKS + 2 * at.A_BLOCK + lane, b, Tb)
+        _add_block(W, at.BLOCKS + 3 * at.A_BLOCK + lane, c, Ta)
+        _add_block(W, at.BLOCKS + 4 * at.A_BLOCK + lane, c, Tb)
+        _add_block(W, at.BLOCKS + 5 * at.A_BLOCK + lane, c, Tc)
 
 
 @kernel
@@ -95,19 +86,19 @@ def add_second_derivative(W):
     A corner that moves along the axis p has ``D = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n``.
     """
     for lane in range(LANES):
-        U, Vt, N = matrix(W, AT_U + lane), transposed(matrix(W, AT_V + lane)), matrix(W, AT_N + lane)
-        sigma = vector(W, AT_SIGMA + lane)
-        T = _over_sums(six(W, AT_TENSION + lane), sigma, W[AT_WEIGHT + lane])
+        U, Vt, N = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)), matrix(W, at.N + lane)
+        sigma = vector(W, at.SIGMA + lane)
+        T = _over_sums(six(W, at.TENSION + lane), sigma, W[at.WEIGHT + lane])
         shares = shares_of(sigma)
         a = _parts(T, shares, times(Vt, N[0]))
         b = _parts(T, shares, times(Vt, N[1]))
         c = _parts(T, shares, times(Vt, N[2]))
-        _add_bend(W, AT_BLOCKS + lane, U, T, a, a)
-        _add_bend(W, AT_BLOCKS + A_BLOCK + lane, U, T, b, a)
-        _add_bend(W, AT_BLOCKS + 2 * A_BLOCK + lane, U, T, b, b)
-        _add_bend(W, AT_BLOCKS + 3 * A_BLOCK + lane, U, T, c, a)
-        _add_bend(W, AT_BLOCKS + 4 * A_BLOCK + lane, U, T, c, b)
-        _add_bend(W, AT_BLOCKS + 5 * A_BLOCK + lane, U, T, c, c)
+        _add_bend(W, at.BLOCKS + lane, U, T, a, a)
+        _add_bend(W, at.BLOCKS + at.A_BLOCK + lane, U, T, b, a)
+        _add_bend(W, at.BLOCKS + 2 * at.A_BLOCK + lane, U, T, b, b)
+        _add_bend(W, at.BLOCKS + 3 * at.A_BLOCK + lane, U, T, c, a)
+        _add_bend(W, at.BLOCKS + 4 * at.A_BLOCK + lane, U, T, c, b)
+        _add_bend(W, at.BLOCKS + 5 * at.A_BLOCK + lane, U, T, c, c)
 
 
 @inlined

@@ -4,7 +4,8 @@ pins and the end of a step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,19 +14,21 @@ from ..energies.kinematics import Deformation
 from ..errors import DivergenceError
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.mass_damping import MassDamping
-from ..forces.step_potential import Load, Motion
+from ..forces.step_potential import Acting, Load, Motion
+from ..integrators import backward_euler
 from ..integrators.registry import integrator
-from ..integrators.time_step import History
+from ..integrators.time_step import History, TimeStep
 from ..linear_solvers.registry import Choice
-from ..model.settings import SolverSettings
 from ..model.state import State
 from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
+from ..settings import SolverSettings
 from ..subspaces.space import Space
+from .extrapolated import Solution, extrapolated
 from .incremental_potential import RENEWALS, IncrementalPotential
-from .inner_friction import InnerFriction
-from .one_sided_model import Minimum, minimize_model
+from .internal_friction import InternalFriction
 from .protocol import check_direction, check_finite
+from .unilateral_model import Minimum, minimize_model
 
 ROUND_OFF_DECREMENT = 1e-9
 """Part of the merit's magnitude under which a decrement is lost in round-off."""
@@ -45,70 +48,101 @@ class NewtonIterate(NamedTuple):
 
 class StepSolver:
     """Base of the solvers. "Positions" are the unknowns of the space that it steps: those of all vertices, or the few
-    of a subspace, for which the cubature points take the place of the tets.
+    of a subspace, for which the cubature points take the place of the tets. Nothing of a method changes with the space:
+    condensed to the unknowns of a subspace, an iteration of Mixed FEM is [SubMFEM23] Eq. 6, and Eqs. 7, 8 are its local
+    step.
     """
-
-    name = ""
-    space = "full"
-    remedy = "raise Substeps, or Iterations"
-    """What helps steps that do not settle."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         self.model = model
         self.settings = settings
         self.elastic = model.elastic
         self.inertia = InertiaPotential(model.mass)
-        self.gravity = GravityPotential(model.nodal_masses, np.asarray(settings.gravity))
+        self.gravity = GravityPotential(model.lumped_masses, np.asarray(settings.gravity))
         self.integrator = integrator(settings.integrator)
+        own = {name: getattr(settings, name) for name in self.integrator.OWN}
+        self._rule = partial(self.integrator.begin, **own)
         drag = settings.mass_damping
         self.drag: tuple[Load, ...] = (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
         self._linear_solver = linear_solver
         self.system = model.linear_system(settings, linear_solver)
 
-    def follow_stiffness(self, model: Space) -> None:
-        """Go on with the same body when its stiffness has changed: direct solvers keep what they know of its matrix."""
+    def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
+        """Go on with the same body, as :meth:`Solver.follow`."""
         self.model, self.elastic = model, model.elastic
-        if not self.system.is_direct:
+        if pinned:
+            del self.system  # its factor goes before the next one comes
             self.system = model.linear_system(self.settings, self._linear_solver)
+        elif stiffness:
+            self.system.follow(model.elastic.shear_modulus)
+
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
+    ) -> tuple[State, StepReport]:
+        """One step of the time integration rule, as :meth:`Solver.step`."""
+        with self.model.blas_threads():
+            new, report = self._step_by(self._rule, state, pin_targets, time_step, loads)
+            if new is None:
+                new, calm = self._step_by(backward_euler.begin, state, pin_targets, time_step, loads)
+                report = calm.instead_of(report)
+            return new, report
+
+    def _step_by(
+        self, rule: Callable[..., TimeStep], state: State, pin_targets: np.ndarray, time_step: float, loads: Acting
+    ) -> tuple[State | None, StepReport]:
+        """The state that a rule's step leads to; None where it is not to be extrapolated."""
+        report = StepReport(self.settings.solver)
+        time = rule(state.positions, state.velocities, state.history, time_step)
+        step = self.begin(state, time, pin_targets, loads)
+        at = self.solve(state, step, report)
+        gradient = self._noted(at, state, step, report)
+        if time.theta < 1.0:
+            left = None if report.converged else gradient
+            return extrapolated(state, at, left, step, self.model, pin_targets), report
+        history = History(state.positions, state.velocities, time_step) if self.integrator.NEEDS_HISTORY else None
+        return State(at.x, time.velocities(at.x), at.stretch, history), report
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """What a method is: where the incremental potential is least, as nearly as it finds it."""
+        raise NotImplementedError
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
 
-    def begin(self, state: State, time_step: float, loads: Sequence[Load]) -> IncrementalPotential:
-        """What a step of ``time_step`` seconds from a state minimises."""
-        time = self.integrator.begin(state.positions, state.velocities, state.history, time_step)
-        motion = Motion(state.positions, time.base, time.step, self.model.pinned, state.velocities)
+    def begin(self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: Acting) -> IncrementalPotential:
+        """What a step from a state minimises."""
+        given = time.interpolated(state.positions[self.model.pinned], pin_targets)
+        loads = loads(time.theta) if callable(loads) else loads
+        earlier = state.history.positions if time.extrapolation else None
+        motion = Motion(
+            state.positions, time.base, time.step, state.velocities, time.theta, earlier, time.extrapolation
+        )
         potentials = tuple(load.begin(motion) for load in (*self.drag, *loads))
-        beta, pinned = self.settings.stiffness_damping, self.model.pinned
-        friction = InnerFriction(self.elastic, beta, state, time) if beta else None
-        return IncrementalPotential(self.inertia, self.gravity, self.elastic, potentials, time, pinned, friction)
+        beta = self.settings.stiffness_damping
+        friction = InternalFriction(self.elastic, beta, state, time) if beta else None
+        return IncrementalPotential(
+            self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, given, friction
+        )
 
-    def start(self, positions: np.ndarray, pin_targets: np.ndarray) -> np.ndarray:
+    def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
         """Positions to iterate from, with pins where they have to be."""
         x = positions.copy()
-        x[self.model.pinned] = pin_targets
+        x[self.model.pinned] = step.given
         check_finite(x, "position")
         return x
 
-    def finish(
-        self,
-        state: State,
-        x: np.ndarray,
-        stretch: np.ndarray,
-        step: IncrementalPotential,
-        time_step: float,
-        report: StepReport,
-    ) -> tuple[State, StepReport]:
-        """The new state; DivergenceError names a vertex that is not a number or has flown away."""
-        check_finite(x, "position")
-        self._check_flight(state, x, step)
+    def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+        """The incremental potential's gradient at a solution, (n,3) kg m, noted in the report; DivergenceError names a
+        vertex that is not a number or has flown away.
+        """
+        check_finite(at.x, "position")
+        self._check_flight(state, at.x, step)
+        gradient = step.gradient_at(at.x, at.deformation)
+        report.gradient_norm = float(np.linalg.norm(gradient))
         report.linear_solver = self.system.choice
         report.force = report.gradient_norm / step.h**2
         if not report.reason:
             report.reason = f"the cap of {self.settings.max_iterations} iterations was reached"
-        history = None
-        if self.integrator.NEEDS_HISTORY:
-            history = History(state.positions, state.velocities, time_step)
-        return State(x, step.time.velocities(x), stretch, history), report
+        return gradient
 
     def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
         """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
@@ -145,7 +179,6 @@ class StepSolver:
                 changed = True
             if changed:
                 at = NewtonIterate(at.x, at.deformation, *step.value(at.x, at.deformation))
-        report.gradient_norm = self.gradient_norm(at.x, at.deformation, step)
         return at
 
     def newton_iteration(
@@ -157,7 +190,7 @@ class StepSolver:
         Unprojected Hessians are projected where Cholesky fails.
         """
         with report.timed("assembly"):
-            g = step.gradient(at.x, step.stress(at.deformation))
+            g = step.gradient_at(at.x, at.deformation)
             self._assemble(at, step, projected)
         with report.timed("factorization"):
             if projected or not self.system.try_factorize():
@@ -182,7 +215,7 @@ class StepSolver:
 
     def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> Minimum:
         """Where the model of an iteration at x is least, once its system is factorised."""
-        if self.system.is_small and (obstacles := step.one_sided(x)):
+        if self.system.is_small and (obstacles := step.unilateral(x)):
             return minimize_model(self.system, gradient, obstacles, step.h**2)
         return Minimum(self.system.solve(-gradient), self.system.residual_work)
 
@@ -191,11 +224,12 @@ class StepSolver:
         if step.friction is not None:
             added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
         tangent = self.elastic.tangent(at.deformation, projected)
-        system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added)
+        low_rank = step.low_rank(at.deformation)
+        system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 
     def gradient_norm(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> float:
         """Norm of the incremental potential's gradient over free vertices, kg m."""
-        return float(np.linalg.norm(step.gradient(x, step.stress(deformation))))
+        return float(np.linalg.norm(step.gradient_at(x, deformation)))
 
     # -- when to stop -----------------------------------------------------------------------------------------------
 
@@ -216,30 +250,30 @@ class StepSolver:
         report.iterations += 1
         report.history.append(iteration)
         report.movement = direction_size
-        settled = self.settled(iteration.decrement, direction_size, h)
-        promise = iteration.promise
-        if settled or not accepted:
+        stop_reason = self.stop_reason(iteration.decrement, direction_size, h)
+        predicted_decrease = iteration.predicted_decrease
+        if stop_reason or not accepted:
             # A solution of the linear system that is not exact may be small far from the minimum.
-            missing = self.system.shortfall()
+            missing = self.system.error_estimate()
             report.movement += missing.movement
-            settled = self.settled(iteration.decrement + missing.decrement, report.movement, h)
-            promise += missing.decrement
-        if settled:
+            stop_reason = self.stop_reason(iteration.decrement + missing.decrement, report.movement, h)
+            predicted_decrease += missing.decrement
+        if stop_reason:
             report.converged = True
-            report.reason = settled
-        elif not accepted and promise <= ROUND_OFF_DECREMENT * magnitude:
+            report.reason = stop_reason
+        elif not accepted and predicted_decrease <= ROUND_OFF_DECREMENT * magnitude:
             report.converged = True
             report.reason = "the energy cannot be lowered any further (round-off)"
         elif not accepted:
             report.reason = "the line search failed: no step along the search direction lowers the energy"
 
-    def settled(self, decrement: float, direction_size: float, h: float) -> str:
+    def stop_reason(self, decrement: float, direction_size: float, h: float) -> str:
         """Why the stop rule is content, or an empty text."""
         settings = self.settings
         if settings.stop_rule == "movement" and direction_size <= settings.tolerance * self.model.size:
             return f"no vertex wants to move farther than {settings.tolerance:g} of the body's size"
         if settings.stop_rule == "decrement" and decrement <= h**2 * settings.decrement_tolerance:
-            return f"an iteration promises no more than {settings.decrement_tolerance:g} J"
+            return f"an iteration can lower the energy by no more than {settings.decrement_tolerance:g} J"
         if settings.stop_rule == "acceleration" and direction_size <= h**2 * settings.acceleration_tolerance:
             return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
         return ""
@@ -251,14 +285,14 @@ class StepSolver:
         return not report.reason and report.history[-1].step_length == 1.0 and step.follow(x)
 
     def renewed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
-        """Whether a step that has settled is to be solved on, because friction wants another iteration, or what was
+        """Whether a step that has converged is to be solved on, because friction wants another iteration, or what was
         lagged has changed at its solution.
         """
-        unsettled = report.converged and step.is_unsettled(x)
-        if not report.converged or not (unsettled or step.renew(x)):
+        unconverged = report.converged and step.is_unconverged(x)
+        if not report.converged or not (unconverged or step.renew(x)):
             return False
         report.converged, report.reason = False, ""
-        if unsettled or step.renewals_left >= 0:
+        if unconverged or step.renewals_left >= 0:
             return True
-        report.reason = f"friction changed still after {RENEWALS} rounds"
+        report.reason = f"friction or the pull of pins changed still after {RENEWALS} rounds"
         return False

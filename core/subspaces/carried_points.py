@@ -1,4 +1,9 @@
-"""Points of a body in a subspace: where they are, and how forces and stiffnesses at them act on the unknowns."""
+"""Points of a body in a subspace: where they are, and how forces and stiffnesses at them act on the unknowns.
+
+``y = Y + E U`` with E (p, r) the rows of the basis at the points: a force f acts as ``E^T f``, a stiffness K (3 x 3)
+at each as ``E^T K E``, which is dense however few the points are. Springs at more points than there are unknowns are
+therefore condensed to as many as there are unknowns, by the QR factors of ``sqrt(w) E``.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-NO_SHARE = 1e-9
-"""Part of the largest share of an unknown in a point under which it does not carry it."""
+from ..forces.embedded_points import NO_SHARE
 
 UNSEEN = 1e-3
 """Singular value of the points' shares, beside the largest, under which a movement leaves them where they are."""
@@ -52,21 +56,13 @@ class CarriedPoints:
         moving = np.delete(size, np.asarray(unknowns, dtype=np.int64), axis=1).max(axis=1, initial=0.0)
         return moving <= NO_SHARE * size.max(initial=0.0)
 
-    def condensed(self, weights: np.ndarray, targets: np.ndarray) -> tuple[CarriedPoints, np.ndarray, np.ndarray]:
-        """Points, weights and targets, as few as the unknowns, that pull in the same way: ``sum_p w_p |y_p - t_p|²``
-        is the same but for a constant.
-
-        Parameters
-        ----------
-        weights : (p,) not negative; targets : (samples,p,3) m
-
-        With ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U - Q^T sqrt(w) t|²``, and what is orthogonal to Q.
-        """
-        points, weights, matrix = self.condensing(weights)
-        return points, weights, targets if matrix is None else np.stack([matrix @ sample for sample in targets])
-
     def condensing(self, weights: np.ndarray) -> tuple[CarriedPoints, np.ndarray, np.ndarray | None]:
-        """The same with the matrix (r,p) that makes targets of these points those of the fewer; None: they are all."""
+        """Points and weights, as few as the unknowns, that pull in the same way as these do with weights (p,) that are
+        not negative, and the matrix (r,p) that makes their targets; None: they are these.
+
+        ``sum_p w_p |y_p - t_p|²`` is the same but for a constant: with ``sqrt(w) E = Q R`` it is ``|Q^T sqrt(w) Y + R U
+        - Q^T sqrt(w) t|²``, and what is orthogonal to Q.
+        """
         if len(self) <= self.shares.shape[1]:
             return self, weights, None
         root = np.sqrt(weights)[:, None]

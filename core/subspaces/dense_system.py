@@ -1,4 +1,11 @@
-"""The linear system of a body in a subspace: dense, and small ([SubMFEM23] Eq. 6)."""
+"""The linear system of a body in a subspace: dense, and small ([SubMFEM23] Eq. 6).
+
+``A^T M A + h² sum_c w_c A^T B_c^T H_c B_c A`` over the chosen tets c and the free unknowns, three of each. It is laid
+out (3, r, 3, r): a component's unknowns side by side, because ``B_c A`` is the same for x, y and z, so that the matrix
+is six blocks of r x r (:mod:`.reduced_stiffness`). Only the blocks on and above the diagonal are written.
+
+Trap: LAPACK reads columns where these are rows; its lower triangle is the upper one here.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +13,18 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from ..assembly.tangent_blocks import tangent_blocks
-from ..energies.tangent import Tangent
+from ..assembly.low_rank import LowRank
 from ..errors import FactorizationError
 from ..forces.step_potential import StepPotential
-from ..linear_solvers.protocol import Shortfall
+from ..linear_solvers.linear_system import LinearSystem
 from .cubature_elastic import CubatureElastic
 from .reduced_stiffness import ReducedStiffness
 
 
-class DenseSystem:
+class DenseSystem(LinearSystem):
     """Assembles, factorises and solves; the same interface as that of the full space.
 
     Parameters
@@ -27,18 +34,14 @@ class DenseSystem:
     pinned : (p,) unknowns that are given
     """
 
-    residual_work = 0.0
-    is_direct = True
     is_small = True
     choice = "dense Cholesky of the subspace"
 
     def __init__(self, elastic: CubatureElastic, mass: np.ndarray, pinned: np.ndarray) -> None:
-        points, self._size = len(elastic.weights), len(mass)
+        super().__init__(elastic.N, elastic.weights, elastic.masses)
+        self._size = len(mass)
         free = np.setdiff1d(np.arange(self._size), pinned)
         self.free = _side_by_side(free)
-        self.N, self.masses = elastic.N, elastic.masses
-        self.blocks = np.empty((points, 10, 3, 3))
-        self._weights = elastic.weights
         self._stiffness = ReducedStiffness(elastic.G[:, free], mass[np.ix_(free, free)])
         self._matrix = np.empty((3, len(free), 3, len(free)))
         self._factor = np.empty((3 * len(free), 3 * len(free))).T
@@ -54,15 +57,26 @@ class DenseSystem:
         unknowns: np.ndarray,
         potentials: tuple[StepPotential, ...] = (),
         added: np.ndarray | None = None,
+        low_rank: LowRank | None = None,
     ) -> None:
         """The matrix from ``blocks``, what is ``added`` to them (c,10,3,3), the mass, and the step's other potentials
-        times ``scale``.
+        and ``low_rank`` times ``scale``.
         """
         if added is not None:
             self.blocks += added
         self._stiffness.assemble(self.blocks, self._matrix)
         if potentials:
             self.add(lambda matrix: _add_stiffness(potentials, unknowns, scale, matrix))
+        self.low_rank = low_rank and low_rank.scaled(scale)
+        self._add_low_rank(1.0)
+
+    def _add_low_rank(self, factor: float) -> None:
+        if self.low_rank is None:
+            return
+        Y, C = self.low_rank
+        rows = Y[self.free].transpose(1, 0, 2).reshape(-1, len(C))
+        # Row by row here is column by column there, and the sum is symmetric: added in place.
+        dgemm(factor, rows @ C, rows, 1.0, self._matrix.reshape(len(rows), -1).T, trans_b=True, overwrite_c=True)
 
     def add(self, change: Callable[[np.ndarray], bool]) -> bool:
         """Let ``change`` add to the matrix that was assembled last, by all unknowns; what that answers."""
@@ -71,32 +85,28 @@ class DenseSystem:
         self._matrix += self._change[:, self.free][:, :, :, self.free]
         return answer
 
-    def assemble_tangent(
-        self,
-        tangent: Tangent,
-        scale: float,
-        unknowns: np.ndarray,
-        potentials: tuple[StepPotential, ...] = (),
-        added: np.ndarray | None = None,
-    ) -> None:
-        """The same from a tangent of all points, Pa."""
-        tangent_blocks(tangent, self.N, scale * self._weights, self.masses, self.blocks)
-        self.assemble(scale, unknowns, potentials, added)
-
     def try_factorize(self) -> bool:
-        """Cholesky's factor; False when the matrix is not positive definite."""
+        """Cholesky's factor, without the low rank if there is none with it; False when there is none."""
+        if self._has_factor():
+            return True
+        if self.low_rank is None:
+            return False
+        self._add_low_rank(-1.0)
+        self.low_rank = None
+        return self._has_factor()
+
+    def _has_factor(self) -> bool:
         # The upper blocks row by row are LAPACK's lower ones, whose factor is the quicker.
         self._factor[...] = self._matrix.reshape(self._factor.shape).T
         self._factor, failed = dpotrf(self._factor, lower=True, clean=False, overwrite_a=True)
         return failed == 0
 
-    def factorize(self) -> None:
-        """The same; FactorizationError when it is not."""
-        if not self.try_factorize():
-            raise FactorizationError(
-                "The subspace's matrix is not positive definite.",
-                "Use more cubature points, more substeps, or a smaller ratio of stiffnesses.",
-            )
+    def error(self) -> FactorizationError:
+        """It speaks of the subspace."""
+        return FactorizationError(
+            "The subspace's matrix is not positive definite.",
+            "Use more cubature points, more substeps, or a smaller ratio of stiffnesses.",
+        )
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution (r,3) with zeros at pinned unknowns."""
@@ -104,10 +114,6 @@ class DenseSystem:
         out = np.zeros((self._size, 3))
         out[self.free] = solution.reshape(3, -1).T
         return out
-
-    def shortfall(self) -> Shortfall:
-        """Nothing: the solution is exact but for round-off."""
-        return Shortfall(0.0, 0.0)
 
 
 def _add_stiffness(

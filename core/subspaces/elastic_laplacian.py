@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.sparsity import corner_pairs
-from ..materials.lame import youngs_modulus
 from ..model.model import Model
 
 STIFFEST = 1e10
@@ -25,7 +24,7 @@ def elastic_laplacian(model: Model) -> sp.csr_matrix:
     tets, elastic, n = model.mesh.tets, model.elastic, len(model.mesh.rest_positions)
     blocks = model.stiffness(elastic.tangent(elastic.deformation(model.mesh.rest_positions)), 0.0)
     rows, columns, slots = corner_pairs(tets, np.arange(n))
-    E = youngs_modulus(*elastic.parameters.T)
+    E = elastic.youngs_modulus
     share = np.minimum(1.0, STIFFEST * E.min() / E)
     values = (share[:, None] * np.trace(blocks, axis1=2, axis2=3)).ravel()[slots]
     lower = sp.csr_matrix((values, (np.maximum(rows, columns), np.minimum(rows, columns))), shape=(n, n))

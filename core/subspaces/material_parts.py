@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..materials.lame import youngs_modulus
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
@@ -14,6 +13,6 @@ STEPS_A_DECADE = 2
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
     """A label of each tet, (m,): its island, its energy and the step of its stiffness; ``islands`` (n,) of vertices."""
     elastic = model.elastic
-    step = np.round(STEPS_A_DECADE * np.log10(youngs_modulus(*elastic.parameters.T))).astype(np.int64)
+    step = np.round(STEPS_A_DECADE * np.log10(elastic.youngs_modulus)).astype(np.int64)
     keys = np.column_stack([islands[model.mesh.tets[:, 0]], elastic.energy_of_tet, step])
     return np.unique(keys, axis=0, return_inverse=True)[1].ravel()

@@ -16,7 +16,7 @@ from ..constraints.pins import PinSchedule
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
 from ..model.model import Model
-from ..progress import Told, untold
+from ..progress import OnProgress, ignore_progress
 from ..small_matrix import batch_svd
 from .skinning_modes import ALONG
 
@@ -80,7 +80,7 @@ def pin_groups(laplacian: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:
 
 
 def harmonic_weights(
-    laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, told: Told = untold
+    laplacian: sp.csr_matrix, pinned: np.ndarray, group: np.ndarray, on_progress: OnProgress = ignore_progress
 ) -> np.ndarray:
     """The smoothest weights that the materials allow, (n,g), 1 on their group of pinned vertices; 0 on islands without
     pins.
@@ -96,13 +96,13 @@ def harmonic_weights(
         factor = factorized(H[free][:, free].tocsc(), fastest())
         pull = -(H[free][:, pinned] @ weights[pinned])
         for k, column in enumerate(pull.T):
-            told(k / count)
+            on_progress(k / count)
             weights[free, k] = factor.solve(np.ascontiguousarray(column))
     return weights
 
 
 def handle_weights(
-    model: Model, laplacian: sp.csr_matrix, told: Told = untold
+    model: Model, laplacian: sp.csr_matrix, on_progress: OnProgress = ignore_progress
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The group of each pinned vertex (p,), and the weights of handles: of groups that springs hold (n,s), and of those
     pinned (n,g).
@@ -111,7 +111,7 @@ def handle_weights(
     free = np.zeros((len(model.mesh.rest_positions), 0))
     if model.anchors is not None:
         free = _sprung_weights(laplacian, ALONG * model.anchors, model.pinned)
-    return group, free, harmonic_weights(laplacian, model.pinned, group, told)
+    return group, free, harmonic_weights(laplacian, model.pinned, group, on_progress)
 
 
 def _sprung_weights(laplacian: sp.csr_matrix, anchors: sp.csr_matrix, pinned: np.ndarray) -> np.ndarray:

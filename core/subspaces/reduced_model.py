@@ -7,24 +7,26 @@ handles of hard pins, which are given. At rest they are zero.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from ..assembly.tangent_blocks import tangent_blocks
-from ..cubature.spectral_clusters import Cubature, every_tet, spectral_clusters, weight_features
+from ..cubature.spectral_clusters import Cubature, spectral_clusters, weight_features
 from ..energies.tangent import Tangent
 from ..jit import summing_kernel
+from ..linear_solvers.blas_threads import one_blas_thread
 from ..linear_solvers.registry import Choice
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from ..model.model import Model
-from ..model.settings import SolverSettings
 from ..model.state import State
-from ..progress import StepTold, Told, step_untold, untold
+from ..progress import OnProgress, OnStepProgress, ignore_progress, ignore_step_progress
+from ..settings import SolverSettings
 from ..small_matrix import UNSTRETCHED
 from .carried_points import CarriedPoints
 from .cubature_elastic import CubatureElastic
@@ -61,7 +63,7 @@ class ReducedModel:
     basis : (n,r) scalar basis A, handles of hard pins last
     moved_mass : (n,r) ``M A``
     elastic : CubatureElastic
-    mass : (r,r) ``A^T M A``; nodal_masses : (r,) ``A^T M 1``
+    mass : (r,r) ``A^T M A``; lumped_masses : (r,) ``A^T M 1``
     pinned : (p,) unknowns that are given
     size : m, of the body
     watched : (w,) vertices that stand for the body when it is asked how far it moves
@@ -74,11 +76,13 @@ class ReducedModel:
     moved_mass: np.ndarray
     elastic: CubatureElastic
     mass: np.ndarray
-    nodal_masses: np.ndarray
+    lumped_masses: np.ndarray
     pinned: np.ndarray
     size: float
     watched: np.ndarray
     skinning: Skinning | None = None
+
+    is_reduced: ClassVar[bool] = True
 
     @property
     def unknowns(self) -> int:
@@ -101,6 +105,12 @@ class ReducedModel:
     def near_pins(self) -> np.ndarray:
         """None: what pins hold moves with their handles."""
         return np.zeros(len(self.elastic.weights), dtype=bool)
+
+    def blas_threads(self) -> AbstractContextManager[object]:
+        """One: on a busy machine threads that wait for one another at every product cost ten times what they share. The
+        stiffness, most of the work, is shared among the kernels' threads instead.
+        """
+        return one_blas_thread()
 
     def linear_system(self, settings: SolverSettings, choice: Choice | None = None) -> DenseSystem:
         """Its linear systems; dense, whatever the settings say of sparse ones."""
@@ -133,10 +143,6 @@ class ReducedModel:
             return None
         return max(FEWEST_TOUCHING, TOUCHING_A_HANDLE * self.skinning.weights.shape[1])
 
-    def scaled(self, scale: np.ndarray) -> ReducedModel:
-        """The same body with the stiffness of each cubature point scaled by (c,)."""
-        return replace(self, elastic=self.elastic.scaled(scale))
-
     def pull(self, accelerations: np.ndarray) -> np.ndarray:
         """What accelerations (n,3) m/s² of the vertices pull the unknowns with, (r,3)."""
         return self.moved_mass.T @ accelerations
@@ -161,8 +167,8 @@ def in_basis(
     MA = model.mass @ basis
     corners = np.unique(model.mesh.tets[cubature.tets])
     watched = corners[:: -(-len(corners) // WATCHED)]
-    mass, nodal_masses = basis.T @ MA, MA.sum(axis=0)
-    return ReducedModel(model.mesh, basis, MA, elastic, mass, nodal_masses, pinned, model.size, watched, skinning)
+    mass, lumped_masses = basis.T @ MA, MA.sum(axis=0)
+    return ReducedModel(model.mesh, basis, MA, elastic, mass, lumped_masses, pinned, model.size, watched, skinning)
 
 
 class SubspaceParts(NamedTuple):
@@ -198,17 +204,19 @@ class SubspaceParts(NamedTuple):
         return self._replace(tets=tets, volumes=volumes, clusters=clusters)
 
 
-def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_untold) -> SubspaceParts:
+def find_subspace(
+    model: Model, modes: int, points: int, on_progress: OnStepProgress = ignore_step_progress
+) -> SubspaceParts:
     """The subspace of a model's lowest skinning eigenmodes with cubature at about ``points`` tets; 0 for 20 a mode
     ([SubMFEM23] Sec. 7.5). It tells of the first three of ``STEPS``.
     """
-    found = skinning_modes(model, modes, partial(told, "modes"))
-    told("handles", 0.0)
-    group, free, given = handle_weights(model, found.laplacian, partial(told, "handles"))
+    found = skinning_modes(model, modes, partial(on_progress, "modes"))
+    on_progress("handles", 0.0)
+    group, free, given = handle_weights(model, found.laplacian, partial(on_progress, "handles"))
     X = model.mesh.rest_positions
     columns = skinning_columns(np.hstack([found.weights, free]), Coordinates.around(X).of(X))
-    told("cubature", 0.0)
-    cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(told, "cubature"))
+    on_progress("cubature", 0.0)
+    cubature = find_cubature(model, found, points or POINTS_A_MODE * modes, partial(on_progress, "cubature"))
     return SubspaceParts(
         found.weights,
         found.eigenvalues,
@@ -220,10 +228,12 @@ def find_subspace(model: Model, modes: int, points: int, told: StepTold = step_u
     )
 
 
-def find_cubature(model: Model, found: SkinningModes | SubspaceParts, points: int, told: Told = untold) -> Cubature:
+def find_cubature(
+    model: Model, found: SkinningModes | SubspaceParts, points: int, on_progress: OnProgress = ignore_progress
+) -> Cubature:
     """About ``points`` tets of a model that stand for all of it in these modes."""
     features = weight_features(found.weights, found.eigenvalues, model.mesh)
-    return spectral_clusters(features, model.elastic.weights, material_parts(model, found.islands), points, told)
+    return spectral_clusters(features, model.elastic.weights, material_parts(model, found.islands), points, on_progress)
 
 
 @dataclass(frozen=True)
@@ -250,11 +260,6 @@ def subspace_of(model: Model, parts: SubspaceParts) -> Subspace:
 def skinning_subspace(model: Model, modes: int, points: int) -> Subspace:
     """A model's subspace, found anew."""
     return subspace_of(model, find_subspace(model, modes, points))
-
-
-def full_basis(model: Model) -> ReducedModel:
-    """Every vertex an unknown and every tet a cubature point: the full space, for comparison."""
-    return in_basis(model, np.eye(len(model.mesh.rest_positions)), model.pinned, every_tet(model.elastic.weights))
 
 
 @summing_kernel

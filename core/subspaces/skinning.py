@@ -8,7 +8,7 @@ linear in the unknowns ([SubMFEM23] Eq. 10, Sec. 6). So a point needs its weight
 Of points between the vertices of a tet the handles of its vertices say little: with interpolated weights they differ
 from interpolated positions by ``-sum over pairs of corners i<j of b_i b_j (w_i - w_j) (c_i - c_j) @ H``, which is small
 beside handles, and not beside a movement that many large handles cancel to. Such points follow their tets, and are
-shown by handles of their own (``shown_handles.py``).
+shown by handles of their own (``display_handles.py``).
 """
 
 from __future__ import annotations

@@ -11,16 +11,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError
 
 from ..errors import SubspaceError
-from ..linear_solvers.factorized import factorized
-from ..linear_solvers.registry import fastest
+from ..linear_solvers.lowest import lowest_pairs
 from ..model.model import Model
-from ..progress import Told, untold
+from ..progress import OnProgress, ignore_progress
 from .elastic_laplacian import elastic_laplacian
 
 MOST_MODES = 64
@@ -31,11 +29,6 @@ DEGENERATE = 1e-6
 
 ALONG = 3.0
 """Axes over which the elastic Laplacian sums a stiffness that is the same along each."""
-
-SHIFT = 1e-6
-"""Shift of the spectrum, since free islands have the eigenvalue 0, by the least stiffness over mass of a vertex: by a
-mean, which the stiffest parts decide, low eigenvalues could not be told from one another.
-"""
 
 
 class SkinningModes(NamedTuple):
@@ -49,7 +42,7 @@ class SkinningModes(NamedTuple):
     laplacian: sp.csr_matrix
 
 
-def skinning_modes(model: Model, count: int, told: Told = untold) -> SkinningModes:
+def skinning_modes(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> SkinningModes:
     """The lowest ``count`` modes of a model; a few less where the last ones cannot be told from the next.
 
     Raises
@@ -63,7 +56,7 @@ def skinning_modes(model: Model, count: int, told: Told = untold) -> SkinningMod
     loose = np.setdiff1d(np.unique(islands), islands[model.held])
     _check(count, len(free), len(loose))
     held = H if model.anchors is None else H + ALONG * model.anchors
-    values, vectors = _lowest(held[free][:, free], M[free][:, free], count + 1, told)
+    values, vectors = _lowest(held[free][:, free], M[free][:, free], count + 1, on_progress)
     kept = _whole_clusters(values, count, len(loose))
     weights, eigenvalues = np.zeros((n, kept)), values[:kept].copy()
     weights[free] = vectors[:, :kept]
@@ -86,34 +79,14 @@ def _check(count: int, free: int, loose: int) -> None:
         )
 
 
-def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, told: Told) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest eigenpairs, ascending, at most ``count``: by shift and invert, or all of a small problem."""
-    if 2 * count >= H.shape[0]:
-        values, vectors = scipy.linalg.eigh(H.toarray(), M.toarray())
-        return values[:count], vectors[:, :count]
-    shift = SHIFT * float((H.diagonal() / M.diagonal()).min())
-    factor = factorized((H + shift * M).tocsc(), fastest())
-    solves = 0
-
-    def solve(b: np.ndarray) -> np.ndarray:
-        nonlocal solves
-        solves += 1
-        # Nobody knows how many it will take: it creeps towards its end.
-        told(solves / (solves + 4 * count))
-        return factor.solve(b)
-
-    inverse = LinearOperator(H.shape, matvec=solve, dtype=np.float64)
-    # A fixed start that is along no eigenvector: the same body gives the same modes.
-    start = np.random.default_rng(0).standard_normal(H.shape[0])
+def _lowest(H: sp.csr_matrix, M: sp.csr_matrix, count: int, on_progress: OnProgress) -> tuple[np.ndarray, np.ndarray]:
     try:
-        values, vectors = eigsh(H, count, M, sigma=-shift, OPinv=inverse, v0=start)
+        return lowest_pairs(H, M, count, on_progress)
     except ArpackError as error:
         raise SubspaceError(
             "The modes of the body cannot be found: its materials or its tetrahedra differ too much.",
             "Bring the stiffnesses of the materials nearer to one another, or choose Mixed FEM.",
         ) from error
-    order = np.argsort(values, kind="stable")
-    return values[order], vectors[:, order]
 
 
 def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:

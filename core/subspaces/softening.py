@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..model.model import Model
-from ..progress import Told, untold
+from ..progress import OnProgress, ignore_progress
 from .reduced_model import ReducedModel, Subspace, find_cubature, in_basis
 from .reduced_stiffness import symmetric
 
@@ -28,7 +28,7 @@ COSTS_NOTHING = 1e-9
 """Part of the mean energy of these movements under which one is rigid."""
 
 
-def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
+def felt_share(model: Model, space: ReducedModel, on_progress: OnProgress = ignore_progress) -> float:
     """The least part of its energy at rest, in tets and in springs that hold it, that a low movement has left under
     cubature: 1 is exact, 0 limp.
     """
@@ -44,7 +44,7 @@ def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
     exact = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     felt, whole = np.empty(highest + 1), np.empty(highest + 1)
     for k, vector in enumerate(vectors.T):
-        told(k / len(felt))
+        on_progress(k / len(felt))
         U = np.zeros((r, 3))
         U[free] = vector.reshape(3, -1).T
         held = np.sum(U * (springs @ U))
@@ -55,7 +55,7 @@ def felt_share(model: Model, space: ReducedModel, told: Told = untold) -> float:
     return float((felt[bends] / whole[bends]).min(initial=1.0))
 
 
-def points_that_suffice(model: Model, subspace: Subspace, told: Told = untold) -> int:
+def points_that_suffice(model: Model, subspace: Subspace, on_progress: OnProgress = ignore_progress) -> int:
     """The number of points, doubled a few times, at which every low movement has :data:`ENOUGH` of its energy left; 0
     where there is none.
     """
@@ -67,7 +67,7 @@ def points_that_suffice(model: Model, subspace: Subspace, told: Told = untold) -
         points = min(2 * points, most)
 
         def so_far(part: float, before: int = k) -> None:
-            told((before + part) / DOUBLINGS)
+            on_progress((before + part) / DOUBLINGS)
 
         cubature = find_cubature(model, subspace.parts, points, so_far)
         finer = in_basis(model, space.basis, space.pinned, cubature, space.skinning)

@@ -40,7 +40,7 @@ def _make_materials(creature: bpy.types.Object, example: ModuleType) -> None:
     settings.collisions.use_ground, settings.collisions.height = True, GROUND
     settings.cubature_points = 800
     settings.solver, settings.modes, settings.max_iterations = "subspace_mixed_fem", 16, 30
-    # Without it the stiff shell rings at every blow, and a few frames do not settle.
+    # Without it the stiff shell rings at every blow, and a few frames do not converge.
     settings.mass_damping, settings.stiffness_damping = 0.5, 1e-3
     colours = creature.data.color_attributes.new("Physical Material", "FLOAT_COLOR", "POINT")
     values = np.where(soft[:, None], (*example.JOINT, 1.0), (*example.ARMOUR, 1.0)).astype(np.float32)

@@ -8,7 +8,6 @@ and baked again from the scene to show that it is the same.
 from __future__ import annotations
 
 import importlib
-import json
 import math
 import statistics
 import sys
@@ -57,39 +56,41 @@ def main(folder: Path) -> None:
 
 def play(creature: bpy.types.Object, package: str) -> None:
     """Record a take with the scripted mouse, and bring it into the scene."""
-    job_in, mesh_in, take_out, service, store, stage, take = (
+    job_in, frame_folders, mesh_in, take_out, service, store, stage, take, events = (
         importlib.import_module(f"{package}.{name}")
         for name in (
-            "blender_addon.bridge.job_in",
-            "blender_addon.bridge.mesh_in",
-            "blender_addon.bridge.take_out",
+            "blender_addon.scene_in.job_in",
+            "blender_addon.cache.frame_folders",
+            "blender_addon.scene_in.mesh_in",
+            "blender_addon.result_out.take_out",
             "core.simulation.live_service",
-            "core.simulation.frame_store",
-            "blender_addon.live_scene",
-            "blender_addon.live_take",
+            "core.store.frame_store",
+            "blender_addon.live.live_scene",
+            "blender_addon.live.live_take",
+            "core.events",
         )
     )
     job = job_in.make_job(creature, bpy.context)
-    frames = store.FrameStore.create(job_in.live_folder(creature), job)
+    frames = store.FrameStore.create(frame_folders.live_folder(creature), job)
     # As live mode does: what is kept can be keyed exactly.
     keyable = partial(take_out.keyable_target, scale=mesh_in.unit_scale(bpy.context.scene))
-    grabs = [mouse(frame, job.surface.positions, keyable) for frame in range(1, FRAMES + 1)]
-    told: list[dict[str, Any]] = []
+    grabs = [mouse(frame, job.body.surface.positions, keyable) for frame in range(1, FRAMES + 1)]
+    told: list[Any] = []
     began = time.perf_counter()
-    service.serve(job, frames, told.append, commands(grabs))
-    live = [event for event in told if event["event"] == "live"]
+    service.serve(job, frames, told.append, commands(events, grabs))
+    live = [event for event in told if event.kind == "live"]
     print(f"Played {len(live)} frames; all of it took {time.perf_counter() - began:.1f} s, compiling and modes too")
-    print(f"A frame: {1e3 * statistics.median(event['seconds'] for event in live):.1f} ms, disk writing with it")
-    take.apply(creature, take.Take(job, frames.folder, grabs, stage.Stage.of(creature, bpy.context)))
-    mesh = next(event for event in told if event["event"] == "mesh")
-    print(" ".join(mesh["warnings"]) or "No warnings.")
+    print(f"A frame: {1e3 * statistics.median(event.seconds for event in live):.1f} ms, disk writing with it")
+    take.apply(creature, take.Take(job, frames.folder, grabs, stage.Stage.of(creature, bpy.context), edits=[]))
+    mesh = next(event for event in told if event.kind == "mesh")
+    print(" ".join(mesh.warnings) or "No warnings.")
 
 
-def commands(grabs: list[list[dict[str, Any]]]) -> Iterator[str]:
+def commands(events: Any, grabs: list[list[dict[str, Any]]]) -> Iterator[str]:
     """What the window would ask the child process."""
-    yield json.dumps({"do": "record"})
+    yield events.line_of(events.Record())
     for each in grabs[1:]:
-        yield json.dumps({"do": "advance", "grabs": each})
+        yield events.line_of(events.Advance(each))
 
 
 def mouse(

@@ -8,8 +8,9 @@ from typing import Any
 import bpy
 import gpu
 import numpy as np
-from sinew.blender_addon.bridge.preview_out import Preview
-from sinew.blender_addon.bridge.preview_shader import compiled, skinning_info, skinning_source
+from sinew.blender_addon.drawing.card import compiled
+from sinew.blender_addon.drawing.preview_out import Preview
+from sinew.blender_addon.drawing.preview_shader import skinning_info, skinning_source
 
 COLUMNS = 256
 
@@ -47,7 +48,7 @@ def picture(
 
 def read_back(preview: Preview, variable: str) -> np.ndarray:
     """What the skinning source leaves in ``variable`` for each vertex of the card, (g,3): drawn at its own pixel."""
-    batch, count = preview.batch, len(preview.card.vertices)
+    batch, count = preview.ready(), len(preview.card.vertices)
     rows = -(-count // COLUMNS)
     info = skinning_info(len(preview.handles))
     stage = gpu.types.GPUStageInterfaceInfo("read_back_stage")
@@ -56,7 +57,7 @@ def read_back(preview: Preview, variable: str) -> np.ndarray:
     info.fragment_out(0, "VEC4", "result")
     info.vertex_source(
         "void main()\n{"
-        + skinning_source(len(preview.handles), batch.per_row)
+        + skinning_source(len(preview.handles), batch.skinned.per_row)
         + f"""
   int own = int(position.w + 0.5);
   vec2 pixel = vec2(float(own % {COLUMNS}), float(own / {COLUMNS})) + vec2(0.5);
@@ -68,14 +69,14 @@ def read_back(preview: Preview, variable: str) -> np.ndarray:
     )
     info.fragment_source("void main() { result = vec4(value, 1.0); }")
     shader = compiled(info)
-    points = gpu.types.GPUBatch(type="POINTS", buf=batch.vertices)
+    points = gpu.types.GPUBatch(type="POINTS", buf=batch.skinned.vertices)
 
     def draw() -> None:
         gpu.state.blend_set("NONE")
         gpu.state.depth_test_set("NONE")
         gpu.state.point_size_set(1.0)
         shader.bind()
-        batch.bind(shader, preview.handle_buffer)
+        batch.skinned.bind(shader, preview.sent)
         points.draw(shader)
         gpu.shader.unbind()
 

@@ -98,7 +98,8 @@ def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     """The bar with a subspace of a few modes, for live mode, which ends with the test; one frame is asked for at a
     time, so that a test sees each.
     """
-    from sinew.blender_addon import job, live, live_state
+    from sinew.blender_addon.child import running
+    from sinew.blender_addon.live import live, live_state
 
     monkeypatch.setattr(live_state, "MOST_AHEAD", 1)
     body.sinew.solver, body.sinew.modes = "subspace_mixed_fem", 5
@@ -106,23 +107,22 @@ def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     body.select_set(True)
     yield body
     live.stop()
-    job.abandon()
+    running.abandon()
 
 
 @pytest.fixture
 def fake_child(soft_body: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """``soft_body`` with a child that answers at once; what it shows was prepared by a real one."""
-    from sinew.blender_addon import job, live
+    from sinew.blender_addon.live import live
+    from sinew.core.process import child_process
 
-    from .live_driver import drain_until
+    from .live.live_driver import drain_until
 
-    session = live.start(soft_body, bpy.context)
+    session = live.begin(soft_body)
     drain_until(lambda: session.state.ready)
     monkeypatch.setenv("SINEW_FAKE_HANDLES", str(len(session.state.handles)))
     live.stop()
-    monkeypatch.setattr(
-        job.child_process, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py"
-    )
+    monkeypatch.setattr(child_process, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py")
     return soft_body
 
 

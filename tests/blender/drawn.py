@@ -11,11 +11,14 @@ from sinew.ui.places import ROOTS
 
 
 class Drawn:
-    """In place of ``UILayout``: keeps the texts of labels, and of each operator what its button says."""
+    """In place of ``UILayout``: keeps the texts of labels, of each operator what its button says, names of
+    properties.
+    """
 
     def __init__(self, of: Drawn | None = None) -> None:
         self.labels: list[str] = of.labels if of else []
         self.operators: list[tuple[str, str]] = of.operators if of else []
+        self.properties: list[str] = of.properties if of else []
 
     def _child(self, *_: Any, **__: Any) -> Drawn:
         return Drawn(self)
@@ -30,10 +33,13 @@ class Drawn:
         self.operators.append((name, label if text is None else text))
         return SimpleNamespace()
 
+    def prop(self, _owner: Any, name: str, **_: Any) -> None:
+        self.properties.append(name)
+
     def _nothing(self, *_: Any, **__: Any) -> None:
         """What is drawn without words of its own."""
 
-    prop = prop_search = template_list = menu = separator = progress = _nothing
+    prop_search = template_list = menu = separator = progress = _nothing
 
     def text_of(self, name: str) -> str | None:
         """What the button of an operator says; None where there is none."""

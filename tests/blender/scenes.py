@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
+from sinew.blender_addon.bake import baking
+from sinew.blender_addon.scene_in.job_in import make_job
+
 CUBE = (
     [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)],
     [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)],
@@ -16,3 +20,14 @@ def keyed(owner: Any, name: str, *keys: tuple[int, Any]) -> None:
     for frame, value in keys:
         setattr(owner, name, value)
         owner.keyframe_insert(name, frame=frame)
+
+
+def prepared(obj: Any) -> tuple[Any, Any]:
+    """The job of a body as the scene is, and the store of a fresh bake."""
+    job = make_job(obj, bpy.context)
+    return job, baking.prepare(obj, job)
+
+
+def edits(obj: Any) -> list[str]:
+    """What was edited of a body since its bake."""
+    return baking.find_changes(obj, make_job(obj, bpy.context))

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from sinew.benchmarks import bodies, measures, pictures, processes, registry
 from sinew.benchmarks.rotation_aware_admm import RotationAwareADMM
-from sinew.core.simulation.process_memory import peak_memory
+from sinew.core.process.process_memory import peak_memory
 
 
 @pytest.fixture
@@ -55,7 +55,16 @@ def test_list_shows_what_each_is_for(fake, capsys):
 
 
 def test_modules_and_folders_are_benchmarks():
-    assert registry.names() == ["full-space", "mixed-fem", "physics", "results", "spine", "subspace"]
+    assert registry.names() == [
+        "bits",
+        "eigenfit",
+        "full-space",
+        "mixed-fem",
+        "physics",
+        "results",
+        "spine",
+        "subspace",
+    ]
 
 
 def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
@@ -71,10 +80,48 @@ def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
 
 
-@pytest.mark.parametrize("name", ["mixed-fem", "full-space", "physics", "subspace"])
+@pytest.mark.parametrize("name", ["bits", "mixed-fem", "full-space", "physics", "subspace"])
 def test_case_names_are_unique(name):
     found = [case.name for case in registry.load(name).cases(None)]
     assert len(found) == len(set(found))
+
+
+@pytest.fixture
+def bits(monkeypatch, tmp_path):
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    return registry.load("bits")
+
+
+def scene_rows(bits, name):
+    (found,) = [case for case in bits.cases(None) if case.name == name]
+    return {row.metric: row for row in found.run()}
+
+
+def test_a_scene_has_the_same_bits_twice(bits, monkeypatch, tmp_path):
+    first = scene_rows(bits, "linear_newton")
+    assert "same bits" not in first
+    monkeypatch.setenv("SINEW_BITS_REFERENCE", str(tmp_path / "bits"))
+    again = scene_rows(bits, "linear_newton")
+    assert again["same bits"].value == "yes" and again["farthest from the reference, of its size"].value == 0.0
+    assert [again[each].value for each in ("surface", "states")] == [
+        first[each].value for each in ("surface", "states")
+    ]
+
+
+def test_other_bits_are_told_and_farther_than_rounding_fails(bits, tmp_path):
+    frames = bits.Frames(*np.random.default_rng(0).uniform(size=(3, 2, 5, 3)))
+    size = np.linalg.norm(np.ptp(frames.surface[0], axis=0))
+    for part, holds in ((1e-14, True), (1e-9, False)):
+        np.savez(tmp_path / "moved.npz", **frames._replace(surface=frames.surface + [part * size, 0, 0])._asdict())
+        far, same = bits.compared("moved", frames, tmp_path)
+        assert far.value == pytest.approx(part, rel=0.1) and far.holds is holds and same.value == "no"
+    np.savez(tmp_path / "faster.npz", **frames._replace(velocities=frames.velocities + 1e-9)._asdict())
+    far, same = bits.compared("faster", frames, tmp_path)
+    assert far.value == 0.0 and same.value == "no"
+    for other in (bits.Frames(*(array[:, 1:] for array in frames)), bits.Frames(*(array[1:] for array in frames))):
+        np.savez(tmp_path / "another.npz", **other._asdict())
+        assert next(bits.compared("another", frames, tmp_path)).holds is False
+    assert next(bits.compared("not_there", frames, tmp_path)).holds is False
 
 
 def test_pictures_show_curves_and_bodies(tmp_path, monkeypatch):

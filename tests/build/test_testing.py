@@ -9,11 +9,11 @@ import pytest
 
 import build_addon
 
-build_addon.load_packaging()
-testing = importlib.import_module("sinew_packaging.testing")
+build_addon.load_building()
+testing = importlib.import_module("sinew_building.testing")
 
 ROOT = Path(__file__).resolve().parents[2]
-JOB, GUI = "tests/core/simulation/test_job.py", "tests/gui/test_tour.py"
+JOB, GUI = "tests/core/job/test_job.py", "tests/gui/test_tour.py"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 
 import build_addon
 
-build_addon.load_packaging()
-windowed, project = (importlib.import_module(f"sinew_packaging.{name}") for name in ("windowed", "project"))
+build_addon.load_building()
+windowed, project = (importlib.import_module(f"sinew_building.{name}") for name in ("windowed", "project"))
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 

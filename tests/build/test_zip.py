@@ -12,9 +12,9 @@ import pytest
 
 import build_addon
 
-build_addon.load_packaging()
+build_addon.load_building()
 extension_zip, lock, notices, platforms, project, wheel_check, wheels = (
-    importlib.import_module(f"sinew_packaging.{n}")
+    importlib.import_module(f"sinew_building.{n}")
     for n in ("extension_zip", "lock", "notices", "platforms", "project", "wheel_check", "wheels")
 )
 

@@ -1,9 +1,15 @@
-"""Finite differences of potentials of a step, for the tests of everything that is one."""
+"""Finite differences of potentials of a step, for the tests of everything that is one; bodies; the reference bodies."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+
+from .surfaces import BODIES, box, sphere
 
 PAIRS = [(a, b) for a in range(4) for b in range(a + 1)]
 
@@ -49,3 +55,34 @@ class Differences:
 def differences() -> Differences:
     """Finite differences of a potential, and its stiffness as a dense matrix."""
     return Differences()
+
+
+@pytest.fixture(scope="session")
+def make_sphere():
+    return sphere
+
+
+@pytest.fixture(scope="session")
+def make_box():
+    return box
+
+
+@pytest.fixture(params=sorted(BODIES))
+def body(request: pytest.FixtureRequest) -> SurfaceMesh:
+    """Each body in turn."""
+    return BODIES[request.param]()
+
+
+@pytest.fixture(scope="session")
+def make_body():
+    return lambda name: BODIES[name]()
+
+
+@pytest.fixture(scope="session")
+def reference_bodies() -> Path:
+    """Folder of reference bodies; the test is skipped where there is none."""
+    beside = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+    folder = Path(os.environ.get("SINEW_DATA", beside))
+    if not (folder / "coarse_bunny.npz").is_file():
+        pytest.skip("the reference bodies are not here")
+    return folder

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.tracks import at_frames, at_steps, fits, joined, on_the_way, prolonged, steps_of, until
+from sinew.core.tracks import at_frames, fits, interleaved, on_the_way, prolonged, steps_of, until
+
+from .jobs import at_steps
 
 FRAMES = 4
 
@@ -57,14 +59,18 @@ def test_one_sample_for_many_frames_stays_one():
 
 def test_a_circle_is_kept():
     track = circle(5, points=2)
-    assert np.array_equal(joined(*split(track, 5)), track)
+    assert np.array_equal(interleaved(*split(track, 5)), track)
 
 
 def test_what_single_precision_takes_for_a_straight_line_is_kept_at_frames():
     whole = circle(1, points=3)
     between = split(at_steps(whole, FRAMES, 3), 3)[1]
-    assert joined(whole, between.astype(np.float32).astype(float)) is whole
-    assert len(joined(whole, between + 1e-5)) == 10 and joined(whole, []) is whole and len(joined(whole[:1], [])) == 1
+    assert interleaved(whole, between.astype(np.float32).astype(float)) is whole
+    assert (
+        len(interleaved(whole, between + 1e-5)) == 10
+        and interleaved(whole, []) is whole
+        and len(interleaved(whole[:1], [])) == 1
+    )
 
 
 def test_what_jumps_at_a_frame_goes_there_straight():
@@ -72,10 +78,10 @@ def test_what_jumps_at_a_frame_goes_there_straight():
     track = circle(4, points=2)
     whole, between = split(track, 4)
     between[:, 1] = np.repeat(whole[:-1, 1], 3, axis=0)
-    made = joined(whole, between)
+    made = interleaved(whole, between)
     assert np.array_equal(made[:, 0], track[:, 0]) and np.array_equal(made[::4], whole)
     assert np.allclose(made[2, 1], 0.5 * (whole[0, 1] + whole[1, 1]), atol=1e-15)
-    assert len(joined(whole[:, 1:], between[:, 1:])) == FRAMES
+    assert len(interleaved(whole[:, 1:], between[:, 1:])) == FRAMES
 
 
 def test_matrices_are_tracks_too():
@@ -84,4 +90,4 @@ def test_matrices_are_tracks_too():
     matrices[:, 0, 0] = matrices[:, 1, 1] = np.cos(angles)
     matrices[:, 1, 0] = np.sin(angles)
     matrices[:, 0, 1] = -np.sin(angles)
-    assert np.array_equal(joined(*split(matrices, 3)), matrices)
+    assert np.array_equal(interleaved(*split(matrices, 3)), matrices)

@@ -30,10 +30,10 @@ import pytest
 
 import build_addon
 
-build_addon.load_packaging()
-packaging = importlib.import_module("sinew_packaging")
+build_addon.load_building()
+packaging = importlib.import_module("sinew_building")
 for part in ("windowed", "extension_zip"):
-    importlib.import_module(f"sinew_packaging.{part}")
+    importlib.import_module(f"sinew_building.{part}")
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]

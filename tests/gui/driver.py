@@ -99,7 +99,7 @@ class Gui:
     package = PACKAGE
 
     def module(self, name: str) -> Any:
-        """A module of the extension: ``gui.module("blender_addon.job")``."""
+        """A module of the extension: ``gui.module("blender_addon.child.running")``."""
         return importlib.import_module(f"{PACKAGE}.{name}")
 
     def scenario(self, name: str) -> Any:
@@ -113,41 +113,41 @@ class Gui:
 
     def halt(self, frames: int) -> Steps:
         """Wait for so many frames of the bake that was begun and hold its process: a fast one would end meanwhile."""
-        job = self.module("blender_addon.job")
-        yield from self.wait_until(lambda: job.current() is not None, 60, "the animation is read")
-        yield from self.wait_until(lambda: job.current().frames_done >= frames, 480, f"{frames} frames")
-        job.current().process.send_signal(signal.SIGSTOP)
+        running = self.module("blender_addon.child.running")
+        yield from self.wait_until(lambda: running.current() is not None, 60, "the animation is read")
+        yield from self.wait_until(lambda: running.current().state.frames_done >= frames, 480, f"{frames} frames")
+        running.current().child.process.send_signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Let the bake that :meth:`halt` holds go on."""
-        self.module("blender_addon.job").current().process.send_signal(signal.SIGCONT)
+        self.module("blender_addon.child.running").current().child.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> Steps:
         """Press Esc in the bake that :meth:`halt` holds, and wait for its end."""
-        job = self.module("blender_addon.job")
+        running = self.module("blender_addon.child.running")
         yield from self.move(*self.centre())
         yield from self.press("ESC")
-        self.record("stopping", job.current().stopping)
+        self.record("stopping", running.current().state.stage.name == "STOPPING")
         self.go_on()
-        yield from self.wait_until(lambda: job.current() is None, 480, "the child stops")
+        yield from self.wait_until(lambda: running.current() is None, 480, "the child stops")
 
     def resume(self) -> Steps:
         """Go on with the bake of the active body to its end."""
         with self.context():
             bpy.ops.sinew.resume_bake("INVOKE_DEFAULT")
-        job = self.module("blender_addon.job")
-        yield from self.wait_until(lambda: job.current() is None, 480, "the resumed bake is done")
+        running = self.module("blender_addon.child.running")
+        yield from self.wait_until(lambda: running.current() is None, 480, "the resumed bake is done")
 
     def hold_reading(self) -> None:
         """Keep the animation that is being read from coming to its end, however fast this machine is."""
-        read = self.module("blender_addon.reading").current()
+        read = self.module("blender_addon.child.running").reading()
         self._held, steps = True, read.steps
 
         def held() -> Generator[float, None, Any]:
             try:
                 while self._held:
                     time.sleep(0.01)
-                    yield read.part
+                    yield read.state.part
                 return (yield from steps)
             finally:
                 steps.close()
@@ -233,7 +233,7 @@ class Gui:
 
     def frames(self, count: int = 3) -> Steps:
         """Wait for so many more frames of the body that is played with, or for its end."""
-        live = self.module("blender_addon.live")
+        live = self.module("blender_addon.live.live")
         if (session := live.current()) is None:
             return
         frame = session.state.frame

@@ -21,9 +21,9 @@ def main() -> None:
     for line in sys.stdin:
         if line.strip() == "stop":
             break
-        do = json.loads(line)["do"]
-        frame = frame + 1 if do == "advance" else 1
-        if do == "stiffness":
+        asked = json.loads(line)["event"]
+        frame = frame + 1 if asked == "advance" else 1
+        if asked == "set_stiffness":
             say({"event": "stiffness", "stale": True})
         else:
             told = {"iterations": 1, "converged": True, "seconds": 0.001, "apart": 0.0, "recording": False}

@@ -6,3 +6,4 @@ def test_bodies_are_baked_one_after_the_other(windowed):
     assert said["label"].startswith("1 of 2: Frame ")
     assert said["stopped"] == ["STOPPED", "NONE", False]
     assert said["done"] == ["DONE", "DONE"]
+    assert said["evaluated"] == [1, 2, 3, 4, 5], "once for both: nothing that a window does by itself is an edit"

@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from sinew.blender_addon.baking import FrameStore
+from sinew.blender_addon.bake.baking import FrameStore
 
 
 def test_play_drag_pin_record(windowed):

@@ -12,12 +12,15 @@ from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.mesh_collider import MeshCollider
 from sinew.core.contact.obstacle import GroundPlane
 from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import SolverSettings
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.solvers.incremental_potential import IncrementalPotential
+
+from .diagnostics import diagnose
 
 H = 1 / 24
 SIDE = 0.3
@@ -42,7 +45,7 @@ class Scene:
     def collider(self, faces, before, after=None):
         after = before if after is None else after
         surface = ColliderSurface("thing", faces, np.array([before, after]))
-        poses = ColliderPose(surface, before), ColliderPose(surface, after)
+        poses = ColliderPose.of(surface, before), ColliderPose.of(surface, after)
         return MeshCollider(surface, *poses, 1e-4, self.numbers.sheet_thickness)
 
     def run(self, steps, obstacle, friction=0.5):
@@ -50,8 +53,9 @@ class Scene:
         frames = []
         for k in range(steps):
             now = obstacle(k) if callable(obstacle) else obstacle
-            load = Contact(self.points, now, friction, self.numbers, H)
-            pins = self.model.mesh.rest_positions[self.model.pinned]
+            pinned = self.model.pinned
+            load = Contact(self.points, now, friction, self.numbers, H, self.points.points.held(pinned))
+            pins = self.model.mesh.rest_positions[pinned]
             self.state, report = self.solver.step(self.state, pins, H, (load,))
             self.reports.append(report)
             frames.append(self.state.positions)
@@ -222,3 +226,23 @@ def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
     scene.run(10, GroundPlane(0.0))
     assert any(renewals)
     assert max(searches) <= 1e-12
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("theta", [0.5, 0.526])
+def test_a_fall_gains_no_energy_and_is_shown_outside(integrator, theta):
+    """With every rule of time integration; it comes to rest, where the rule lets it."""
+    if integrator != "theta_midpoint" and theta == 0.5:
+        pytest.skip("reads no theta")
+    scene = Scene(1e6, integrator=integrator, theta=theta)
+    X, ground = scene.model.mesh.rest_positions, GroundPlane(-0.1)
+    energies = []
+    for _ in range(48):
+        x = scene.run(1, ground)[0]
+        deepest = -0.1 - scene.points.points.positions(x)[:, 2].min()
+        assert deepest <= scene.numbers.depth
+        seen = diagnose(scene.model, scene.state)
+        energies.append(seen.kinetic_energy + seen.elastic_energy + G * (scene.model.lumped_masses @ (x - X))[2])
+    assert max(energies) <= 1e-6 * G * 0.1 * scene.model.masses.sum()
+    if theta > 0.5:
+        assert abs(x[:, 2].min() + 0.1) < 1e-3 and seen.kinetic_energy < 0.01 * energies[0] ** 2 + 0.1

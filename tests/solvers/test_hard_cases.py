@@ -8,8 +8,8 @@ from sinew.benchmarks.bodies import hard_starts
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import DivergenceError, SinewError
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import SolverSettings
 from sinew.core.model.state import State
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 
 from .bodies import FULL_SPACE, bar, block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.model.settings import SolverSettings
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 
 from .bodies import bar

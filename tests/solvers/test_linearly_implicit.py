@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block, held_end
 from sinew.core.forces.springs import Springs
+from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.embedding import embed
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import SolverSettings
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.solvers.linearly_implicit import ROUGH
 
@@ -17,11 +18,10 @@ CALM = 1e-6
 
 
 @pytest.mark.parametrize("is_loaded", [False, True])
-@pytest.mark.parametrize("integrator", ["backward_euler", "bdf2"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_what_is_left_is_the_distance_from_the_solution(is_loaded, integrator):
     """Of bars that drop under their weight, from as soft as flesh at 24 frames a second to stiff or finely stepped:
-    within a factor of six, of all that is more than round-off; it decides whether a step has settled. The steps are the
-    same bits whether the last one's factor is used again or not.
+    within a factor of six, of all that is more than round-off; it decides whether a step has converged.
     """
     mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
     both = set()
@@ -35,9 +35,7 @@ def test_what_is_left_is_the_distance_from_the_solution(is_loaded, integrator):
         stepper, solution, state = make_solver(model, settings), make_solver(model, exact), model.rest_state()
         for _ in range(8):
             truth, _report = solution.step(state, state.positions[model.pinned], step, loads)
-            anew, _report = make_solver(model, settings).step(state, state.positions[model.pinned], step, loads)
             state, report = stepper.step(state, state.positions[model.pinned], step, loads)
-            assert np.array_equal(anew.positions, state.positions)
             off = np.linalg.norm(state.positions - truth.positions, axis=1).max()
             assert off / 6.0 - CALM * model.size <= report.movement <= 6.0 * off + CALM * model.size
             assert report.converged == (report.movement <= ROUGH * settings.tolerance * model.size), report.reason
@@ -46,7 +44,7 @@ def test_what_is_left_is_the_distance_from_the_solution(is_loaded, integrator):
 
 
 def test_springs_cost_no_further_solve(monkeypatch):
-    """Their forces are linear: one solve and one new factor a step, and one more where the next step has others."""
+    """One factor and one solve a step, whatever its springs and damping."""
     mesh = block((8, 2, 2), (0.4, 0.1, 0.1))
     model = build_model(mesh, 1e6, 0.4, 1000.0, pinned=held_end(mesh))
     points, state = model.points(embed(mesh.rest_positions[-1:], mesh)), model.rest_state()
@@ -54,9 +52,8 @@ def test_springs_cost_no_further_solve(monkeypatch):
     stepper, made = make_solver(model, SolverSettings(solver="linearly_implicit", mass_damping=0.5)), []
     factorize = stepper.system.factorize
     monkeypatch.setattr(stepper.system, "factorize", lambda: made.append(1) or factorize())
-    soft, stiff = np.array([20.0]), np.array([2000.0])
-    for stiffness, factors in ((soft, 2), (soft, 1), (soft, 1), (stiff, 2), (stiff, 1), (soft, 2)):
+    for stiffness in (20.0, 20.0, 2000.0, 20.0):
         made.clear()
-        spring = Springs(points, stiffness, targets)
+        spring = Springs(points, np.array([stiffness]), targets)
         state, report = stepper.step(state, state.positions[model.pinned], 1 / 240, (spring,))
-        assert (len(made), report.iterations) == (factors, 1)
+        assert (len(made), report.iterations) == (1, 1)

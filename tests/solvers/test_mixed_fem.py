@@ -9,7 +9,7 @@ from sinew.benchmarks.measures import StepProblem
 from sinew.core.energies import ENERGIES
 from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import SolverSettings
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 
 from .bodies import bar
@@ -84,7 +84,7 @@ def test_a_pendulum_comes_to_rest_in_very_long_steps():
         state, report = make_solver(model, settings).step(state, state.positions[hinge], time_step)
         state = model.state_at(state.positions)
     assert report.converged
-    centre = model.nodal_masses @ state.positions / model.nodal_masses.sum()
+    centre = model.lumped_masses @ state.positions / model.lumped_masses.sum()
     assert abs(centre[0]) < 1e-3 and centre[1] < -0.3
 
 

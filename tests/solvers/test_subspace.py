@@ -10,6 +10,7 @@ from sinew.benchmarks.bodies import bent, block, held_end
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.obstacle import GroundPlane
 from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.cubature.spectral_clusters import every_tet
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import SubspaceError
 from sinew.core.integrators.registry import INTEGRATORS
@@ -18,12 +19,12 @@ from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import SolverSettings
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
+from sinew.core.subspaces.display_handles import DisplayHandles
 from sinew.core.subspaces.elastic_laplacian import elastic_laplacian
-from sinew.core.subspaces.reduced_model import full_basis, skinning_subspace
+from sinew.core.subspaces.reduced_model import in_basis, skinning_subspace
 from sinew.core.subspaces.reduced_stiffness import _tiles, symmetric
-from sinew.core.subspaces.shown_handles import ShownHandles
 from sinew.core.subspaces.skinning import skinned
 from sinew.core.subspaces.skinning_modes import skinning_modes
 from sinew.core.subspaces.softening import felt_share
@@ -43,7 +44,8 @@ def test_every_vertex_and_every_tet_is_the_full_space(solver, twin, energy, inte
     """
     model = bar(energy=energy, stiff=1e7)
     X = model.mesh.rest_positions
-    space, ends = full_basis(model), []
+    every = every_tet(model.elastic.weights)
+    space, ends = in_basis(model, np.eye(len(model.mesh.rest_positions)), model.pinned, every), []
     for name, at in ((solver, space), (twin, model)):
         settings = SolverSettings(
             solver=name, max_iterations=3, integrator=integrator, mass_damping=0.5, stiffness_damping=1e-3
@@ -96,7 +98,7 @@ def test_free_fall_in_a_subspace(solver, energy):
     stepper = make_solver(space, settings)
     for k in range(1, 4):
         state, _report = stepper.step(state, np.empty((0, 3)), H)
-        momentum = space.nodal_masses @ state.velocities
+        momentum = space.lumped_masses @ state.velocities
         assert np.linalg.norm(momentum - k * H * weight) <= 1e-9 * k * H * np.linalg.norm(weight)
 
 
@@ -114,7 +116,7 @@ def test_points_follow_their_tets_and_are_shown_there(cells, modes, apart):
     rng = np.random.default_rng(3)
     at = np.concatenate([rng.uniform(0.0, 1.0, (400, 3)) * [2.0, 1.0, 1.0], mesh.rest_positions[model.pinned]])
     points = embed(at, mesh)
-    shown = ShownHandles(subspace, points)
+    shown = DisplayHandles(subspace, points)
     bend = np.hstack([0 * at[:, :1], at[:, :1] ** 2, np.sin(2.0 * at[:, :1])])
     held = np.zeros((len(space.pinned), 3))
     bent = space.points(points).unknowns_at(at + 0.1 * bend, np.ones(len(at)), space.pinned, held)
@@ -291,7 +293,8 @@ def test_stiff_limbs_with_soft_joints_settle_on_the_ground(friction):
     surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
     points = ContactPoints.of(surface, mesh, E, space.points, 200)
     step, ground = 1 / 24, GroundPlane(-0.15)
-    contact = Contact(points, ground, friction, ContactNumbers.fitting(1000.0, mesh.size, 9.81, step), step)
+    numbers = ContactNumbers.fitting(1000.0, mesh.size, 9.81, step)
+    contact = Contact(points, ground, friction, numbers, step, points.points.held(space.pinned))
     solver = make_solver(space, SolverSettings(solver="subspace_mixed_fem", max_iterations=10))
     state, touched = space.rest_state(), 0
     for _ in range(12):

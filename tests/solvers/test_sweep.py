@@ -8,13 +8,13 @@ from sinew.benchmarks.bodies import block
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import DivergenceError, SettingsError
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import SolverSettings
 from sinew.core.model.state import State
-from sinew.core.simulation.diagnostics import diagnose
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.solvers.linearly_implicit import ROUGH
 
 from .bodies import FULL_SPACE, bar
+from .diagnostics import diagnose
 
 G = np.array([0.0, 0.0, -9.81])
 H = 1 / 60
@@ -118,7 +118,7 @@ def test_reports_tell_their_story(solver):
 
 @SOLVER
 def test_reports_tell_what_is_missing(solver):
-    """A step that was stopped early says by how much, one that settled by less than it was told to."""
+    """A step that was stopped early says by how much, one that converged by less than it was told to."""
     model = bar()
     targets = model.mesh.rest_positions[model.pinned] + [0.0, 0.0, 0.05]
     for iterations, tolerance in ((2, 1e-9), (60, 1e-6)):

@@ -20,8 +20,8 @@ def collider(faces, before, after=None, thickness=0.0, sheet_thickness=0.0) -> M
     """A mesh collider that moves from one set of positions to another."""
     frames = np.array([before] if after is None else [before, after], dtype=float)
     surface = ColliderSurface("Thing", faces, frames)
-    first = ColliderPose(surface, frames[0])
-    last = first if after is None else ColliderPose(surface, frames[1])
+    first = ColliderPose.of(surface, frames[0])
+    last = first if after is None else ColliderPose.of(surface, frames[1])
     return MeshCollider(surface, first, last, thickness, sheet_thickness)
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
+from sinew.benchmarks.dense_energies import hessian, stretch_gradient, stretch_hessian
 from sinew.core.energies import ENERGIES, energy
 from sinew.core.energies.kinematics import Deformation, Stretch
+from sinew.core.energies.registry import own_parameters
 from sinew.core.errors import MaterialError
+from sinew.core.settings import MaterialSettings
 
 MU, LAM = 3.0, 7.0
-EVERY = pytest.mark.parametrize("law", ENERGIES.values(), ids=ENERGIES.keys())
-INVARIANT = pytest.mark.parametrize("law", [e for e in ENERGIES.values() if e.rotation_invariant], ids=lambda e: e.name)
+OTHERWISE = {"stiffening": 1.3}
+"""Other numbers of their own than the usual ones."""
+LAWS = [(law, None) for law in ENERGIES.values()] + [(law, OTHERWISE) for law in ENERGIES.values() if law.own]
+EVERY = pytest.mark.parametrize(
+    "law, own", LAWS, ids=lambda x: x.name if x in ENERGIES.values() else "other" if x else ""
+)
+INVARIANT = pytest.mark.parametrize("law, own", [x for x in LAWS if x[0].rotation_invariant], ids=EVERY.kwargs["ids"])
 
 
 def random_rotation(rng):
@@ -33,8 +44,9 @@ def states():
     )
 
 
-def parameters(n):
-    return np.tile([MU, LAM], (n, 1))
+def parameters(n, law, own=None):
+    row = own_parameters([replace(MaterialSettings(energy=law.name), **(own or {}))])[0]
+    return np.tile([MU, LAM, *row], (n, 1))
 
 
 def differences(function, x, step=1e-6):
@@ -48,40 +60,46 @@ def differences(function, x, step=1e-6):
 
 
 @EVERY
-def test_gradient_and_hessian_of_deformation_gradients(law):
+def test_gradient_and_hessian_of_deformation_gradients(law, own):
     F = states()
-    p = parameters(len(F))
+    p = parameters(len(F), law, own)
     gradient = differences(lambda F: law.value(Deformation.of(F), p), F)
     np.testing.assert_allclose(law.gradient(Deformation.of(F), p).reshape(-1, 9), gradient, atol=1e-7)
-    hessian = differences(lambda F: law.gradient(Deformation.of(F), p).reshape(-1, 9), F)
-    exact = law.hessian(Deformation.of(F), p, projected=False)
-    np.testing.assert_allclose(exact, hessian, atol=1e-6 * np.abs(exact).max())
+    expected = differences(lambda F: law.gradient(Deformation.of(F), p).reshape(-1, 9), F)
+    exact = hessian(law, Deformation.of(F), p, projected=False)
+    np.testing.assert_allclose(exact, expected, atol=1e-6 * np.abs(exact).max())
 
 
 @EVERY
-def test_gradient_and_hessian_of_stretches(law):
+def test_gradient_and_hessian_of_stretches(law, own):
     s = Deformation.of(states()).stretch()
-    p = parameters(len(s))
+    p = parameters(len(s), law, own)
     gradient = differences(lambda s: law.stretch_value(Stretch.of(s), p), s)
-    np.testing.assert_allclose(law.stretch_gradient(Stretch.of(s), p), gradient, atol=1e-7)
-    hessian = differences(lambda s: law.stretch_gradient(Stretch.of(s), p), s)
-    exact = law.stretch_hessian(Stretch.of(s), p, projected=False)
-    np.testing.assert_allclose(exact, hessian, atol=1e-6 * np.abs(exact).max())
+    np.testing.assert_allclose(stretch_gradient(law, Stretch.of(s), p), gradient, atol=1e-7)
+    expected = differences(lambda s: stretch_gradient(law, Stretch.of(s), p), s)
+    exact = stretch_hessian(law, Stretch.of(s), p, projected=False)
+    np.testing.assert_allclose(exact, expected, atol=1e-6 * np.abs(exact).max())
 
 
 @EVERY
-def test_far_from_rest_derivatives_still_fit(law):
+def test_far_from_rest_derivatives_still_fit(law, own):
     """Crushed to a twentieth, turned inside out, torn: where logarithms and exponentials are continued."""
     rng = np.random.default_rng(13)
     cases = [np.diag([0.3, 0.5, 0.3]), np.diag([1.2, 0.8, -1.5]), np.diag([7.0, 2.0, 0.5]), np.diag([5.0, 4.0, -3.0])]
     F = np.array([random_rotation(rng) @ F @ random_rotation(rng) for F in cases])
-    p = parameters(len(F))
-    for of, at, value, gradient, hessian in (
-        (Deformation.of, F, law.value, law.gradient, law.hessian),
-        (Stretch.of, Deformation.of(F).stretch(), law.stretch_value, law.stretch_gradient, law.stretch_hessian),
+    p = parameters(len(F), law, own)
+    for of, at, value, gradient, curvature in (
+        (Deformation.of, F, law.value, law.gradient, partial(hessian, law)),
+        (
+            Stretch.of,
+            Deformation.of(F).stretch(),
+            law.stretch_value,
+            partial(stretch_gradient, law),
+            partial(stretch_hessian, law),
+        ),
     ):
         g = gradient(of(at), p).reshape(len(F), -1)
-        H = hessian(of(at), p, projected=False)
+        H = curvature(of(at), p, projected=False)
         first = differences(lambda x: value(of(x), p), at)  # noqa: B023
         second = differences(lambda x: gradient(of(x), p).reshape(len(F), -1), at)  # noqa: B023
         first = first.reshape(g.shape)
@@ -92,12 +110,12 @@ def test_far_from_rest_derivatives_still_fit(law):
 
 
 @EVERY
-def test_what_no_number_can_hold_is_infinite(law):
+def test_what_no_number_can_hold_is_infinite(law, own):
     """The line searches refuse inf; NaN and minus infinity would hide what happened."""
     values = np.array([[1e160, 1.0, 1.0], [1e200, 1e200, -1e200], [1e200, 1e200, 1e200], [1e120, 1e120, 1e120]])
     F = np.array([np.diag(v) for v in values])
     s = np.column_stack([values, np.zeros((len(values), 3))])
-    p = parameters(len(F))
+    p = parameters(len(F), law, own)
     for value in (law.value(Deformation.of(F), p), law.stretch_value(Stretch.of(s), p)):
         assert not np.isnan(value).any()
         assert (value > 1e100).all()
@@ -109,23 +127,23 @@ def test_which_energies_are_at_ease_inside_out():
     at_ease = {
         name
         for name, law in ENERGIES.items()
-        if np.abs(law.gradient(Deformation.of(mirrored), parameters(1))).max() < 1e-12
+        if np.abs(law.gradient(Deformation.of(mirrored), parameters(1, law))).max() < 1e-12
     }
     assert at_ease == {"stvk"}
 
 
 @EVERY
-def test_projection_is_the_nearest_semidefinite_matrix(law):
+def test_projection_is_the_nearest_semidefinite_matrix(law, own):
     """In the Frobenius metric of dF, and of dS (Mandel scaling: off-diagonals by sqrt 2)."""
     F = states()
-    p = parameters(len(F))
+    p = parameters(len(F), law, own)
     mandel = np.diag([1, 1, 1, 2**0.5, 2**0.5, 2**0.5])
     s = Deformation.of(F).stretch()
     for exact, projected in (
-        (law.hessian(Deformation.of(F), p, projected=False), law.hessian(Deformation.of(F), p)),
+        (hessian(law, Deformation.of(F), p, projected=False), hessian(law, Deformation.of(F), p)),
         (
-            np.linalg.inv(mandel) @ law.stretch_hessian(Stretch.of(s), p, projected=False) @ np.linalg.inv(mandel),
-            np.linalg.inv(mandel) @ law.stretch_hessian(Stretch.of(s), p) @ np.linalg.inv(mandel),
+            np.linalg.inv(mandel) @ stretch_hessian(law, Stretch.of(s), p, projected=False) @ np.linalg.inv(mandel),
+            np.linalg.inv(mandel) @ stretch_hessian(law, Stretch.of(s), p) @ np.linalg.inv(mandel),
         ),
     ):
         values, vectors = np.linalg.eigh(exact)
@@ -134,16 +152,16 @@ def test_projection_is_the_nearest_semidefinite_matrix(law):
 
 
 @EVERY
-def test_forms_agree_on_stretches_without_inversion(law):
+def test_forms_agree_on_stretches_without_inversion(law, own):
     """psi(F) = psi(S(F)), and dpsi/dF = R dpsi/dS (the linear energy agrees where there is no rotation)."""
     rng = np.random.default_rng(5)
     S = np.eye(3) + 0.1 * np.array([m + m.T for m in rng.normal(size=(20, 3, 3))])
     R = np.array([random_rotation(rng) for _ in S]) if law.rotation_invariant else np.tile(np.eye(3), (20, 1, 1))
     deformation = Deformation.of(R @ S)
     stretch = Stretch.of(deformation.stretch())
-    p = parameters(len(S))
+    p = parameters(len(S), law, own)
     np.testing.assert_allclose(law.value(deformation, p), law.stretch_value(stretch, p), rtol=1e-10)
-    g = law.stretch_gradient(stretch, p)
+    g = stretch_gradient(law, stretch, p)
     P = np.empty((20, 3, 3))
     for k, (i, j) in enumerate([(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]):
         P[:, i, j] = P[:, j, i] = g[:, k] * (1.0 if k < 3 else 0.5)
@@ -151,31 +169,34 @@ def test_forms_agree_on_stretches_without_inversion(law):
 
 
 @EVERY
-def test_rest_and_rotations_cost_nothing(law):
+def test_rest_and_rotations_cost_nothing(law, own):
     rng = np.random.default_rng(7)
     turns = [np.eye(3)] + ([random_rotation(rng) for _ in range(10)] if law.rotation_invariant else [])
     F = np.array(turns)
-    p = parameters(len(F))
+    p = parameters(len(F), law, own)
     assert np.abs(law.value(Deformation.of(F), p)).max() < 1e-28
     assert np.abs(law.gradient(Deformation.of(F), p)).max() < 1e-13
-    assert np.abs(law.stretch_gradient(Stretch.of(np.tile([1.0, 1, 1, 0, 0, 0], (2, 1))), parameters(2))).max() < 1e-13
+    assert (
+        np.abs(stretch_gradient(law, Stretch.of(np.tile([1.0, 1, 1, 0, 0, 0], (2, 1))), parameters(2, law, own))).max()
+        < 1e-13
+    )
 
 
 @EVERY
-def test_linearisation_at_rest_is_that_of_the_lame_parameters(law):
+def test_linearisation_at_rest_is_that_of_the_lame_parameters(law, own):
     """Hooke's law with mu and lambda; ARAP has lambda = 0 by definition."""
     lam = 0.0 if law.name == "arap" else LAM
     eye = np.eye(3)
     symmetrise = (np.einsum("ac,bd->abcd", eye, eye) + np.einsum("ad,bc->abcd", eye, eye)).reshape(9, 9)
     hooke = MU * symmetrise + lam * np.outer(eye.ravel(), eye.ravel())
-    np.testing.assert_allclose(law.hessian(Deformation.of(eye[None]), parameters(1))[0], hooke, atol=1e-12)
+    np.testing.assert_allclose(hessian(law, Deformation.of(eye[None]), parameters(1, law, own))[0], hooke, atol=1e-12)
 
 
 @INVARIANT
-def test_objectivity_and_isotropy(law):
+def test_objectivity_and_isotropy(law, own):
     rng = np.random.default_rng(11)
     F = states()
-    p = parameters(len(F))
+    p = parameters(len(F), law, own)
     left, right = random_rotation(rng), random_rotation(rng)
     value = law.value(Deformation.of(F), p)
     # At rest the value is the square of round-off.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sinew.core.body.mass_points import mass_points
 from sinew.core.forces.field_formulas import FORMULAS
 from sinew.core.forces.field_moment import FieldMoment
 from sinew.core.forces.field_place import FieldForm, FieldNumbers
@@ -12,10 +13,9 @@ from sinew.core.forces.force_fields import ForceFields, MassPoints
 from sinew.core.forces.step_potential import Motion
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.surface_search import SurfaceSearch
-from sinew.core.mesh.tetrahedralize import tetrahedralize
 from sinew.core.model.model import build_model
-from sinew.core.model.settings import ResolutionSettings
-from sinew.core.simulation.mass_points import mass_points
+from sinew.core.settings import ResolutionSettings
+from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
 
 STEP = 0.04
 CENTRE, AXIS = np.array([0.3, -0.2, 0.1]), np.array([0.6, 0.0, 0.8])
@@ -43,7 +43,7 @@ def begun(model, fields, speed=1.0):
     X = model.mesh.rest_positions
     start = X + 0.05 * rng.standard_normal(X.shape)
     velocities = speed * rng.standard_normal(X.shape)
-    motion = Motion(start, start, STEP, (), velocities)
+    motion = Motion(start, start, STEP, velocities)
     end = start + STEP * velocities + 0.01 * rng.standard_normal(X.shape)
     return ForceFields(mass_points(model, model), fields).begin(motion), end, motion
 
@@ -75,15 +75,15 @@ def test_derivatives(model, differences, kind, shape):
 def test_wind_is_a_gravity(model):
     _, _, motion = begun(model, [])
     forces = forces_of(model, [field("WIND")], motion)
-    assert np.abs(forces - 3.0 * model.nodal_masses[:, None] * AXIS).max() <= 1e-14 * np.abs(forces).max()
+    assert np.abs(forces - 3.0 * model.lumped_masses[:, None] * AXIS).max() <= 1e-14 * np.abs(forces).max()
 
 
 def test_gravitation_is_newtons(model):
     _, _, motion = begun(model, [])
     far = CENTRE + [100.0, 0.0, 0.0]
     forces = forces_of(model, [field("FORCE", centre=far, strength=-5e4, gravitation=True)], motion)
-    r = far - (model.nodal_masses @ motion.start) / model.nodal_masses.sum()
-    expected = model.nodal_masses.sum() * 5e4 * r / np.linalg.norm(r) ** 3
+    r = far - (model.lumped_masses @ motion.start) / model.lumped_masses.sum()
+    expected = model.lumped_masses.sum() * 5e4 * r / np.linalg.norm(r) ** 3
     assert forces.sum(axis=0) == pytest.approx(expected, rel=1e-3, abs=1e-2)
 
 
@@ -94,10 +94,10 @@ def test_a_unit_of_length_is_all_that_changes(model):
     for kind in FORMULAS:
         large, small = (
             ForceFields(
-                MassPoints(mass_points(model, model).points, model.nodal_masses),
+                MassPoints(mass_points(model, model).points, model.lumped_masses),
                 [field(kind, centre=unit * CENTRE, unit_length=unit, **numbers)],
             )
-            .begin(Motion(unit * motion.start, unit * motion.base, STEP, (), unit * motion.velocities))
+            .begin(Motion(unit * motion.start, unit * motion.base, STEP, unit * motion.velocities))
             .gradient(unit * end)
             for unit in (1.0, 0.01)
         )
@@ -111,16 +111,19 @@ def test_drag_never_turns_a_body_round(model, strength):
     for drag in drags:
         potential, _, motion = begun(model, [drag], speed=100.0)
         v = motion.velocities
-        slowed = potential.gradient(motion.base + STEP * v) / model.nodal_masses[:, None]
+        slowed = potential.gradient(motion.base + STEP * v) / model.lumped_masses[:, None]
         rate = np.einsum("ni,ni->n", slowed, v) / np.einsum("ni,ni->n", v, v)
         assert np.abs(slowed - rate[:, None] * v).max() <= 1e-9 * np.abs(slowed).max() and (rate > 0.0).all()
         assert not potential.gradient(motion.base).any(), "nothing moves, nothing resists"
 
 
-def test_a_magnet_turns_and_gives_no_energy(model):
+@pytest.mark.parametrize("theta", [0.5, 1.0])
+def test_a_magnet_turns_and_gives_no_energy(model, theta):
+    """Over the whole time step, also where forces are those of a part of it."""
     _, _, motion = begun(model, [])
+    motion = motion._replace(step=theta * STEP, theta=theta)
     forces = forces_of(model, [field("MAGNET", "PLANE", strength=20.0)], motion)
-    after = motion.velocities + STEP * forces / model.nodal_masses[:, None]
+    after = motion.velocities + STEP * forces / model.lumped_masses[:, None]
     assert np.linalg.norm(after, axis=1) == pytest.approx(np.linalg.norm(motion.velocities, axis=1), rel=1e-12)
     assert after @ AXIS == pytest.approx(motion.velocities @ AXIS, abs=1e-12)
 

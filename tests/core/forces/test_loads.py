@@ -11,10 +11,11 @@ from sinew.core.forces.body_forces import GravityPotential
 from sinew.core.forces.embedded_points import EmbeddedPoints
 from sinew.core.forces.springs import Springs, shared_stiffness
 from sinew.core.forces.step_potential import Motion
+from sinew.core.forces.stiffening_springs import FIRM, StiffeningSprings, force_of
 from sinew.core.mesh.embedding import embed
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.tetrahedralize import tetrahedralize
-from sinew.core.model.settings import ResolutionSettings
+from sinew.core.settings import ResolutionSettings
+from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
 
 CUBE = SurfaceMesh(
     np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]),
@@ -54,6 +55,72 @@ def test_spring_derivatives(mesh, points, differences):
     assert np.abs(K - differences.numeric_hessian(springs, x, 1e-3)).max() <= 1e-9 * np.abs(K).max()
     assert np.linalg.eigvalsh(K)[0] >= -1e-12 * np.abs(K).max()
     assert np.array_equal(differences.dense_stiffness(springs, x, mesh.tets, 0.5), 0.5 * K)
+
+
+STIFFNESS, REACH = np.array([3.0, 5.0, 2.0]), np.array([1e-2, 2e-2, 0.1])
+
+
+def stiffening(points, mesh, before=0.0, aside=0.0):
+    """In a step that begins at rest: springs that have given way by ``before`` then, and their targets go ``aside``."""
+    at_rest = points.positions(mesh.rest_positions)
+    way = np.array([0.0, 0.6, 0.8])
+    load = StiffeningSprings(points, STIFFNESS, REACH, at_rest - before * way, at_rest - aside * way)
+    return load.begin(motion(mesh.rest_positions))
+
+
+def test_forces_of_springs_that_stop():
+    """The inverse of a concave give, which is the force where that is small and stops at the reach."""
+    force = np.geomspace(1e-6, 1e6, 400)
+    give = force / FIRM + (1.0 - 1.0 / FIRM) * force / (1.0 + force)
+    np.testing.assert_allclose(force_of(give), force, rtol=1e-9)
+    assert force_of(np.zeros(1)) == 0.0
+    slope, softness = np.diff(give) / np.diff(force), give / force
+    assert (slope > 0.0).all() and (np.diff(slope) < 1e-12).all() and (np.diff(softness) < 0.0).all()
+    assert force_of(np.array([1e-6])) == pytest.approx(1e-6, rel=1e-5)
+    assert give[force <= 100.0].max() < 1.1, "a hundred times the load that a soft spring would need for its reach"
+    assert force_of(np.array([1e6])) == pytest.approx(FIRM * 1e6, rel=1e-5)
+
+
+@pytest.mark.parametrize("before", [0.0, 1e-3, 0.05, 1.0])
+def test_stiffening_springs_derivatives(mesh, points, differences, before):
+    """From where they are soft to where they are stiff; what an iteration sees is a convex quadratic form, between a
+    soft spring and a firm one.
+    """
+    springs, x = stiffening(points, mesh, before), moved(mesh)
+    g = springs.gradient(x)
+    assert np.abs(g - differences.numeric_gradient(springs, x, 1e-4)).max() <= 1e-6 * np.abs(g).max()
+    K = differences.dense_stiffness(springs, x, mesh.tets)
+    assert np.abs(K - differences.numeric_hessian(springs, x, 1e-3)).max() <= 1e-8 * np.abs(K).max()
+    soft = differences.dense_stiffness(Springs(points, STIFFNESS, np.zeros((3, 3))), x, mesh.tets)
+    for inner, outer in ((soft, K), (K, FIRM * soft)):
+        assert np.linalg.eigvalsh(outer - inner)[0] >= -1e-9 * np.abs(outer).max()
+
+
+@pytest.mark.parametrize("before", [0.0, 1e-3, 0.05, 1.0])
+def test_stiffening_springs_begin_with_their_forces(mesh, points, before):
+    """Exactly, and with the law's own stiffness: the derivative of the force by the give."""
+    pull = stiffening(points, mesh, before, before).gradient(mesh.rest_positions).sum(axis=0)
+    size = float(np.sum(STIFFNESS * REACH * force_of(before / REACH)))
+    np.testing.assert_allclose(pull, size * np.array([0.0, 0.6, 0.8]), atol=1e-9 * max(size, 1e-3))
+    d = 1e-6
+    ahead, behind = (stiffening(points, mesh, before, before + way) for way in (d, -d))
+    change = (ahead.gradient(mesh.rest_positions) - behind.gradient(mesh.rest_positions)).sum(axis=0) / (2.0 * d)
+    ends = [np.sum(STIFFNESS * REACH * force_of(abs(before + way) / REACH)) for way in (d, -d)]
+    slope = (ends[0] - ends[1]) / (2.0 * d) if before else STIFFNESS.sum()
+    np.testing.assert_allclose(change @ [0.0, 0.6, 0.8], slope, rtol=1e-3)
+
+
+def test_stiffening_springs_come_to_the_force_of_any_give(mesh, points):
+    """At places that do not change, whatever they began with: by a few updates, in any direction, and none after."""
+    x = mesh.rest_positions
+    for before, aside in ((0.0, 3e-3), (0.0, 3.0), (3.0, 1e-3), (0.2, -0.2), (0.02, 0.0)):
+        springs, rounds = stiffening(points, mesh, before, aside), 0
+        while springs.update(x):
+            rounds += 1
+        assert rounds <= 12 and not springs.update(x)
+        force = springs.gradient(x).sum(axis=0) @ [0.0, 0.6, 0.8]
+        size = np.sign(aside) * np.sum(STIFFNESS * REACH * force_of(abs(aside) / REACH))
+        assert force == pytest.approx(size, rel=2e-2, abs=1e-3 * np.sum(STIFFNESS * REACH))
 
 
 def test_spring_forces_add_up_to_hookes_law(mesh, points):

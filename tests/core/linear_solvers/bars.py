@@ -25,7 +25,7 @@ def bar(stiff: float, soft: float = 1.0, cells: tuple[int, int, int] = (12, 3, 3
         shape_gradients(X, tets),
         np.full(m, 1 / 6),
         np.full((m, 4), 0.25e-3),
-        np.column_stack([mu, mu]),
+        mu,
         np.flatnonzero(X[:, 0] == 0),
     )
 
@@ -34,7 +34,7 @@ def blocks_of(body: Body, scale: float = 1.0) -> np.ndarray:
     """Element blocks (m,10,3,3) of linear elasticity."""
     rest = Deformation.of(np.tile(np.eye(3), (len(body.tets), 1, 1)))
     blocks = np.empty((len(body.tets), 10, 3, 3))
-    tangent = energy("linear").tangent(rest, body.parameters)
+    tangent = energy("linear").tangent(rest, np.column_stack(2 * [body.shear_modulus]))
     tangent_blocks(tangent, body.N, scale * body.weights, body.masses, blocks)
     return blocks
 

@@ -75,21 +75,21 @@ def test_the_shortfall_tells_how_much_is_missing(problem, iterations):
     solver = problem.solver(iterations)
     x = solver.solve(problem.b)
     missing = problem.exact - x.ravel()
-    shortfall = solver.shortfall()
+    error_estimate = solver.error_estimate()
     movement = np.linalg.norm(missing.reshape(-1, 3), axis=1).max()
-    assert 0.5 * problem.energy(missing) < shortfall.decrement < 100 * problem.energy(missing)
-    assert 0.5 * movement < shortfall.movement < 100 * movement
+    assert 0.5 * problem.energy(missing) < error_estimate.decrement < 100 * problem.energy(missing)
+    assert 0.5 * movement < error_estimate.movement < 100 * movement
 
 
 def test_the_shortfall_of_a_rigid_part_in_a_soft_body():
     """Far beyond what a dense solution can tell, the estimate falls with the iterations and never grows stale."""
     problem = Problem(1e12)
-    shortfalls = []
+    estimates = []
     for iterations in (2, 10, 30):
         solver = problem.solver(iterations)
         solver.solve(problem.b)
-        shortfalls.append(solver.shortfall())
-    assert shortfalls[0].movement > 10 * shortfalls[1].movement > 100 * shortfalls[2].movement
+        estimates.append(solver.error_estimate())
+    assert estimates[0].movement > 10 * estimates[1].movement > 100 * estimates[2].movement
 
 
 def test_the_tolerance_ends_the_iteration(problem):
@@ -102,7 +102,7 @@ def test_the_tolerance_ends_the_iteration(problem):
 def test_no_load_no_movement(problem):
     solver = problem.solver(5)
     assert not solver.solve(np.zeros_like(problem.b)).any()
-    assert solver.shortfall() == (0.0, 0.0)
+    assert solver.error_estimate() == (0.0, 0.0)
 
 
 def test_another_step_length_renews_the_preconditioner(problem):

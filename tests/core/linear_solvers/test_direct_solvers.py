@@ -13,8 +13,8 @@ from sinew.core.linear_solvers.factorized import factorized
 from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.mesh.tetrahedralize import tetrahedralize
-from sinew.core.model.settings import ResolutionSettings
+from sinew.core.settings import ResolutionSettings
+from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
 
 SOLVERS = pytest.mark.parametrize(
     "solver",

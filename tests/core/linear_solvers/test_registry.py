@@ -13,8 +13,8 @@ from sinew.core.linear_solvers.cholmod import CholmodSolver
 from sinew.core.linear_solvers.elastic_system import ElasticSystem
 from sinew.core.linear_solvers.factor_size import entries_of, entries_of_compact, factor_bytes
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, LINEAR_SOLVERS, Choice, choose, installed, remembered
-from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.tetrahedra.lattice import lattice_tets
 
 from .bars import bar
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.errors import MaterialError
+from sinew.core.materials.carrying import _sharpened
 from sinew.core.materials.fields import blend, material_fields, normalize_weights
+from sinew.core.materials.hanging import GIVE, _cells_along, softened_where_hanging
 from sinew.core.materials.harmonic import extend_harmonically
 from sinew.core.materials.layer import Layer
 from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.lattice import lattice_tets
+from sinew.core.mesh.held_part import KAPPA
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.tet_mesh import TetMesh
-from sinew.core.model.settings import MaterialSettings
+from sinew.core.settings import MaterialSettings
+from sinew.core.tetrahedra.lattice import lattice_tets
 
 SOFT = MaterialSettings("soft", youngs_modulus=1e4, poissons_ratio=0.45, density=1000.0, energy="stable_neo_hookean")
 STIFF = MaterialSettings("stiff", youngs_modulus=1e8, poissons_ratio=0.25, density=2000.0, energy="fixed_corotated")
@@ -81,6 +84,55 @@ def test_a_sharp_border_is_as_sharp_as_the_tets(bar, mesh, embedding):
     assert np.abs(fields.weights[shallow, 1] - right[shallow]).max() < 0.2
     far = np.abs(centroid[:, 0] - 2.0) > 1.0
     assert np.abs(fields.weights[far, 1] - right[far]).max() < 0.05
+
+
+def test_a_sharp_border_is_as_sharp_inside(bar, mesh, embedding):
+    """Harmonic shares alone are up to 0.37 off there."""
+    fields = material_fields(mesh, embedding, halves(bar), MATERIALS, (), bar)
+    x, cell = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0], 4.0 / 23.5
+    beside = (mesh.fill == 1.0) & (np.abs(x - 2.025) > 0.75 * cell)
+    assert beside.any()
+    np.testing.assert_allclose(fields.weights[beside, 1], x[beside] > 2.025, atol=0.06)
+
+
+def test_a_gradient_stays_one_inside(bar, mesh, embedding):
+    part = np.clip(bar.positions[:, 0] - 1.5, 0.0, 1.0)
+    fields = material_fields(mesh, embedding, np.column_stack([1.0 - part, part]), MATERIALS, (), bar)
+    x = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
+    inner = (mesh.fill == 1.0) & (np.abs(x - 2.0) < 0.3)
+    slope = np.polyfit(x[inner], fields.weights[inner, 1], 1)[0]
+    assert 0.7 < slope < 1.2
+
+
+def test_pure_shares_are_sharpened_and_a_blend_is_not():
+    mixed = np.full((1, 4, 3), (0.5, 0.3, 0.2))
+    np.testing.assert_array_equal(_sharpened(mixed, np.ones(1)), [(1.0, 0.0, 0.0)])
+    np.testing.assert_allclose(_sharpened(mixed, (mixed[:, 0] ** 2).sum(axis=1)), mixed[:, 0])
+    np.testing.assert_allclose(_sharpened(np.eye(4)[None], np.ones(1)).sum(axis=1), 1.0)
+
+
+def test_what_hangs_on_rigid_tets_gives_way_and_nothing_else_does(mesh):
+    x, cell = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0], 4.0 / 23.5
+    sharp = np.where(x < 2.0, 1e9, 1e6)
+    gives = softened_where_hanging(mesh, sharp) / sharp
+    assert (gives[(x < 2.0) | (x > 2.0 + 1.5 * cell)] == 1.0).all()
+    assert gives.min() == pytest.approx(1.0 / (1.0 + 0.75 * GIVE / KAPPA[-1]), rel=0.02)  # three corners of four
+    smooth = 1e6 * 10.0 ** (x / (2.0 * cell))
+    np.testing.assert_array_equal(softened_where_hanging(mesh, smooth), smooth)
+
+
+@pytest.mark.parametrize("width", [0.2, 0.5, 1.0])
+def test_each_border_is_as_large_as_its_area(make_box, width):
+    """Across a bar with bone at both ends; edges of tets stand a little askew on it. A lone soft tet has none."""
+    block, cell = make_box((4.0, width, width)), 4.0 / 23.5
+    mesh = lattice_tets(block, 24)
+    x = mesh.rest_positions[:, 0]
+    hangs = ((x < 1.0) | (x > 3.0))[mesh.tets].sum(axis=1)
+    cells = _cells_along(mesh, np.flatnonzero(hangs % 4), np.where((x < 1.0) | (x > 3.0), 5.0, 0.0))
+    assert (cells > 0.98 * width / cell).all() and (cells < 1.25 * width / cell).all()
+    lone = np.full(len(mesh.tets), 1e9)
+    lone[np.argmax(mesh.fill)] = 1e6
+    assert (softened_where_hanging(mesh, lone) == lone).mean() == 1.0 - 1.0 / len(lone)
 
 
 def test_paint_is_linear_over_coarse_triangles(make_box):
@@ -188,3 +240,12 @@ def test_paint_that_does_not_fit_is_refused(bar, mesh, embedding, paint):
 def test_a_region_of_no_material_is_refused(bar, mesh, embedding):
     with pytest.raises(MaterialError, match="names material 2"):
         material_fields(mesh, embedding, halves(bar), MATERIALS, (Layer(2, (bar,)),))
+
+
+def test_a_flat_tet_is_left_to_the_model():
+    """Which names it; here it would have no slope."""
+    X = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]], dtype=float)
+    moduli = np.array([1e9, 1e4])
+    assert (
+        softened_where_hanging(TetMesh(X, np.array([[0, 1, 2, 3], [0, 1, 2, 4]])), moduli).tolist() == moduli.tolist()
+    )

@@ -9,9 +9,9 @@ from sinew.core.materials.fields import material_fields
 from sinew.core.materials.layer import Layer
 from sinew.core.materials.layers import part_so_deep
 from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.surface_depth import SurfaceDepth
-from sinew.core.model.settings import DepthSettings, MaterialSettings, moduli
+from sinew.core.settings import DepthSettings, MaterialSettings, moduli
+from sinew.core.tetrahedra.lattice import lattice_tets
 
 FLESH = MaterialSettings("flesh", youngs_modulus=1e4, density=1000.0)
 SKIN = MaterialSettings("skin", youngs_modulus=1e6, density=1200.0)
@@ -51,7 +51,7 @@ def test_depth_below_a_box(bar):
 @pytest.mark.parametrize(("depth", "fade"), [(0.2, 0.0), (0.05, 0.0), (0.1, 0.3)])
 def test_shell_and_core_have_the_volume_that_geometry_gives_them(bar, mesh, depth, fade):
     below = SurfaceDepth(bar)
-    shell, core = (part_so_deep(mesh, below, DepthSettings(kind, depth, fade)) for kind in DepthSettings.KINDS)
+    shell, core = (part_so_deep(mesh, below, DepthSettings(kind, depth, fade)) for kind in ("shell", "core"))
     np.testing.assert_allclose(shell + core, 1.0, atol=1e-12)
     t = np.linspace(depth, depth + fade, 1001)
     expected = deeper_volume(t).mean()

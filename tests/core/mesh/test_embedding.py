@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import nnls
 from sinew.core.errors import MeshError
 from sinew.core.mesh.embedding import embed
-from sinew.core.mesh.lattice import lattice_tets
 from sinew.core.mesh.tet_mesh import TetMesh
+from sinew.core.tetrahedra.lattice import lattice_tets
 
 
 @pytest.fixture(scope="module")

@@ -13,18 +13,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sinew.core import worker
+from sinew.core.body import prepare as preparation
 from sinew.core.errors import PinError, StoreError
-from sinew.core.simulation import prepare as preparation
-from sinew.core.simulation import worker
-from sinew.core.simulation.array_file import read_arrays, write_arrays
+from sinew.core.events import Done, StoppedAfter, event_of, line_of
+from sinew.core.files.array_file import read_arrays, write_arrays
 from sinew.core.simulation.bake import bake, build_mesh
-from sinew.core.simulation.frame_store import FrameStore
-from sinew.core.solvers import SOLVERS
+from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.store.frame_store import FrameStore
 
-from .jobs import shaken_bar
+from ..jobs import shaken_bar
 
 STATE_POSITIONS = ("positions", "velocities")
-PACKAGE_FOLDER = Path(worker.__file__).resolve().parents[2]
+PACKAGE_FOLDER = Path(worker.__file__).resolve().parents[1]
 
 
 def content(store):
@@ -50,32 +51,33 @@ def test_events_come_in_order(tmp_path):
     store = FrameStore.create(tmp_path / "bake", job)
     events = []
     assert bake(job, store, events.append) == "done"
-    kinds = [e["event"] for e in events if e["event"] != "phase"]
+    kinds = [e.kind for e in events if e.kind != "phase"]
     assert kinds == ["mesh"] + 5 * ["frame"] + ["done"]
-    mesh = next(e for e in events if e["event"] == "mesh")
-    assert mesh["outside"] == 0
-    assert mesh["warnings"] == []
-    assert json.dumps(events)
-    last = events[-2]["report"]
+    mesh = next(e for e in events if e.kind == "mesh")
+    assert mesh.outside == 0
+    assert mesh.warnings == []
+    assert [event_of(line_of(event)) for event in events] == events
+    assert event_of("Warning: of a library") is event_of('["event"]') is event_of('{"event": "new"}') is None
+    last = events[-2].report
     assert last["solver"] == "mixed_fem"
     assert last["reason"]
 
 
 def test_pins_follow_their_animation_and_the_first_frame_is_rest(reference):
     job, frames = reference
-    assert np.abs(frames[1] - job.surface.positions).max() <= 1e-12
+    assert np.abs(frames[1] - job.body.surface.positions).max() <= 1e-12
     for k, frame in enumerate(frames):
-        assert np.abs(frames[frame][job.pinned_vertices] - job.pin_positions[k]).max() <= 1e-9
+        assert np.abs(frames[frame][job.body.pinned_vertices] - job.body.pin_positions[k]).max() <= 1e-9
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", SOLVER_KINDS)
 def test_stop_and_resume_give_the_same_bits(tmp_path, solver):
     job = shaken_bar(frames=8, solver=solver, substeps=2)
     whole = FrameStore.create(tmp_path / "whole", job)
     bake(job, whole)
     store = FrameStore.create(tmp_path / "parts", job)
     seen = []
-    assert bake(job, store, seen.append, lambda: sum(e["event"] == "frame" for e in seen) == 3) == "stopped"
+    assert bake(job, store, seen.append, lambda: sum(e.kind == "frame" for e in seen) == 3) == "stopped"
     assert store.frames() == [1, 2, 3]
     assert bake(job, store, resume=True) == "done"
     assert_same_bits(content(store), content(whole))
@@ -85,7 +87,7 @@ def test_resume_of_another_job_is_refused(tmp_path):
     job = shaken_bar(frames=3)
     store = FrameStore.create(tmp_path / "bake", job)
     bake(job, store)
-    changed = replace(job, pin_positions=job.pin_positions + 0.1)
+    changed = job.with_body(pin_positions=job.body.pin_positions + 0.1)
     with pytest.raises(StoreError, match="animation changed"):
         bake(changed, store, resume=True)
     assert store.frames() == [1, 2, 3]
@@ -93,9 +95,9 @@ def test_resume_of_another_job_is_refused(tmp_path):
 
 def test_everything_pinned_is_refused(tmp_path):
     job = shaken_bar(frames=2)
-    every = np.arange(len(job.surface.positions))
-    at_rest = np.tile(job.surface.positions, (2, 1, 1))
-    job = replace(job, pinned_vertices=every, pin_positions=at_rest, pin_held=None)
+    every = np.arange(len(job.body.surface.positions))
+    at_rest = np.tile(job.body.surface.positions, (2, 1, 1))
+    job = job.with_body(pinned_vertices=every, pin_positions=at_rest, pin_held=None)
     with pytest.raises(PinError, match="nothing is left to move"):
         bake(job, FrameStore.create(tmp_path / "bake", job))
 
@@ -105,28 +107,28 @@ def test_a_stop_names_the_last_frame_on_disk(tmp_path):
     store = FrameStore.create(tmp_path / "bake", job)
     seen = []
     assert bake(job, store, seen.append, lambda: True) == "stopped"
-    assert seen[-1] == {"event": "stopped", "frame": None}
+    assert seen[-1] == StoppedAfter(None)
     assert store.frames() == []
-    bake(job, store, seen.append, lambda: sum(e["event"] == "frame" for e in seen) == 3)
-    assert seen[-1] == {"event": "stopped", "frame": 3}
+    bake(job, store, seen.append, lambda: sum(e.kind == "frame" for e in seen) == 3)
+    assert seen[-1] == StoppedAfter(3)
     assert bake(job, store, seen.append, lambda: True, resume=True) == "stopped"
-    assert seen[-1] == {"event": "stopped", "frame": 3}
+    assert seen[-1] == StoppedAfter(3)
     assert store.frames() == [1, 2, 3]
 
 
 def test_frames_that_did_not_settle_are_named(tmp_path):
     job = shaken_bar(frames=4, substeps=2)
-    job = replace(job, solver=replace(job.solver, max_iterations=1))
+    job = job.with_body(solver=replace(job.body.solver, max_iterations=1))
     store = FrameStore.create(tmp_path / "bake", job)
     seen = []
     bake(job, store, seen.append)
     reports = {frame: store.about(frame)["reports"] for frame in store.frames()}
     short = [frame for frame in reports if not all(report["converged"] for report in reports[frame])]
-    assert seen[-1] == {"event": "done", "frames": 4, "unsettled": short}
+    assert seen[-1] == Done(4, short)
     assert short, "one iteration does not suffice for this bar"
-    thorough = replace(job, solver=replace(job.solver, max_iterations=200))
+    thorough = job.with_body(solver=replace(job.body.solver, max_iterations=200))
     bake(thorough, FrameStore.create(tmp_path / "bake", thorough), seen.append)
-    assert seen[-1]["unsettled"] == []
+    assert seen[-1].unconverged == []
 
 
 def test_resume_after_another_version_is_refused_in_words(tmp_path):
@@ -171,20 +173,20 @@ def test_a_state_of_another_body_is_refused(tmp_path, change):
         lambda _a, about: about.update(key=["mesh"]),
     ],
 )
-def test_kept_tetrahedra_are_built_again_on_any_doubt(tmp_path, spoil):
+def test_cached_tetrahedra_are_built_again_on_any_doubt(tmp_path, spoil):
     job = shaken_bar(frames=2)
     store = FrameStore.create(tmp_path / "bake", job)
     build_mesh(job, store)
-    good, about = store.read_kept("mesh")
+    good, about = store.read_cached("mesh")
     spoiled = {name: array.copy() for name, array in good.items()}
     spoil(spoiled, about)
-    store.keep("mesh", spoiled, about)
+    store.write_cached("mesh", spoiled, about)
     assert bake(job, store) == "done"
-    again = store.read_kept("mesh")[0]
+    again = store.read_cached("mesh")[0]
     assert all(np.array_equal(again[name], good[name]) for name in good)
 
 
-def test_kept_tetrahedra_are_used(tmp_path, monkeypatch):
+def test_cached_tetrahedra_are_used(tmp_path, monkeypatch):
     job = shaken_bar(frames=2)
     store = FrameStore.create(tmp_path / "bake", job)
     build_mesh(job, store)
@@ -194,19 +196,19 @@ def test_kept_tetrahedra_are_used(tmp_path, monkeypatch):
 
 def test_a_part_without_pin_is_named(tmp_path):
     job = shaken_bar(frames=2)
-    far = job.surface.positions + [0.0, 1.0, 0.0]
-    surface = type(job.surface)(
-        np.vstack([job.surface.positions, far]),
-        np.vstack([job.surface.triangles, job.surface.triangles + len(far)]),
+    far = job.body.surface.positions + [0.0, 1.0, 0.0]
+    surface = type(job.body.surface)(
+        np.vstack([job.body.surface.positions, far]),
+        np.vstack([job.body.surface.triangles, job.body.surface.triangles + len(far)]),
     )
-    doubled = np.vstack([job.material_weights] * 2)
-    job = replace(job, surface=surface, material_weights=doubled, stiffness_maps=None)
+    doubled = np.vstack([job.body.material_weights] * 2)
+    job = job.with_body(surface=surface, material_weights=doubled, stiffness_maps=None)
     events = []
     store = FrameStore.create(tmp_path / "bake", job)
     build_mesh(job, store, events.append)
-    mesh = next(e for e in events if e["event"] == "mesh")
-    assert mesh["components"] == 2
-    assert any("no pin" in said for said in mesh["warnings"])
+    mesh = next(e for e in events if e.kind == "mesh")
+    assert mesh.components == 2
+    assert any("no pin" in said for said in mesh.warnings)
 
 
 # -- the child process
@@ -327,7 +329,7 @@ spec = util.spec_from_file_location("worker", {worker.__file__!r})
 worker = util.module_from_spec(spec)
 spec.loader.exec_module(worker)
 worker._load_package("sinew", {str(PACKAGE_FOLDER)!r})
-from sinew.core.simulation.frame_store import FrameStore
+from sinew.core.store.frame_store import FrameStore
 def job(self):
     {body}
 FrameStore.job = job
@@ -388,7 +390,7 @@ def test_what_is_deleted_amid_a_bake_is_told_and_mended(tmp_path, name, when):
     store = FrameStore.create(tmp_path / "bake", job)
 
     def delete(event):
-        if when in (event.get("phase"), event.get("frame")):
+        if when in (getattr(event, "phase", ""), getattr(event, "frame", None)):
             (store.folder / name).unlink(missing_ok=True)
 
     with pytest.raises(StoreError, match="deleted during the bake") as caught:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from sinew.core.simulation.warm_up import warm_up
-from sinew.core.solvers.registry import SOLVERS
+from sinew.core.solver_kinds import SOLVER_KINDS
 
-from .jobs import shaken_bar, surrounded_bar
+from ..jobs import shaken_bar, surrounded_bar
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -20,8 +20,8 @@ import gc, sys
 import build_addon
 build_addon.mount()
 from numba.core.dispatcher import Dispatcher
-from sinew.core.simulation.job import Job
-from sinew.core.simulation.prepare import prepare
+from sinew.core.job.job import Job
+from sinew.core.body.prepare import prepare
 from sinew.core.simulation.run import simulate
 from sinew.core.simulation.warm_up import load_kernels
 
@@ -44,7 +44,7 @@ print(len(before), "then", sorted(loaded() - before))
     "job", ["everything outside", "newton", "linearly_implicit", "subspace_mixed_fem", "pcg", "damped bdf2"]
 )
 def test_no_frame_waits_for_a_kernel(job, tmp_path):
-    solver = {"solver": job} if job in SOLVERS else {}
+    solver = {"solver": job} if job in SOLVER_KINDS else {}
     solver |= {"pcg": {"linear_solver": "pcg"}}.get(job, {})
     solver |= {"damped bdf2": {"integrator": "bdf2", "mass_damping": 1.0, "stiffness_damping": 0.01}}.get(job, {})
     made = surrounded_bar(12) if job == "everything outside" else shaken_bar(4, **solver)

@@ -41,26 +41,26 @@ def toil(*_):
         pass
 
 
-def stopped_while_animation_is_read(gui, job):
+def stopped_while_animation_is_read(gui, running):
     """Esc ends that too; nothing else is heard meanwhile, and the scene is back at its frame."""
-    reading = gui.module("blender_addon.reading")
     bpy.context.scene.frame_set(17)
     body().modifiers.new("Subdivision", "SUBSURF")
     bpy.app.handlers.frame_change_post.append(toil)
     with gui.context():
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    read = reading.current()
+    read = running.reading()
     gui.hold_reading()
     yield from gui.photograph("9-reading")
-    gui.record("reading", [read is not None, len(gui.window.modal_operators), job.current() is None])
+    gui.record("reading", [read is not None, len(gui.window.modal_operators), running.current() is None])
     yield from gui.move(*gui.centre())
     yield from gui.press("X")
     yield from gui.press("ESC")
-    yield from gui.wait_until(lambda: reading.current() is None, 20, "the reading stops")
+    yield from gui.wait_until(lambda: running.reading() is None, 20, "the reading stops")
     bpy.app.handlers.frame_change_post.remove(toil)
     modifier = body().modifiers[0].show_viewport
     gui.record(
-        "read no more", [0.0 < read.part < 1.0, bpy.context.scene.frame_current, modifier, job.current() is None]
+        "read no more",
+        [0.0 < read.state.part < 1.0, bpy.context.scene.frame_current, modifier, running.current() is None],
     )
     yield
     gui.record("modal operators then", len(gui.window.modal_operators))
@@ -84,7 +84,7 @@ def browsed(gui):
     return windows[-1].screen.areas[0].spaces.active.params
 
 
-def saved_and_baked(gui, job):
+def saved_and_baked(gui, running):
     """Cancelled first: nothing happens."""
     params = yield from browsed(gui)
     gui.record("asked for", [params.filename, params.title] if hasattr(params, "title") else [params.filename])
@@ -92,17 +92,17 @@ def saved_and_baked(gui, job):
     with browser():
         bpy.ops.file.cancel()
     yield from gui.settle()
-    gui.record("cancelled", [bpy.data.filepath, job.current() is None, len(bpy.context.window_manager.windows)])
+    gui.record("cancelled", [bpy.data.filepath, running.current() is None, len(bpy.context.window_manager.windows)])
     params = yield from browsed(gui)
     params.directory, params.filename = str(gui.session).encode(), "scene"
     with browser():
         bpy.ops.file.execute()
-    yield from gui.wait_until(lambda: job.current() is not None, 60, "the bake begins")
+    yield from gui.wait_until(lambda: running.current() is not None, 60, "the bake begins")
     gui.record("saved as", bpy.data.filepath == str(gui.session / "scene.blend"))
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
@@ -110,9 +110,9 @@ def scenario(gui):
     yield from gui.photograph("1-unsaved")
     with gui.context():
         bpy.ops.ed.undo_push(message="Before")
-    yield from saved_and_baked(gui, job)
-    gui.record("running", job.current() is not None)
-    yield from gui.wait_until(lambda: job.current().phase != "", 120, "the child says something")
+    yield from saved_and_baked(gui, running)
+    gui.record("running", running.current() is not None)
+    yield from gui.wait_until(lambda: running.current().state.phase.phase != "", 120, "the child says something")
     yield from gui.photograph("2-first-phase")
     yield from gui.halt(5)
     gui.record("modal operators", len(gui.window.modal_operators))
@@ -151,4 +151,4 @@ def scenario(gui):
         bpy.ops.sinew.delete_bake()
     gui.record("deleted", [body().sinew.bake.status, keys(), (gui.session / "sinew_cache" / "scene").is_dir()])
     yield from gui.photograph("8-deleted")
-    yield from stopped_while_animation_is_read(gui, job)
+    yield from stopped_while_animation_is_read(gui, running)

@@ -19,8 +19,21 @@ def statuses():
     return [bpy.data.objects[name].sinew.bake.status for name in ("A", "B")]
 
 
+def count_evaluated(gui):
+    """The frames for which the scene is evaluated from now on, to be read."""
+    module, frames = gui.module("blender_addon.scene_in.animation_in"), []
+    stop = module._stop
+
+    def noting(passengers, scene, frame, *rest):
+        frames.append(frame)
+        stop(passengers, scene, frame, *rest)
+
+    module._stop = noting
+    return frames
+
+
 def scenario(gui):
-    job, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "bake_queue"))
+    running = gui.module("blender_addon.child.running")
     make_bodies(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
@@ -28,10 +41,10 @@ def scenario(gui):
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "queue.blend"))
         bpy.ops.sinew.bake_all("INVOKE_DEFAULT")
     yield from gui.halt(3)
-    gui.record("label", job.current().label)
+    gui.record("label", running.current().state.label)
     yield from gui.photograph("1-the-second-waits")  # B is active
     yield from gui.stop()
-    yield from gui.record_when("stopped", lambda: [*statuses(), bake_queue.is_at_work()], ["STOPPED", "NONE", False])
+    yield from gui.record_when("stopped", lambda: [*statuses(), bool(running.waiting())], ["STOPPED", "NONE", False])
     yield from gui.photograph("2-stopped")
     bpy.context.scene.frame_end = 5
     for name in ("A", "B"):
@@ -39,8 +52,10 @@ def scenario(gui):
             bpy.context.view_layer.objects.active = bpy.data.objects[name]
             if bpy.data.objects[name].sinew.bake.status != "NONE":
                 bpy.ops.sinew.delete_bake()
+    evaluated = count_evaluated(gui)
     with gui.context():
         bpy.ops.sinew.bake_all("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: not bake_queue.is_at_work() and job.current() is None, 240, "both are done")
+    yield from gui.wait_until(lambda: running.is_idle(), 240, "both are done")
     gui.record("done", statuses())
+    gui.record("evaluated", evaluated)
     yield from gui.photograph("3-done")

@@ -35,13 +35,13 @@ def make_body(gui):
 
 def undo_another_bake(gui, name):
     """Bake again with other settings, and take that back: the ghost is then told of neither."""
-    job, comparing = gui.module("blender_addon.job"), gui.module("blender_addon.comparing")
+    running, comparing = gui.module("blender_addon.child.running"), gui.module("blender_addon.bake.comparing")
     obj = bpy.data.objects[name]  # references do not outlive an undo
     before, obj.sinew.substeps = obj.sinew.bake.shows, 2
     with gui.context():
         bpy.ops.ed.undo_push(message="Substeps")
         bpy.ops.sinew.bake()
-    yield from gui.wait_until(lambda: obj.sinew.bake.shows != before and job.current() is None, 480, "another bake")
+    yield from gui.wait_until(lambda: obj.sinew.bake.shows != before and running.current() is None, 480, "another bake")
     yield from gui.move(*gui.centre())
     yield from gui.press("Z", ctrl=True)
     yield from gui.wait_until(lambda: bpy.data.objects[name].sinew.bake.shows == before, 60, "it is undone")
@@ -59,7 +59,7 @@ def undo_another_bake(gui, name):
 
 
 def scenario(gui):
-    job, comparing, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "comparing", "bake_queue"))
+    running, comparing = gui.module("blender_addon.child.running"), gui.module("blender_addon.bake.comparing")
     panels = gui.scenario("open_panels")
     obj = make_body(gui)
     bpy.context.preferences.view.ui_scale = panels.SCALE
@@ -78,12 +78,14 @@ def scenario(gui):
         yield from gui.move(left + 98, header - BUTTON)
         yield from gui.drag([(left + 100, header - BUTTON)])
         yield from gui.settle()
-        if bake_queue.is_at_work() or job.current() is not None:
+        if not running.is_idle():
             break
     yield from gui.move(*gui.centre())
-    yield from gui.wait_until(lambda: job.current() is None or job.current().frames_done >= 2, 480, "two frames")
+    yield from gui.wait_until(
+        lambda: running.current() is None or running.current().state.frames_done >= 2, 480, "two frames"
+    )
     yield from gui.photograph("1-first")
-    yield from gui.wait_until(lambda: not bake_queue.is_at_work() and job.current() is None, 480, "both are done")
+    yield from gui.wait_until(lambda: running.is_idle(), 480, "both are done")
     bpy.context.scene.frame_set(FRAMES - 4)
     yield from gui.settle()
     yield from gui.photograph("2-both")

@@ -77,7 +77,7 @@ def points(cube):
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     panels = gui.scenario("open_panels")
     cube = make_scene(gui)
     look_from_the_side(gui)
@@ -89,9 +89,9 @@ def scenario(gui):
     record = cube.sinew.bake
     for _ in range(3):  # on a busy machine a simulated click may come before the panel is there
         yield from panels.opened(gui, "Bake", (BAKE,))
-        if job.current() is not None or record.status != "NONE":
+        if running.current() is not None or record.status != "NONE":
             break
-    yield from gui.wait_until(lambda: job.current() is None, 800, "the bake is done")
+    yield from gui.wait_until(lambda: running.current() is None, 800, "the bake is done")
     gaps, slips = [], []
     for frame in range(1, FRAMES + 1):
         bpy.context.scene.frame_set(frame)

@@ -34,7 +34,7 @@ def middle():
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     scene = bpy.context.scene
     scene.use_gravity, scene.frame_end = False, FRAMES
     with gui.context():
@@ -55,7 +55,7 @@ def scenario(gui):
         bpy.ops.sinew.enable()
         body.sinew.cells_across, body.sinew.materials[0].density = 4, 5.0
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 480, "the bake is done")
+    yield from gui.wait_until(lambda: running.current() is None, 480, "the bake is done")
     gui.record("baked", [body.sinew.bake.status, body.sinew.bake.frames])
     places = []
     for frame in (1, FRAMES // 2, FRAMES):

@@ -58,7 +58,7 @@ def stopped_and_resumed(gui, name):
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     speak(gui.parameters["language"])
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
@@ -72,7 +72,7 @@ def scenario(gui):
         settings.result = kind
         with gui.context():
             bpy.ops.sinew.convert_result()
-        yield from gui.wait_until(lambda: job.current() is None, 120, "the result is converted")
+        yield from gui.wait_until(lambda: running.current() is None, 120, "the result is converted")
         gui.record(kind, there(name))
     with gui.context():
         gui.record("check", [*bpy.ops.sinew.check_bake(), settings.bake.stale])

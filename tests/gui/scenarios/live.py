@@ -66,11 +66,11 @@ def state_of(obj):
 
 def play_and_drag(gui, obj):
     """From Play to Esc, the nose dragged in between."""
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     with gui.context():
         bpy.ops.sinew.live_play("INVOKE_DEFAULT")
     session = live.current()
-    yield from gui.wait_until(lambda: session.run.phase != "", 120, "the child says something")
+    yield from gui.wait_until(lambda: session.work.state.phase.phase != "", 120, "the child says something")
     yield from gui.photograph("2-preparing")
     yield from gui.wait_until(lambda: session.state.frame >= 5, 400, "five frames")
     gui.record("hidden", body().hide_get())
@@ -120,19 +120,21 @@ def pin_and_release(gui, session):
     gui.record("grabs after a click beside", len(session.state.grabs))
     x, y = yield from pull(gui, session, front_vertex(session))
     yield from gui.press("ESC")
-    gui.record("after Esc in a drag", [len(session.state.grabs), gui.module("blender_addon.live").current() is session])
+    gui.record(
+        "after Esc in a drag", [len(session.state.grabs), gui.module("blender_addon.live.live").current() is session]
+    )
     yield from release(gui, x, y)
 
 
 def record_and_bake(gui, session):
     """A take with a drag, to the last frame."""
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     with gui.context():
         bpy.ops.ed.undo_push(message="Before the take")
         bpy.ops.sinew.live_record("INVOKE_DEFAULT")
     yield from gui.wait_until(lambda: live.current().state.recording, 300, "a take")
     live.toggle()  # the mouse takes its time, twenty frames are over in less than a second
-    yield from gui.wait_until(lambda: live.current().state.out == 0, 60, "it pauses")
+    yield from gui.wait_until(lambda: not live.current().state.out, 60, "it pauses")
     session = live.current()
     x, y = yield from pull(gui, session, front_vertex(session))
     yield from gui.photograph("7-recording")
@@ -158,7 +160,7 @@ def record_and_bake(gui, session):
 
 
 def scenario(gui):
-    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
     obj = make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = SCALE
@@ -177,7 +179,7 @@ def scenario(gui):
     yield from play_and_drag(gui, obj)
     yield from gui.move(*gui.centre())
     yield from gui.press("ESC")
-    gui.record("ended", live.current() is None and job.current() is None)
+    gui.record("ended", live.current() is None and running.current() is None)
     gui.record("same", state_of(body()) == before)
     gui.record("before and after", [before, state_of(body())])
     yield from gui.photograph("5-after")

@@ -16,7 +16,7 @@ def resources(gui, handles):
     return {
         "handlers": sum(len(getattr(bpy.app.handlers, name)) for name in HANDLERS),
         "draw handlers": len(handles),
-        "timers": bpy.app.timers.is_registered(gui.module("blender_addon.job").drain),
+        "timers": bpy.app.timers.is_registered(gui.module("blender_addon.child.running").tick),
         "threads": len(list((process / "task").iterdir())),
         "files": len(list((process / "fd").iterdir())),
         "objects": len(bpy.data.objects),
@@ -32,23 +32,23 @@ def megabytes():
 def session(gui, scene, play):
     """One, until the card has drawn a frame of it."""
     yield from play(gui, scene)
-    preview = gui.module("blender_addon.bridge.preview_out").Preview
-    view = gui.module("blender_addon.live").current().view
+    preview = gui.module("blender_addon.drawing.preview_out").Preview
+    view = gui.module("blender_addon.live.live").current().view
     draw, drawn = preview.draw, []
     preview.draw = lambda self, *a, **b: drawn.append(draw(self, *a, **b))
     yield from gui.wait_until(lambda: drawn, 20, "it is drawn")
     preview.draw = draw
     if view.refused:
         raise RuntimeError(view.refused)
-    gui.module("blender_addon.live").stop()
+    gui.module("blender_addon.live.live").stop()
     yield from gui.wait_until(
-        lambda: not bpy.app.timers.is_registered(gui.module("blender_addon.job").drain), 5, "its timer ends"
+        lambda: not bpy.app.timers.is_registered(gui.module("blender_addon.child.running").tick), 5, "its timer ends"
     )
 
 
 def cycles(gui, scene, play):
     """Count before and after."""
-    view, handles = gui.module("blender_addon.live_view"), []
+    view, handles = gui.module("blender_addon.drawing.layer"), []
     add, remove = view.add_handler, view.remove_handler
 
     def added(*arguments):

@@ -8,7 +8,7 @@ import bpy
 
 def prepared(gui, scene):
     """A body that a real child has prepared; from now on a child answers that needs no time."""
-    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
+    live = gui.module("blender_addon.live.live")
     scene.make_body(gui)
     with gui.context():
         bpy.ops.sinew.live_choose_solver()
@@ -21,16 +21,16 @@ def prepared(gui, scene):
         yield
         yield from gui.photograph(f"show-{shown.lower()}")
         if shown == "WEIGHTS":
-            gui.record("weights", gui.module("blender_addon.live_view").words(session)[-1])
+            gui.record("weights", gui.module("blender_addon.live.live_view").words(session)[-1])
     scene.body().sinew.live.show = "OBJECT"
     os.environ["SINEW_FAKE_HANDLES"] = str(len(session.state.handles))
     live.stop()
-    job.child_process.WORKER = Path(__file__).resolve().parents[1] / "fake_live_worker.py"
+    gui.module("core.process.child_process").WORKER = Path(__file__).resolve().parents[1] / "fake_live_worker.py"
 
 
 def play(gui, scene):
     """Play, and wait for frames."""
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     with gui.context():
         bpy.ops.sinew.live_play("INVOKE_DEFAULT")
     yield from gui.wait_until(lambda: live.current() is not None and live.current().state.frame >= 3, 60, "it plays")
@@ -38,7 +38,7 @@ def play(gui, scene):
 
 def state(gui):
     """Whether it plays, whether the mesh is hidden, what is said."""
-    live, obj = gui.module("blender_addon.live"), bpy.data.objects.get("Suzanne")
+    live, obj = gui.module("blender_addon.live.live"), bpy.data.objects.get("Suzanne")
     if obj is None:
         return [live.current() is not None, None, ""]
     return [live.current() is not None, obj.hide_get(), obj.sinew.live.message]
@@ -74,13 +74,13 @@ def undo_and_redo(gui, scene):
 
 def ends_by(gui, scene, name, what):
     """Play, do something, and see how it is then."""
-    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
     yield from play(gui, scene)
     result = what()
     if result is not None:
         yield from result
     yield from gui.frames()
-    gui.record(name, [*state(gui), job.current() is not None, len(gui.window.modal_operators)])
+    gui.record(name, [*state(gui), running.current() is not None, len(gui.window.modal_operators)])
     if live.current() is not None:
         live.stop()
     yield
@@ -128,12 +128,12 @@ def with_other_files(gui, scene):
     yield from play(gui, scene)
     opened()
     yield from gui.settle()
-    gui.record("another file", [*state(gui), gui.module("blender_addon.job").current() is not None])
+    gui.record("another file", [*state(gui), gui.module("blender_addon.child.running").current() is not None])
     yield from ends_by(gui, scene, "deleted", lambda: bpy.data.objects.remove(scene.body()))
     opened()
     yield from gui.settle()
     yield from play(gui, scene)
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     with gui.context():
         bpy.ops.preferences.addon_disable(module=gui.package)
     yield
@@ -154,7 +154,7 @@ def scenario(gui):
     yield from gui.scenario("live_cycles").cycles(gui, scene, play)
     yield from play(gui, scene)
     yield from gui.scenario("live_render").renders(gui, scene)
-    gui.module("blender_addon.live").stop()
+    gui.module("blender_addon.live.live").stop()
     yield from with_other_files(gui, scene)
     with gui.context():
         bpy.ops.preferences.addon_enable(module=gui.package)  # the next scenario finds it as it was

@@ -25,10 +25,10 @@ def press(gui, right, down):
 
 def drag(gui, scene):
     """Pause, press on the nose, and move up to the left in steps."""
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     session = live.current()
     live.toggle()
-    yield from gui.wait_until(lambda: session.state.out == 0 and not session.state.fresh, 60, "it pauses")
+    yield from gui.wait_until(lambda: not session.state.out and session.drawn is session.state.shown, 60, "it pauses")
     yield from gui.redraw()
     x, y = scene.pixels(gui, scene.front_vertex(session), session)
     yield from gui.point(x, y)
@@ -52,7 +52,7 @@ def show_panels(gui):
 
 def play(gui, scene):
     """Click Play, and wait for frames."""
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     yield from press(gui, *PLAY)
     yield from gui.wait_until(lambda: live.current() is not None, 60, "Play was clicked")
     yield from gui.wait_until(lambda: live.current().state.frame >= 5, 500, "five frames")
@@ -60,11 +60,11 @@ def play(gui, scene):
 
 def drag_and_pin(gui, scene):
     """A drag that lets go, one that pins."""
-    session = gui.module("blender_addon.live").current()
+    session = gui.module("blender_addon.live.live").current()
     vertex = scene.front_vertex(session)
     rest = session.view.positions()[vertex]
     yield from drag(gui, scene)
-    gui.module("blender_addon.live").toggle()
+    gui.module("blender_addon.live.live").toggle()
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame >= frame + 10, 60, "ten frames of pulling")
     gui.record("grabbed", [len(session.state.grabs), len(gui.window.modal_operators)])
@@ -76,7 +76,7 @@ def drag_and_pin(gui, scene):
     yield from drag(gui, scene)
     yield from gui.xdotool("mouseup", 1)
     yield from gui.xdotool("keyup", "ctrl")
-    gui.module("blender_addon.live").toggle()
+    gui.module("blender_addon.live.live").toggle()
     gui.record("pinned", [grab.pinned for grab in session.state.grabs.values()])
     gui.record("selection kept", bpy.context.view_layer.objects.active == scene.body())
     yield from gui.photograph("2-pinned")
@@ -93,7 +93,7 @@ def shapes(obj):
 
 def record(gui, scene):
     """Click Record, drag meanwhile, until the last frame."""
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     yield from press(gui, *RECORD)
 
     yield from gui.wait_until(lambda: live.current().state.recording, 300, "Record was clicked")
@@ -119,7 +119,9 @@ def bake(gui, scene):
     yield from gui.settle()
     yield from gui.photograph("5-before-the-bake")
     yield from press(gui, *BAKE)
-    yield from gui.wait_until(lambda: gui.module("blender_addon.job").current() is not None, 10, "Bake was clicked")
+    yield from gui.wait_until(
+        lambda: gui.module("blender_addon.child.running").current() is not None, 10, "Bake was clicked"
+    )
     yield from gui.wait_until(lambda: scene.body().sinew.bake.status == "DONE", 300, "it is baked")
     yield from gui.photograph("6-baked")
     baked = shapes(scene.body())
@@ -130,7 +132,7 @@ def bake(gui, scene):
 
 def scenario(gui):
     scene = gui.scenario("live")
-    live = gui.module("blender_addon.live")
+    live = gui.module("blender_addon.live.live")
     scene.make_body(gui)
     with gui.context():
         bpy.ops.sinew.live_choose_solver()

@@ -14,11 +14,11 @@ def toil(*_):
 
 def stopped_while_it_reads(gui, scene, play):
     """An edit, Reset, Esc; then Reset to the end."""
-    live, reading = gui.module("blender_addon.live"), gui.module("blender_addon.reading")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
     yield from play(gui, scene)
     session = live.current()
-    session.state.pause()
-    yield from gui.wait_until(lambda: session.state.out == 0 and not session.state.fresh, 60, "it pauses")
+    live.toggle()
+    yield from gui.wait_until(lambda: not session.state.out and session.drawn is session.state.shown, 60, "it pauses")
     frame = bpy.context.scene.frame_current
     scene.body().sinew.materials[0].density *= 2.0
     bpy.app.handlers.frame_change_post.append(toil)
@@ -26,11 +26,11 @@ def stopped_while_it_reads(gui, scene, play):
         bpy.ops.sinew.live_reset("INVOKE_DEFAULT")
     gui.hold_reading()
     yield from gui.photograph("reset-reads")
-    read = reading.current()
+    read = running.reading()
     gui.record("reset reads", [read is not None, len(gui.window.modal_operators), scene.body().hide_get()])
     yield from gui.move(*gui.centre())
     yield from gui.press("ESC")
-    yield from gui.wait_until(lambda: reading.current() is None, 20, "the reading stops")
+    yield from gui.wait_until(lambda: running.reading() is None, 20, "the reading stops")
 
     def stopped():
         goes_on = [live.current() is session, bpy.context.scene.frame_current == frame, scene.body().hide_get()]
@@ -39,7 +39,7 @@ def stopped_while_it_reads(gui, scene, play):
     yield from gui.record_when("reset stopped", stopped, [True, True, True, 0, ""])
     with gui.context():
         bpy.ops.sinew.live_reset("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: reading.current() is None, 120, "the reading ends")
+    yield from gui.wait_until(lambda: running.reading() is None, 120, "the reading ends")
     bpy.app.handlers.frame_change_post.remove(toil)
     new = live.current()
     gui.record("reset read", [new is not session, new.pending, len(gui.window.modal_operators)])

@@ -13,7 +13,7 @@ def seen(scene):
 
 def stands_in(gui, scene):
     """Wait for the mesh that is moved, and for frames with it."""
-    session = gui.module("blender_addon.live").current()
+    session = gui.module("blender_addon.live.live").current()
     yield from gui.wait_until(lambda: seen(scene)[2] != [], 20, "a mesh is moved")
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame > frame + 2, 20, "it goes on")
@@ -21,7 +21,7 @@ def stands_in(gui, scene):
 
 def refused_shader(gui, scene, play):
     """The source of every shader is broken before Play; a switch there and back tries again, when it is whole."""
-    shaders = gui.module("blender_addon.bridge.preview_shader")
+    shaders = gui.module("blender_addon.drawing.preview_shader")
     whole = getattr(shaders, SOURCE)
     setattr(shaders, SOURCE, "  this is no GLSL;\n" + whole)
     yield from play(gui, scene)
@@ -41,7 +41,7 @@ def refused_shader(gui, scene, play):
 
 def error_in_drawing(gui, scene):
     """What the card's memory, or a mistake of ours, might raise in the middle of it."""
-    view = gui.module("blender_addon.live").current().view
+    view = gui.module("blender_addon.live.live").current().view
 
     def fail(*_arguments, **_options):
         raise RuntimeError("out of memory")
@@ -57,6 +57,6 @@ def refusals(gui, scene, play):
     """From Play to the end."""
     yield from refused_shader(gui, scene, play)
     yield from error_in_drawing(gui, scene)
-    gui.module("blender_addon.live").stop()
+    gui.module("blender_addon.live.live").stop()
     yield
     gui.record("objects after a refusal", sorted(o.name for o in bpy.data.objects))

@@ -16,12 +16,12 @@ def covered(path):
 
 def reached(session):
     """The frame that the body comes to with what has been asked for."""
-    return session.state.frame + session.state.out
+    return session.state.frame + len(session.state.out)
 
 
 def rendered(gui, scene, name, render):
     """Render an animation, and see how it was meanwhile and goes on."""
-    session = gui.module("blender_addon.live").current()
+    session = gui.module("blender_addon.live.live").current()
     bpy.context.scene.render.filepath = str(gui.session / f"{name}-")
     pictures = []
     with gui.context():
@@ -34,11 +34,11 @@ def rendered(gui, scene, name, render):
         pictures = sorted(gui.session.glob(f"{name}-*.png"))
         if len(pictures) == FRAMES and not bpy.app.is_job_running("RENDER") and not len(gui.window.modal_operators):
             break
-        if gui.module("blender_addon.live_scene").is_rendering():
+        if gui.module("blender_addon.live.live_scene").is_rendering():
             gui.record(f"{name}: frames asked for", reached(session) - before)
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame > frame + 3, 20, f"it goes on after the {name}")
-    gui.record(f"{name}: after", [session.state.playing, session.message, scene.body().hide_get()])
+    gui.record(f"{name}: after", [session.state.playing, session.state.message, scene.body().hide_get()])
     gui.record(f"{name}: covered", [covered(path) for path in pictures])
 
 

@@ -20,7 +20,7 @@ def close():
 
 def dragged(gui, window, scene):
     """Press on the body in a window, and drag it aside."""
-    session = gui.module("blender_addon.live").current()
+    session = gui.module("blender_addon.live.live").current()
     area = window.screen.areas[0]
     region = next(r for r in area.regions if r.type == "WINDOW")
     place = session.view.seen()[scene.front_vertex(session)]
@@ -47,14 +47,14 @@ def modal_operators():
 
 def closed_windows(gui, scene, play):
     """From Play to the end."""
-    live, job = gui.module("blender_addon.live"), gui.module("blender_addon.job")
+    live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
     yield from opened(gui)
     yield from play(gui, scene)
     close()
     yield from gui.frames()
     obj = scene.body()
     said = [live.current() is not None, obj.hide_get(), obj.sinew.live.message]
-    gui.record("closed window", [*said, job.current() is not None, modal_operators()])
+    gui.record("closed window", [*said, running.current() is not None, modal_operators()])
     yield from opened(gui)
     session = live.current()
     yield from dragged(gui, bpy.context.window_manager.windows[-1], scene)

@@ -71,8 +71,8 @@ def photograph_panels(gui, names):
         bpy.utils.register_class(cls)
 
 
-def photograph_alone(gui, name):
-    """A panel that stands within another, as one of its own and open."""
+def photograph_alone(gui, name, called=""):
+    """A panel that stands within another, or has some within it, as one of its own and open."""
     everything = panels(gui)
     (inner,) = (cls for cls in everything if cls.bl_idname == f"VIEW3D_PT_sinew_{name}")
     kept = {
@@ -84,7 +84,7 @@ def photograph_alone(gui, name):
     alone = type("VIEW3D_PT_sinew_alone", inner.__bases__, place)
     bpy.utils.register_class(alone)
     yield from gui.settle()
-    yield from gui.photograph(f"panel-{name}")
+    yield from gui.photograph(f"panel-{called or name}")
     bpy.utils.unregister_class(alone)
     for cls in everything:
         bpy.utils.register_class(cls)
@@ -97,12 +97,27 @@ def photograph_advice(gui, obj):
     obj.sinew.solver = before
 
 
+def photograph_match(gui, obj):
+    """How the bear in a subspace of few modes was matched."""
+    running, settings = gui.module("blender_addon.child.running"), obj.sinew
+    before = settings.solver, settings.modes, settings.frame_end
+    settings.solver, settings.modes, settings.frame_end = "subspace_mixed_fem", 8, 2
+    with gui.context():
+        bpy.ops.sinew.bake("EXEC_DEFAULT", True)
+    yield from gui.wait_until(running.is_idle, 900.0, "the bear is matched")
+    yield from photograph_alone(gui, "solver", called="match")
+    yield from photograph_alone(gui, "vibrations")
+    with gui.context():
+        bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
+    settings.solver, settings.modes, settings.frame_end = before
+
+
 def photograph_ghost(gui, obj):
     """What stiffer jelly would do to the bear, over its bake."""
-    job, bake_queue = (gui.module(f"blender_addon.{name}") for name in ("job", "bake_queue"))
+    running = gui.module("blender_addon.child.running")
 
     def is_idle():
-        return job.current() is None and not bake_queue.is_at_work()
+        return running.is_idle()
 
     settings, scene = obj.sinew, bpy.context.scene
     last, settings.frame_end = settings.frame_end, 20
@@ -130,10 +145,10 @@ def photograph_ghost(gui, obj):
 
 def photograph_tetrahedra(gui):
     """What the solver gets of the bear, cut open."""
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     with gui.context():
         bpy.ops.sinew.tetrahedralize("EXEC_DEFAULT", True)
-    yield from gui.wait_until(lambda: job.current() is None, 900.0, "the body has tetrahedra")
+    yield from gui.wait_until(lambda: running.current() is None, 900.0, "the body has tetrahedra")
     shown = bpy.context.workspace.sinew
     shown.show_tets = shown.use_slice = shown.slice_flip = True
     shown.slice_axis, shown.slice_offset = "Y", 0.55
@@ -172,6 +187,7 @@ def scenario(gui):
     obj = bpy.context.view_layer.objects.active
     if gui.parameters["tetrahedra"]:
         yield from photograph_advice(gui, obj)
+        yield from photograph_match(gui, obj)
         yield from photograph_ghost(gui, obj)
     obj.sinew.solver = "subspace_mixed_fem"
     yield from photograph_panels(gui, ("live",))

@@ -55,25 +55,26 @@ def opened(gui, name, clicks=()):
 def pretend_bake(gui, obj):
     """A bake whose frames are the rest shape and whose steps are invented: nothing has to be compiled for it."""
     baking, store_in, reports = (
-        gui.module(name) for name in ("blender_addon.baking", "core.model.state", "core.optimization.report")
+        gui.module(name) for name in ("blender_addon.bake.baking", "core.model.state", "core.optimization.report")
     )
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "panels.blend"))
-        job, store = baking.prepare(obj, bpy.context, (1, 60))
-    rest = job.surface.positions
+        job = gui.module("blender_addon.scene_in.job_in").make_job(obj, bpy.context, (1, 60))
+        store = baking.prepare(obj, job)
+    rest = job.body.surface.positions
     state = store_in.State(np.zeros((4, 3)), np.zeros((4, 3)), np.zeros((1, 6)))
     seconds = {"assembly": 0.5, "factorization": 2.0, "line_search": 0.25}
     for frame in range(1, 61):
-        settled = frame not in (27, 28, 40)
-        reason = "no vertex wants to move farther" if settled else "the cap of 50 iterations was reached"
+        converged = frame not in (27, 28, 40)
+        reason = "no vertex wants to move farther" if converged else "the cap of 50 iterations was reached"
         told = reports.StepReport(
             solver="mixed_fem",
             iterations=frame % 7 + 2,
-            converged=settled,
+            converged=converged,
             reason=reason,
             gradient_norm=1e-3 / frame,
             force=0.6 / frame,
-            movement=1e-6 if settled else 1e-4 * frame,
+            movement=1e-6 if converged else 1e-4 * frame,
             linear_solver="CHOLMOD, METIS (factor 12 MB): the fastest that is installed",
             seconds=seconds,
         )

@@ -66,10 +66,11 @@ def block(cells, low, high):
 
 def keep_tets(gui, monkey, cells):
     """A store with a block of tets around the body, soft at its left and stiff at its right."""
-    baking, kept_mesh = gui.module("blender_addon.baking"), gui.module("core.simulation.kept_mesh")
-    kept_materials, fields = gui.module("core.simulation.kept_materials"), gui.module("core.materials.fields")
-    job, store = baking.prepare(monkey, bpy.context, (1, 3))
-    surface = job.surface.positions
+    baking, cached_mesh = gui.module("blender_addon.bake.baking"), gui.module("core.store.cached_mesh")
+    cached_materials, fields = gui.module("core.store.cached_materials"), gui.module("core.materials.fields")
+    job = gui.module("blender_addon.scene_in.job_in").make_job(monkey, bpy.context, (1, 3))
+    store = baking.prepare(monkey, job)
+    surface = job.body.surface.positions
     rest, tets = block(cells, surface.min(axis=0), surface.max(axis=0))
     n = len(surface)
     barycentric = np.full((n, 4), 0.25)
@@ -78,10 +79,12 @@ def keep_tets(gui, monkey, cells):
         np.zeros(n, dtype=np.int32), barycentric, np.zeros(n, dtype=bool)
     )
     mesh = gui.module("core.mesh.tet_mesh").TetMesh(rest, tets)
-    store.keep("mesh", kept_mesh.pack(mesh, tied), {"key": kept_mesh.mesh_key(job)})
+    store.write_cached("mesh", cached_mesh.pack(mesh, tied), {"key": cached_mesh.mesh_key(job)})
     x = rest[tets].mean(axis=1)[:, 0]
     stiff = (x - x.min()) / np.ptp(x)
-    kept_materials.keep_materials(store, job, fields.blend(np.column_stack([1.0 - stiff, stiff]), job.materials))
+    cached_materials.cache_materials(
+        store, job, fields.blend(np.column_stack([1.0 - stiff, stiff]), job.body.materials)
+    )
 
 
 class NoBatch:
@@ -93,7 +96,7 @@ class NoBatch:
 
 def timed(gui, count=30):
     """Milliseconds of the processor in our draw handler without the driver's drawing, the median and the most."""
-    overlays = gui.module("blender_addon.overlays")
+    overlays = gui.module("blender_addon.views.overlays")
     drawn, made, spent = overlays.Overlays._draw_body, overlays.TetsOf.batch, []
 
     def watched(self, *arguments):

@@ -62,16 +62,16 @@ def scenario(gui):
         bpy.ops.wm.tool_set_by_id(name="builtin.gradient", space_type="VIEW_3D")
         bpy.ops.ed.undo_push(message="Gradient tool")
     yield from gui.settle()
-    region, fields_in = gui.region("WINDOW"), gui.module("blender_addon.bridge.fields_in")
+    region, weights_in = gui.region("WINDOW"), gui.module("blender_addon.scene_in.weights_in")
     left, height = x - 60 - region.x, y - region.y
     with gui.context():
         gui.record("stroke with the gradient tool", bpy.ops.sinew.paint_stroke.poll())
         # The tool is on a drag, which simulated events do not become: its operator is called as it would call it.
         bpy.ops.paint.weight_gradient(type="LINEAR", xstart=left, xend=left + 120, ystart=height, yend=height)
     yield from gui.settle()
-    across = sorted((v.co.x, float(row[1])) for v, row in zip(body().data.vertices, read(fields_in), strict=True))
+    across = sorted((v.co.x, float(row[1])) for v, row in zip(body().data.vertices, read(weights_in), strict=True))
     gui.record("gradient", [float(np.corrcoef(*np.transpose(across))[0, 1]), len({round(w, 2) for _, w in across})])
-    gui.record("gradient sums", float(np.abs(read(fields_in).sum(axis=1) - 1.0).max()))
+    gui.record("gradient sums", float(np.abs(read(weights_in).sum(axis=1) - 1.0).max()))
     yield from gui.photograph("gradient")
     with gui.context():
         bpy.ops.wm.tool_set_by_id(name="builtin.brush", space_type="VIEW_3D")
@@ -95,12 +95,12 @@ def mirrored_stroke(gui):
     for _ in range(6):
         yield from gui.drag([(x + 60 + 8 * k, y + 20) for k in range(8)])
     yield from gui.redraw()
-    fields_in = gui.module("blender_addon.bridge.fields_in")
-    both = fields_in.group_weights(body(), body().data, ["Bone.L", "Bone.R"])
+    weights_in = gui.module("blender_addon.scene_in.weights_in")
+    both = weights_in.group_weights(body(), body().data, ["Bone.L", "Bone.R"])
     gui.record("both sides", both.max(axis=0).tolist())
-    gui.record("sums of both sides", float(np.abs(read(fields_in).sum(axis=1) - 1.0).max()))
+    gui.record("sums of both sides", float(np.abs(read(weights_in).sum(axis=1) - 1.0).max()))
 
 
-def read(fields_in):
+def read(weights_in):
     """What a bake would read of the maps, (n, materials)."""
-    return fields_in.material_weights(body(), body().data)
+    return weights_in.material_weights(body(), body().data)

@@ -16,11 +16,15 @@ def make_bodies(gui):
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
 
     def state():
-        run = job.current()
-        return [run is not None, run is not None and run.stopping, gui.window.screen.is_animation_playing]
+        run = running.current()
+        return [
+            run is not None,
+            run is not None and run.state.stage.name == "STOPPING",
+            gui.window.screen.is_animation_playing,
+        ]
 
     yield from gui.show_sidebar("Sinew")
     make_bodies(gui)
@@ -38,7 +42,7 @@ def scenario(gui):
     gui.record("after Esc", state())
     yield 0.3  # two keys: the add-on takes what comes within 0.2 seconds for the one that Blender passed on
     yield from gui.press("ESC")
-    yield from gui.wait_until(lambda: job.current().stopping, 60, "the bake is asked to stop")
+    yield from gui.wait_until(lambda: running.current().state.stage.name == "STOPPING", 60, "the bake is asked to stop")
     gui.record("after another Esc", state())
     gui.go_on()
-    yield from gui.wait_until(lambda: job.current() is None, 480, "the child stops")
+    yield from gui.wait_until(lambda: running.current() is None, 480, "the child stops")

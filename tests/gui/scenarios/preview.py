@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
-BRIDGE = "bl_ext.user_default.sinew.blender_addon.bridge"
+DRAWING = "bl_ext.user_default.sinew.blender_addon.drawing"
 COLOUR = (0.8, 0.3, 0.08)
 
 
@@ -33,7 +33,7 @@ def make_bodies(gui):
 
 def preview_of(monkey):
     """A preview of the monkey under four smooth weights, and its skin."""
-    mesh_room, out, light = (importlib.import_module(f"{BRIDGE}.preview_{name}") for name in ("mesh", "out", "light"))
+    mesh_room, out, light = (importlib.import_module(f"{DRAWING}.preview_{name}") for name in ("mesh", "out", "light"))
     points = np.empty(3 * len(monkey.data.vertices), dtype=np.float32)
     monkey.data.vertices.foreach_get("co", points)
     points = points.reshape(-1, 3).astype(np.float64)
@@ -45,7 +45,7 @@ def preview_of(monkey):
 
 def square_of():
     """A square that looks up, with a light above."""
-    mesh_room, out, light = (importlib.import_module(f"{BRIDGE}.preview_{name}") for name in ("mesh", "out", "light"))
+    mesh_room, out, light = (importlib.import_module(f"{DRAWING}.preview_{name}") for name in ("mesh", "out", "light"))
     points = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     up = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (2, 3, 1))
     mesh = mesh_room.DrawnMesh(np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32), up)
@@ -62,13 +62,13 @@ def on_screen(gui, place):
 
 def other_manners(gui, monkey, options):
     """As wires and seen through; whether a local view and a hidden collection hide the body, itself hidden."""
-    manner = importlib.import_module(f"{BRIDGE}.preview_manner").Manner
+    manner = importlib.import_module(f"{DRAWING}.preview_manner").Manner
     options["manner"] = manner(0.0, (0.0, 0.0, 0.0), behind=0.0)
     yield from gui.photograph("7-wires")
     options["manner"] = manner(0.5)
     yield from gui.photograph("8-xray")
     del options["manner"]
-    sight = importlib.import_module(f"{BRIDGE.rpartition('.')[0]}.live_sight")
+    sight = importlib.import_module(f"{DRAWING.rpartition('.')[0]}.live.live_sight")
     anywhere = SimpleNamespace(is_shown_in=lambda _context: True)
 
     def look(name, change):
@@ -92,7 +92,7 @@ def other_manners(gui, monkey, options):
     look("seen in its own local view", local_view_of_the_body)
     bpy.context.view_layer.depsgraph.update()
     look("still seen in it", lambda: None)
-    stand_ins = importlib.import_module(f"{BRIDGE}.stand_in")
+    stand_ins = importlib.import_module(f"{DRAWING}.stand_in")
     stand_in = stand_ins.StandIn(monkey, bpy.context.scene, np.array([[0, 1, 2]]))
     with gui.context():
         stand_in.move(np.eye(3))
@@ -129,10 +129,11 @@ def scenario(gui):
     preview.set_handles(bent)
     yield from gui.photograph("3-bent")
     yield from other_manners(gui, monkey, shown["options"])
-    colours = importlib.import_module(f"{BRIDGE}.preview_colours")
+    colours = importlib.import_module(f"{DRAWING}.preview_colours")
     preview.show_colours(colours.weight_colours(skin.weights[:, 3]))
     some = np.random.default_rng(0).choice(len(skin.rest), 60)
-    preview.set_dots(skin._replace(rest=0.9 * skin.rest[some], weights=skin.weights[some]))
+    dots = skin._replace(rest=0.9 * skin.rest[some], weights=skin.weights[some])
+    preview.set_dots(dots, np.ones(len(dots.rest)))
     shown["options"]["dots"] = True
     yield from gui.photograph("4-overlays")
     preview.show_colours(colours.cluster_colours(np.floor(3.0 * skin.rest[:, 0]).astype(int) + 10))

@@ -44,7 +44,7 @@ def in_hand():
     return [active.name, active.sinew.bake_of, seen]
 
 
-def on_a_duplicate(gui, job):
+def on_a_duplicate(gui, running):
     """An armature puts the result on a duplicate: a click on that, Edit Source, and Bake Again."""
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.scene.collection.objects.link(rig)
@@ -52,7 +52,7 @@ def on_a_duplicate(gui, job):
     body().sinew.result = "NODES"
     with gui.context():
         bpy.ops.sinew.convert_result()
-    yield from gui.wait_until(lambda: job.current() is None, 120, "the duplicate is there")
+    yield from gui.wait_until(lambda: running.current() is None, 120, "the duplicate is there")
     with gui.context():
         bpy.ops.view3d.view_axis(type="FRONT")
     yield from gui.settle()
@@ -70,20 +70,20 @@ def on_a_duplicate(gui, job):
     yield from gui.photograph("5-bake-again")
     with gui.context():
         bpy.ops.sinew.bake("EXEC_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 480, "it is baked again")
+    yield from gui.wait_until(lambda: running.current() is None, 480, "it is baked again")
     gui.record("baked again", [*in_hand(), body().sinew.bake.status])
     yield from gui.photograph("6-baked-again")
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     make_body(gui)
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = 0.65
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "result.blend"))
         bpy.ops.sinew.bake("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 480, "the bake is done")
+    yield from gui.wait_until(lambda: running.current() is None, 480, "the bake is done")
     gui.record("keys", there())
     expected = positions(15)
 
@@ -92,8 +92,8 @@ def scenario(gui):
     with gui.context():
         bpy.ops.ed.undo_push(message="Before")
         bpy.ops.sinew.convert_result()
-    gui.record("running", job.current() is not None)
-    yield from gui.wait_until(lambda: job.current() is None, 120, "the result is converted")
+    gui.record("running", running.current() is not None)
+    yield from gui.wait_until(lambda: running.current() is None, 120, "the result is converted")
     gui.record("nodes", there())
     gui.record("off", float(np.abs(positions(15) - expected).max()))
     gui.record("said", body().sinew.bake.error)
@@ -110,7 +110,7 @@ def scenario(gui):
         body().sinew.result = "KEYS"
         bpy.ops.sinew.convert_result()
     gui.record("keys again", there())
-    yield from on_a_duplicate(gui, job)
+    yield from on_a_duplicate(gui, running)
     with gui.context():
         bpy.ops.sinew.delete_bake()
     gui.record("deleted", there())

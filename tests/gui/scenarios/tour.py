@@ -66,12 +66,12 @@ def material_by_a_stroke(gui):
         bpy.ops.object.mode_set(mode="OBJECT")
 
 
-def tetrahedra(gui, job):
+def tetrahedra(gui, running):
     """Made in the background, and drawn by stiffness."""
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "tour.blend"))
         bpy.ops.sinew.tetrahedralize("INVOKE_DEFAULT")
-    yield from gui.wait_until(lambda: job.current() is None, 480, "the tetrahedra are there")
+    yield from gui.wait_until(lambda: running.current() is None, 480, "the tetrahedra are there")
     gui.record("tetrahedra", [body().sinew.bake.tets, body().sinew.bake.mesh_summary])
     overlay = gui.window.workspace.sinew
     overlay.show_tets = True
@@ -163,9 +163,9 @@ def saved_opened_rendered(gui):
 
 
 def scenario(gui):
-    job = gui.module("blender_addon.job")
+    running = gui.module("blender_addon.child.running")
     yield from material_by_a_stroke(gui)
-    yield from tetrahedra(gui, job)
+    yield from tetrahedra(gui, running)
     yield from pins_by_picks(gui)
     yield from bake_stopped_and_resumed(gui)
     yield from scrubbed(gui)

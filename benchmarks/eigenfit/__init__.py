@@ -1,0 +1,14 @@
+"""Matching the motion of finer meshes, against [EigenFit19]: its figures and claims, one file a subject."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..registry import Case, chained
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """The cases of the modules in this folder."""
+    return chained(sys.modules[__name__], data)

@@ -1,0 +1,246 @@
+"""A subspace that swings as in all vertices: bodies pushed and twisted, against the motion of all of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from ...core.body.prepare import prepare
+from ...core.constraints.pins import Holding
+from ...core.eigenfit.matching import Matching, find_spectra, pair
+from ...core.eigenfit.vibrations import rigid_count, vibrations
+from ...core.events import ignore
+from ...core.forces.acceleration_field import AccelerationField
+from ...core.forces.step_potential import Load, Motion
+from ...core.mesh.embedding import embed
+from ...core.mesh.tet_mesh import TetMesh
+from ...core.model.model import Model, build_model
+from ...core.settings import SolverSettings
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
+from ...core.subspaces.reduced_stiffness import symmetric
+from ...core.subspaces.space import Space
+from ..bodies import block, has, held_end, load
+from ..creatures import capsule, carved
+from ..physics.lattice import BODIES, held_job
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+
+STEP, PUSHED, SECONDS = 0.01, 0.3, 1.0
+FREQUENCY = 2.0
+"""Hz, the first one of every body: its stiffness is scaled to it."""
+AMPLITUDE = 0.1
+"""Of the size, by which the push would bend a body in the end, were it linear: it overshoots to half as much again."""
+MODES, MATCHED = (8, 16), 10
+STIFF = 1e3
+"""Bone over flesh."""
+SHARED = ("gummy_bear", "arm_fine", "armadillo_fine")
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """A case a body; the shared ones where they are."""
+    yield Case("subspace_bar", lambda: _compared("subspace_bar", _bar()))
+    yield Case("subspace_limb", lambda: _compared("subspace_limb", _limb()))
+    for name in SHARED:
+        if has(data, name):
+            yield Case(f"subspace_{name}", lambda name=name: _compared(f"subspace_{name}", _shared(data, name)))
+    yield Case("subspace_truth", _truth)
+
+
+def _of(mesh: TetMesh, pinned: np.ndarray, relative: np.ndarray | float = 1.0) -> Model:
+    """A held body of that stiffness, scaled to the first frequency that all have."""
+    soft = build_model(mesh, 1e5 * relative, 0.45, 1e3, pinned=pinned)
+    return build_model(
+        mesh, 1e5 * relative * (FREQUENCY / vibrations(soft, 1).frequencies[0]) ** 2, 0.45, 1e3, pinned=pinned
+    )
+
+
+def _bar() -> Model:
+    mesh = block((20, 5, 5), (1.0, 0.25, 0.25))
+    return _of(mesh, held_end(mesh))
+
+
+def _limb() -> Model:
+    """Two bones in flesh with a joint between."""
+
+    def inside(p: np.ndarray) -> np.ndarray:
+        return capsule(p, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 0.16)
+
+    mesh = carved((0.0, -0.2, -0.2), (1.2, 0.2, 0.2), 0.05, inside)
+    x, *across = mesh.rest_positions[mesh.tets].mean(axis=1).T
+    bone = (np.hypot(*across) < 0.07) & (np.abs(x - 0.55) > 0.08) & (x < 1.0)
+    return _of(mesh, held_end(mesh), np.where(bone, STIFF, 1.0))
+
+
+def _shared(data: Path, name: str) -> Model:
+    """The bear by its recorded pins and materials, the others by a tenth of them along their longest side."""
+    body = load(data, name)
+    mesh = TetMesh(body["vertices"], body["tets"])
+    along = mesh.rest_positions[:, np.argmax(np.ptp(mesh.rest_positions, axis=0))]
+    pinned = body.get("pinned", np.flatnonzero(along < along.min() + 0.1 * np.ptp(along)))
+    return _of(mesh, pinned, np.where(body["material_ids"] == 1, 10.0, 1.0) if "material_ids" in body else 1.0)
+
+
+def _pushed(model: Model) -> np.ndarray:
+    """Forces (n,3) N: across and twisting about the longest side, of such a size that the body bends by AMPLITUDE."""
+    X = model.mesh.rest_positions
+    axes = np.eye(3)[np.argsort(np.ptp(X, axis=0))]
+    a = axes[1] + 0.5 * axes[0] + np.cross(axes[2], X - X.mean(axis=0)) * 2.0 / model.size
+    force = model.mass @ a
+    found = vibrations(model, MATCHED)
+    q = np.einsum("kni,ni->k", found.modes, force) / found.eigenvalues
+    bent = np.linalg.norm(np.tensordot(q, found.modes, axes=1), axis=1).max()
+    return AMPLITUDE * model.size / bent * force
+
+
+class Course(NamedTuple):
+    """Unknowns (steps+1,r,3), iterations, and seconds spent in steps."""
+
+    unknowns: np.ndarray
+    iterations: int
+    seconds: float
+
+
+def _course(space: Space, force: np.ndarray, loads: tuple[Load, ...], **settings: object) -> Course:
+    chosen = {"gravity": (0.0, 0.0, 0.0), "max_iterations": 100, **settings}
+    stepper, state = make_solver(space, SolverSettings(**chosen)), space.rest_state()
+    seen, iterations, push = [state.positions], 0, AccelerationField(force)
+    pins, seconds = state.positions[space.pinned], 0.0
+    for k in range(round(SECONDS / STEP)):
+        acting = (push, *loads) if k * STEP < PUSHED - 1e-9 else loads
+        begin = time.perf_counter()
+        state, report = stepper.step(state, pins, STEP, acting)
+        seconds += time.perf_counter() - begin
+        iterations += report.iterations
+        seen.append(state.positions)
+    return Course(np.array(seen), iterations, seconds)
+
+
+def _compared(case: str, model: Model) -> Iterable[Row]:
+    warm_up(ignore)
+    X, force = model.mesh.rest_positions, _pushed(model)
+    fine = _course(model, force, ()).unknowns - X
+    amplitude = np.linalg.norm(fine, axis=2).max()
+    yield row(case, "tets", len(model.mesh.tets))
+    yield row(case, "amplitude, of the size", amplitude / model.size)
+    times, curves = STEP * np.arange(len(fine)), []
+    for count in MODES:
+        space = skinning_subspace(model, count, 0).model
+        spectra = find_spectra(model, space, MATCHED)
+        matching = Matching(space, spectra, pair(spectra, MATCHED))
+        loads = (matching.load(np.ones(len(space.elastic.weights))),)
+        pulled, solver = space.basis.T @ force, {"solver": "subspace_mixed_fem"}
+        runs = [_course(space, pulled, each, **solver) for each in ((), loads) * 3]
+        plain, matched = runs[0], runs[1]
+        moves = {"plain": plain.unknowns, "matched": matched.unknowns, "best in the span": _nearest(model, space, fine)}
+        off = {name: np.array([_away(space, u, x) for u, x in zip(each, fine)]) for name, each in moves.items()}
+        errors = {name: 100.0 * each.max() / amplitude for name, each in off.items()}
+        curves += [Curve(f"{name}, {count} modes", times, each) for name, each in off.items()]
+        for name in ("plain", "best in the span"):
+            yield row(case, f"{count} modes: error, {name}", errors[name], "%")
+        bar = max(errors["plain"] / 4.0, 8.0)
+        yield row(case, f"{count} modes: error, matched", errors["matched"], "%", at_most=bar)
+        yield row(case, f"{count} modes: matched over best in the span", errors["matched"] / errors["best in the span"])
+        more = matched.iterations / plain.iterations
+        yield row(case, f"{count} modes: iterations a step, plain", plain.iterations / (len(fine) - 1))
+        yield row(case, f"{count} modes: iterations over plain", more, "", at_most=1.05)
+        least = [min(run.seconds for run in runs[k::2]) for k in (0, 1)]
+        yield row(case, f"{count} modes: time of a step over plain", least[1] / least[0], "", at_most=1.1)
+        spectrum = np.abs(_spectrum(model, space, matching) - 1.0).max()
+        yield row(case, f"{count} modes: matched of {MATCHED}", len(matching.pairs.coarse))
+        ratios = spectra.coarse[matching.pairs.coarse] / spectra.fine[matching.pairs.fine]
+        yield row(case, f"{count} modes: plain frequencies off by, most", np.abs(np.sqrt(ratios) - 1.0).max())
+        yield row(case, f"{count} modes: corrected spectrum off by", spectrum, "", at_most=1e-9)
+    draw("eigenfit", case, [Plot("away from the motion of all vertices", "t (s)", "m", curves)])
+
+
+def _away(space: ReducedModel, unknowns: np.ndarray, displacement: np.ndarray) -> float:
+    return float(np.linalg.norm(space.basis @ unknowns - displacement, axis=1).max())
+
+
+def _nearest(model: Model, space: ReducedModel, displacements: np.ndarray) -> np.ndarray:
+    """The unknowns nearest to displacements (k,n,3), by the mass, pins at rest."""
+    free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
+    A, out = space.basis[:, free], np.zeros((len(displacements), space.unknowns, 3))
+    inverse = np.linalg.inv(space.mass[np.ix_(free, free)])
+    for k, u in enumerate(displacements):
+        out[k, free] = inverse @ (A.T @ (model.mass @ u))
+    return out
+
+
+def _spectrum(model: Model, space: ReducedModel, matching: Matching) -> np.ndarray:
+    """Eigenvalues of the matched subspace over those that they are to be: the fine ones, and what was left alone."""
+    K, mass, _rows = _matrices(space, None)
+    plain, found = (scipy.linalg.eigvalsh(each, mass) for each in (K, K + _correction(space, matching)))
+    rigid = rigid_count(model)
+    left = np.delete(plain[rigid:], matching.pairs.coarse)
+    expected = np.sort(np.concatenate([matching.spectra.fine[matching.pairs.fine], left]))
+    return found[rigid : rigid + MATCHED] / expected[:MATCHED]
+
+
+def _matrices(space: ReducedModel, springs: Holding | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stiffness with that of springs, and mass, (3f,3f) by what is free, and which rows of (3r,) these are."""
+    r = space.unknowns
+    stiffness = space.stiffness(space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3)))), 0.0)
+    if springs is not None:
+        springs.points.add_stiffness(springs.stiffness[:, None, None] * np.eye(3), 1.0, stiffness)
+    rows = _rows(space)
+    mass = np.kron(np.eye(3), space.mass)
+    return symmetric(stiffness)[np.ix_(rows, rows)], mass[np.ix_(rows, rows)], rows
+
+
+def _rows(space: ReducedModel) -> np.ndarray:
+    free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
+    return np.concatenate([free + i * space.unknowns for i in range(3)])
+
+
+def _correction(space: ReducedModel, matching: Matching) -> np.ndarray:
+    """``Y C Y^T`` at rest, (3f,3f)."""
+    rest = np.zeros((space.unknowns, 3))
+    load = matching.load(np.ones(len(space.elastic.weights)))
+    Y, C = load.begin(Motion(rest, rest, STEP)).low_rank(space.elastic.deformation(rest))
+    Y = Y.transpose(1, 0, 2).reshape(-1, len(C))[_rows(space)]
+    return Y @ C @ Y.T
+
+
+def _truth() -> Iterable[Row]:
+    """First frequency and static sag of the bar 8:1 on a lattice, held by springs, over scikit-fem's of quadratic
+    hexahedra.
+    """
+    for name in ("bar 8:1", "bar 8:1, nu 0.45"):
+        body = BODIES[name]
+        for cells in (12, 20, 32):
+            for modes in MODES:
+                prepared = prepare(held_job(body, cells, 0.0, solver="subspace_mixed_fem", modes=modes))
+                K, mass, rows = _matrices(
+                    prepared.space, prepared.pin_springs.holding(1, np.ones(len(prepared.model.mesh.tets)))
+                )
+                for words, whole in (
+                    ("plain", K),
+                    ("matched", K + _correction(prepared.space, prepared.matching)),
+                ):
+                    frequency = np.sqrt(scipy.linalg.eigvalsh(whole, mass, subset_by_index=[0, 0])[0]) / (2.0 * np.pi)
+                    u = np.zeros(3 * prepared.space.unknowns)
+                    pull = np.outer([0.0, 0.0, -1.0], prepared.space.lumped_masses).ravel()
+                    u[rows] = np.linalg.solve(whole, pull[rows])
+                    moved = prepared.space.basis @ u.reshape(3, -1).T
+                    sag = -embed(body.tip, prepared.model.mesh).apply(moved, prepared.model.mesh.tets)[:, 2].mean()
+                    what, bar = (
+                        f"{name}, {cells} cells, {modes} modes, {words}",
+                        0.05 if words == "matched" and cells > 12 else None,
+                    )
+                    yield row("subspace_truth", f"{what}: sag over truth", sag / body.sag)
+                    yield row("subspace_truth", f"{what}: first frequency over truth", frequency / body.frequency)
+                    yield row(
+                        "subspace_truth",
+                        f"{what}: frequency off by",
+                        abs(frequency / body.frequency - 1.0),
+                        "",
+                        at_most=bar,
+                    )

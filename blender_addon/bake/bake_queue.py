@@ -1,0 +1,43 @@
+"""Which bodies of a scene are baked in one run, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..basics.linked import is_linked
+from . import baking
+
+
+def bodies_of(scene: Any) -> list[Any]:
+    """The bodies of a scene, in the order in which they can be baked."""
+    return in_order(own_bodies(scene))
+
+
+def own_bodies(scene: Any) -> list[Any]:
+    """The bodies of a scene but those of other files, which are baked there."""
+    enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
+    return [obj for obj in enabled if not is_linked(obj)]
+
+
+def in_order(bodies: Iterable[Any]) -> list[Any]:
+    """Bodies that others run into, or hang on, come before those; else, and around a circle, the order stays."""
+    left, ordered = list(bodies), []
+    while left:
+        free = (obj for obj in left if not any(other in left for other in _met_by(obj)))
+        ordered.append(next(free, left[0]))
+        left.remove(ordered[-1])
+    return ordered
+
+
+def _met_by(obj: Any) -> list[Any]:
+    """The other objects whose shape a body goes by: its colliders, and the one that it is parented to a vertex of."""
+    collection = obj.sinew.collisions.collection
+    met = list(collection.all_objects) if collection is not None else []
+    met += [obj.parent] if obj.parent_type in ("VERTEX", "VERTEX_3") else []
+    return [other for other in met if other is not None and other != obj]
+
+
+def unfinished(bodies: Iterable[Any]) -> list[Any]:
+    """Bodies whose bake is not complete, or not what the result shows."""
+    return [obj for obj in bodies if obj.sinew.bake.status != "DONE" or baking.astray_words(obj)]

@@ -1,0 +1,388 @@
+"""A bake from start to end, as buttons and the command line share it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...core.checks.disk_space import check_disk_space
+from ...core.errors import SinewError, StoreError
+from ...core.events import Mesh
+from ...core.job.job import Job
+from ...core.store.cached_handles import cached_handles
+from ...core.store.frame_store import FrameStore
+from ...core.store.lending import borrow
+from ...core.store.store_lock import locked
+from ..basics.stack import CACHE_FILE
+from ..basics.stored_paths import is_straight
+from ..cache import cache_owner, frame_folders
+from ..child.process import LOG_NAME
+from ..properties import choices
+from ..result_out import exported
+from ..result_out.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
+from ..scene_in import job_in
+from ..setup import advising, forecasts
+
+if TYPE_CHECKING:
+    from ...core.results.report import BakeReport
+
+_ANOTHER = "The frames on disk are of another bake than is shown."
+
+
+def check_folder(obj: Any, mode: str = "") -> None:
+    """StoreError where it can be told before the scene is read that ``mode`` has no place for its frames, or none to go
+    on with.
+    """
+    frame_folders.home_folder()
+    if mode == "resume":
+        open_store(obj)
+
+
+def prepare(obj: Any, job: Job) -> FrameStore:
+    """The store on disk of a fresh bake, emptied of earlier frames; a SinewError when the object cannot be baked, with
+    nothing on disk touched.
+    """
+    check(job)  # the frames of the bake before are still there
+    folder = cache_owner.folder_to_write(obj)
+    try:
+        check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+        store = FrameStore.create(folder, job)
+    except StoreError:
+        cache_owner.delete_empty(folder)
+        raise
+    lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
+    borrow(store, lenders, job.body.solver.modes)
+    _note_folder(obj, store)
+    _note_warnings(obj, job)
+    return store
+
+
+def check(job: Job) -> None:
+    """All that can be told of a new bake before anything is done."""
+    from ...core.checks.memory import check_before_tetrahedra
+
+    job.check()
+    check_before_tetrahedra(job)
+
+
+def prepare_resume(obj: Any, job: Job) -> FrameStore:
+    """The store of an interrupted bake; StoreError when there is none, or the scene was edited."""
+    changed = open_store(obj).changes(job)
+    if changed:
+        raise job_in.out_of_date(changed)
+    store = own_store(obj)
+    with locked(store.folder):  # another Blender at work is told before the child is started
+        store.mend_job(job)
+    check_disk_space(job, store, len(store.frames()), with_cache=obj.sinew.result == "CACHE")
+    _note_folder(obj, store)
+    _note_warnings(obj, job)
+    return store
+
+
+def open_store(obj: Any) -> FrameStore:
+    """The store of the object's last bake; StoreError when there is none."""
+    recorded = folder = frame_folders.recorded_folder(obj)
+    if folder is None or not os.path.isdir(folder):
+        folder = frame_folders.default_folder(obj)
+    if not os.path.isdir(folder) and obj.sinew.bake.folder and obj.sinew.bake.frames:
+        raise StoreError(
+            f"The frames of the bake of “{obj.name}” are not in {recorded or obj.sinew.bake.folder}.",
+            "Press Bake Again: an undo brings no deleted files back. Frames of what was appended are looked for where "
+            "its file was saved last, unless on another computer: put them there, or beside the .blend, to go on with "
+            "them.",
+        )
+    if not os.path.isdir(folder):
+        raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Bake it first.")
+    store = FrameStore.open(folder)
+    store.check_about()
+    return store
+
+
+def shown_store(obj: Any) -> FrameStore:
+    """:func:`open_store`, for who tells of the result: StoreError where that is of other frames."""
+    store = open_store(obj)
+    if obj.sinew.bake.status != "NONE" and store.frames() and store.key() != obj.sinew.bake.shows:
+        raise StoreError(_ANOTHER, "Press Bake Again; or, where a take or a bake was undone, redo it (Shift Ctrl Z).")
+    return store
+
+
+def own_store(obj: Any, shown: bool = False) -> FrameStore:
+    """:func:`open_store`, or :func:`shown_store`, to write to: frames that belong to another object or .blend too are
+    copied first, those of a name that the .blend had before are moved.
+    """
+    store = shown_store(obj) if shown else open_store(obj)
+    if store.folder != frame_folders.recorded_folder(obj) or not cache_owner.make_own(obj):
+        return store
+    return open_store(obj)
+
+
+def is_elsewhere(obj: Any) -> bool:
+    """Whether frames of the object are on disk, but not where the open .blend has its own (cheap: for the panel)."""
+    folder = frame_folders.recorded_folder(obj)
+    if folder is None or not frame_folders.has_home() or not os.path.isdir(folder):
+        return False
+    return folder.parent != Path(os.path.normpath(frame_folders.home_folder()))
+
+
+def bring_frames(obj: Any) -> None:
+    """Have the frames beside the open .blend; StoreError when that fails."""
+    open_store(obj)  # it is one, and of this version
+    cache_owner.bring(obj)
+
+
+def has_store(obj: Any) -> bool:
+    """Whether frames of the object may be on disk (cheap: for buttons)."""
+    folder = frame_folders.recorded_folder(obj) or (
+        frame_folders.default_folder(obj) if frame_folders.has_home() else None
+    )
+    return folder is not None and os.path.isfile(folder / "job.npz")
+
+
+def has_frames(obj: Any) -> bool:
+    """Whether at least one frame of the object may be on disk (Tetrahedralize leaves a store without any)."""
+    if not has_store(obj):
+        return False
+    try:
+        with os.scandir(frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)) as entries:
+            return any(entry.name.startswith("frame_") for entry in entries)
+    except OSError:  # a folder that may be entered, but not listed
+        return False
+
+
+def mode_of(obj: Any, job: Job) -> str:
+    """``resume`` where frames on disk can be gone on with, else ``bake``; a StoreError where going on is refused for a
+    bake that would be lost.
+    """
+    if not has_frames(obj):
+        return "bake"
+    if obj.sinew.bake.status != "NONE":
+        return "resume"
+    return "bake" if find_changes(obj, job) else "resume"
+
+
+def replaced_words(obj: Any) -> str:
+    """What to say of frames that a new bake of the object would replace; "" where there are none."""
+    record = obj.sinew.bake
+    if record.status != "NONE" and record.frames:
+        frames = f"{record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
+    elif has_frames(obj):
+        frames = "frames of an earlier bake on disk"
+    else:
+        return ""
+    return f"The {frames} of “{obj.name}” will be lost."
+
+
+def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
+    """Turn the frames of a store into the result that the artist wants; how many. ``status`` is DONE, STOPPED or
+    FAILED. Handles have to be in the store already; where they are not, shape keys stand in.
+    """
+    record, modes = obj.sinew.bake, wanted_modes(obj)
+    job = store.job()
+    frames = [frame for frame in store.frames() if frame >= job.first_shown]
+    handles = cached_handles(job, store, modes) if modes and frames else None
+    if handles is not None:
+        apply_handles(obj, context, job, handles)
+        record.modes = 0 if choices.solver_kind(job.body.solver.solver).takes_modes else modes
+        record.error = handles.error_words(job.body.surface.size)
+    elif frames and obj.sinew.result == "CACHE":
+        apply_cache(obj, context, job, frames, store.read, store.folder)
+        record.error = ""
+    elif frames:
+        apply_frames(obj, context, job, frames, store.read)
+        record.error = ""
+        if modes:
+            record.message = record.message or "The result lies on shape keys for now: press Resume, or Convert Result."
+    else:
+        remove_result(obj)  # of a bake that this one has replaced
+    _note_warnings(obj, job)
+    record.status = status
+    record.frames = len(frames)
+    record.first_frame = frames[0] if frames else job.first_shown
+    from ...core.checks.costs import size_words  # loads Numba, which Blender's start should not wait for
+
+    record.size = size_words(store.size_on_disk())
+    cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away
+    record.stale, record.shows = "", store.key() if frames else ""
+    if frames:
+        note_report(obj, store)
+    elif status == "FAILED" and discard_bare(store):
+        record.folder = record.size = ""
+    return len(frames)
+
+
+def discard_bare(store: FrameStore) -> bool:
+    """Whether a store that has neither frames nor tetrahedra was deleted: that of a job that was refused."""
+    log = store.folder / LOG_NAME
+    if not store.is_bare() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
+        return False
+    delete_folder(store.folder)
+    return True
+
+
+def is_baked(obj: Any) -> bool:
+    """Whether frames of the object are in the scene."""
+    return obj.sinew.bake.status != "NONE" and obj.sinew.bake.frames > 0 and not lost_words(obj)
+
+
+def astray_words(obj: Any) -> str:
+    """What to say of a result that is not that of the frames on disk: its shapes were deleted by hand, or the frames
+    are of a later bake, which an undo took back, or after which the .blend was not saved; "" when it is (cheap: for
+    the panel).
+    """
+    return lost_words(obj) or (_ANOTHER if _shows_another(obj) else "")
+
+
+def _shows_another(obj: Any) -> bool:
+    record, folder = obj.sinew.bake, frame_folders.recorded_folder(obj)
+    if record.status == "NONE" or not record.shows or folder is None:
+        return False
+    store = FrameStore(folder)
+    return store.exists() and store.key() != record.shows
+
+
+def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
+    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file; the frames that it holds, first and last.
+    RuntimeError where Blender cannot write it.
+    """
+    records = [obj.sinew.bake for obj in bodies]
+    carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
+    frames = min(r.first_frame for r in records), max(r.first_frame + r.frames - 1 for r in records)
+    exported.export(carriers, context, path, kind, frames)
+    return frames
+
+
+def wanted_modes(obj: Any) -> int:
+    """Modes of the handles that the artist wants; 0 for shape keys."""
+    return obj.sinew.result_modes if obj.sinew.result == "NODES" else 0
+
+
+def kept_otherwise(obj: Any) -> bool:
+    """Whether the result of a bake is kept in another way than the artist wants now."""
+    record, modes = obj.sinew.bake, wanted_modes(obj)
+    if record.status == "NONE" or not record.frames:
+        return False
+    return record.kind != obj.sinew.result or bool(modes and record.modes and record.modes != modes)
+
+
+def delete(obj: Any) -> str:
+    """Remove the frames on disk and the baked shapes; frames that another object or .blend may need are kept. Returns
+    what is to be said of files that stay though nobody is known to need them. StoreError, and the scene as it was,
+    where the disk does not let the frames go.
+    """
+    folder, has_gone = frame_folders.recorded_folder(obj), True
+    if folder is not None and cache_owner.may_delete(obj, folder):
+        has_gone = delete_folder(folder)
+    remove_result(obj)
+    obj.sinew.property_unset("bake")
+    return "" if has_gone else f"The files in {folder} stay: nothing that can be read there says that they are a bake's"
+
+
+def delete_live(obj: Any) -> None:
+    """Remove what live mode keeps of the object on disk."""
+    for folder in {frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj)}:
+        delete_folder(folder)
+
+
+def delete_folder(folder: Path) -> bool:
+    """Remove a store with its log and cache file, and folders above that are empty then; StoreError where the disk does
+    not let it go. False where a link leads there, or nothing says that the files are a bake's: they stay.
+    """
+    if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
+        return False
+    cache_owner.delete_empty(folder)
+    return True
+
+
+def find_changes(obj: Any, job: Job) -> list[str]:
+    """Words for what was edited since the bake, by a job of the scene as it is; empty when nothing was."""
+    changed = open_store(obj).changes(job)
+    words = ["version of Sinew" if part == "version" else part for part in changed]
+    if lost_words(obj):
+        return [*words, "baked shapes removed"]
+    return [*words, "frames baked anew"] if _shows_another(obj) else words
+
+
+def note_mesh(obj: Any, mesh: Mesh | None) -> None:
+    """Keep the figures of the tetrahedra for the panel."""
+    if mesh is None:
+        return
+    record = obj.sinew.bake
+    counts = f"{mesh.tets:,} tetrahedra on {mesh.vertices:,} vertices"
+    record.mesh_summary = f"{counts}, smallest angle {mesh.min_dihedral:.0f}°"
+    record.body_mass, record.body_volume, record.body_size = mesh.mass, mesh.volume, mesh.size
+    record.mesh_warning = " ".join(said for said in mesh.warnings if said != mesh.points_warning)
+    record.is_thin = mesh.is_thin
+    record.tets, record.cells = mesh.tets, mesh.cells_across
+    record.contrast, record.thickness = mesh.contrast, mesh.thickness
+    record.movement = -1.0 if mesh.movement is None else mesh.movement
+    record.advice_basis = advising.basis_of(obj)
+    record.points_warning, record.points_that_suffice = mesh.points_warning, mesh.points_that_suffice
+    record.match = mesh.match
+    record.vibrations.clear()
+    for frequency, right, share in mesh.vibrations:
+        row = record.vibrations.add()
+        row.frequency, row.right, row.share = frequency, right, share
+
+
+def nowhere_words(job: Job) -> str:
+    """What to say of later materials that are neither painted nor laid over others; "" when there are none."""
+    layers = {layer.material for layer in job.body.layers}
+    empty = [
+        k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
+    ]
+    return " ".join(
+        f"“{job.body.materials[k].name}” is nowhere: paint its map, or choose a region or depth." for k in empty
+    )
+
+
+def no_pin_words(obj: Any, job: Job) -> str:
+    """What to say of a pin group that holds nothing; "" where it does, or there is none."""
+    name = obj.sinew.pin_group
+    if not name or len(job.body.pinned_vertices):
+        return ""
+    return (
+        f"No vertex of “{name}” is held, and the body falls: give some a weight of at least Hold From. Modifiers that "
+        "are simulated may drop vertex groups (Remesh does)."
+    )
+
+
+def _note_warnings(obj: Any, job: Job) -> None:
+    record = obj.sinew.bake
+    record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)
+
+
+def report_of(obj: Any) -> BakeReport:
+    """The story of the object's last bake, frame by frame; StoreError when there is none."""
+    from ...core.results.report import read_report
+
+    store = shown_store(obj)
+    if not store.frames():
+        raise StoreError(f"“{obj.name}” has no baked frames.", "Bake it first.")
+    return read_report(store)
+
+
+def note_report(obj: Any, store: FrameStore) -> None:
+    """Keep the story of the bake for the panel, and a word of frames that did not converge."""
+    from ...core.results.report import read_report
+
+    record, report = obj.sinew.bake, read_report(store)
+    record.report = "\n".join(report.summary())
+    record.linear_solver = report.linear_solver
+    record.message = record.message or report.unconverged_words()
+    solver, steps = store.job().body.solver, sum(frame.steps for frame in report.frames)
+    forecasts.note_pace(solver.solver, record, steps, report.seconds, solver.modes)
+
+
+def note_error(obj: Any, error: SinewError | str) -> None:
+    """Keep an error for the panel: the status bar forgets it."""
+    obj.sinew.bake.message = str(error)
+
+
+def _note_folder(obj: Any, store: FrameStore) -> None:
+    cache_owner.note_folder(obj, store.folder)
+    record = obj.sinew.bake
+    record.message = ""
+    record.stale = ""
+    record.status = "NONE"

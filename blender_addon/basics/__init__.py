@@ -1,0 +1,1 @@
+"""What every room needs of Blender: names, lists, the stack, steps, texts."""

@@ -1,0 +1,144 @@
+"""Animation of list items: F-curves and drivers name an item by its index, and stay behind when a list changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import bpy
+
+
+def follow_items(obj: Any, path: str, before: Sequence[int | None]) -> None:
+    """Let the animation of ``obj``'s items follow them, and what is driven by them; call it after the list has changed.
+    An action that others play, too (as after Alt+D), stays as it is for them: ``obj`` gets its own copy.
+
+    Parameters
+    ----------
+    path : data path of the list, such as ``sinew.springs``
+    before : index that each item had before, in their present order; animation of items that are gone goes, too, and
+        drivers that read them are left without a path, which Blender marks as an error
+    """
+    now = {old: new for new, old in enumerate(before) if old is not None}
+    pattern = re.compile(re.escape(path) + r"\[(\d+)\]")
+    _unshare(obj, pattern)
+
+    def moved(match: re.Match[str]) -> str:
+        """The path of that item now; "" where it is gone."""
+        index = now.get(int(match[1]))
+        return "" if index is None else f"{path}[{index}]{match.string[match.end() :]}"
+
+    for curves in _curve_lists(obj):
+        for curve in [curve for curve in curves if pattern.match(curve.data_path)]:
+            if there := moved(pattern.match(curve.data_path)):
+                curve.data_path = there
+            else:
+                curves.remove(curve)
+    for target in _targets(obj):
+        if match := pattern.match(target.data_path):
+            target.data_path = moved(match)
+
+
+def animated(obj: Any, path: str) -> set[str]:
+    """Names of the properties at a data path, such as ``sinew.materials[0]``, that F-curves or drivers set."""
+    return {each[len(path) + 1 :] for each in animated_paths(obj) if each.startswith(f"{path}.")}
+
+
+def animated_paths(obj: Any) -> set[str]:
+    """Data paths of all that F-curves or drivers set on an object."""
+    return {curve.data_path for curves in _curve_lists(obj) for curve in curves}
+
+
+def _curve_lists(obj: Any) -> Iterator[Any]:
+    """The collections of F-curves and of drivers that animate an object, each once, those of NLA strips too."""
+    if obj.animation_data is not None:
+        yield obj.animation_data.drivers
+        yield from curves_of(obj)
+
+
+def _unshare(obj: Any, pattern: re.Pattern[str]) -> None:
+    """Give an object its own copies of the actions that animate items and that others use, or that are of a library."""
+    if obj.animation_data is None or obj.animation_data.use_tweak_mode:
+        return
+    concerned = [
+        use
+        for use in _uses(obj)
+        if any(pattern.match(curve.data_path) for curves in _curves_of(*use[1:]) for curve in curves)
+    ]
+    if not concerned:
+        return
+    users = {user for _player, action, _slot in concerned for user in _users(action)}
+    others = {_key(*use[1:]) for user in users - {obj} for use in _uses(user)}
+    copies: dict[Any, Any] = {}
+    for player, action, slot in concerned:
+        if _key(action, slot) not in others and action.library is None:
+            continue
+        if action not in copies:
+            copies[action] = action.copy()
+        player.action = copies[action]
+        if slot is not None:
+            player.action_slot = next(own for own in copies[action].slots if own.handle == slot.handle)
+
+
+def _targets(obj: Any) -> Iterator[Any]:
+    """What drivers anywhere in the file read of an object."""
+    for owner in _users(obj):
+        animation = getattr(owner, "animation_data", None)
+        for curve in animation.drivers if animation is not None else ():
+            for variable in curve.driver.variables:
+                yield from (target for target in variable.targets if target.id == obj)
+
+
+def _users(block: Any) -> set[Any]:
+    """A data-block and those that use it, with the node trees that belong to them."""
+    users = {block, *bpy.data.user_map(subset=[block])[block]}
+    return users | {user.node_tree for user in users if getattr(user, "node_tree", None) is not None}
+
+
+def curves_of(owner: Any) -> Iterator[Any]:
+    """The collections of F-curves that animate a data-block, each once: of its action and of its NLA strips."""
+    seen = set()
+    for _player, action, slot in _uses(owner):
+        use = _key(action, slot)
+        if use not in seen:
+            seen.add(use)
+            yield from _curves_of(action, slot)
+
+
+def curves_at(owner: Any, path: str) -> list[Any]:
+    """The F-curves that animate a data-block's property, those of its action first."""
+    return [curve for curves in curves_of(owner) for curve in curves if curve.data_path == path]
+
+
+def _uses(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """The actions of a data-block: what plays one (its animation data or a strip), the action and its slot there."""
+    animation = getattr(owner, "animation_data", None)
+    if animation is None:
+        return
+    strips = [strip for track in animation.nla_tracks for strip in _inner_strips(track.strips)]
+    for player in (animation, *strips):
+        if player.action is not None:
+            # Before 4.4 an action has no slots.
+            yield player, player.action, getattr(player, "action_slot", None)
+
+
+def _key(action: Any, slot: Any) -> tuple[Any, int | None]:
+    return action, slot.handle if slot is not None else None
+
+
+def _inner_strips(strips: Any) -> Iterator[Any]:
+    """The strips, and those within meta strips."""
+    for strip in strips:
+        yield strip
+        yield from _inner_strips(strip.strips)
+
+
+def _curves_of(action: Any, slot: Any) -> Iterator[Any]:
+    if not hasattr(action, "layers"):
+        yield action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot) if slot is not None else None
+            if bag is not None:
+                yield bag.fcurves

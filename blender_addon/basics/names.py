@@ -1,0 +1,7 @@
+"""What the extension is called."""
+
+from __future__ import annotations
+
+ADDON_ID = "sinew"
+PACKAGE = __package__.rpartition(".blender_addon")[0]
+"""Name of the whole package: ``bl_ext.<repository>.sinew`` as an extension, else ``sinew``."""

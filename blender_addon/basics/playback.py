@@ -1,0 +1,32 @@
+"""Whether an Esc has just ended a playback: Blender's own key does so, and passes the same event on to ours."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import bpy
+
+SAME_EVENT = 0.2
+_ended_at = -math.inf
+
+
+def takes_esc(context: Any) -> bool:
+    """Whether the Esc that is being handled is for a playback, in whatever window."""
+    return any(window.screen.is_animation_playing for window in context.window_manager.windows) or has_just_ended()
+
+
+def has_just_ended() -> bool:
+    """Whether a playback ended while the present event is being handled."""
+    return time.monotonic() - _ended_at < SAME_EVENT
+
+
+@bpy.app.handlers.persistent
+def note_end(*_: Any) -> None:
+    """A handler."""
+    global _ended_at
+    _ended_at = time.monotonic()
+
+
+HANDLERS = (("animation_playback_post", note_end),)

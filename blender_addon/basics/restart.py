@@ -1,0 +1,48 @@
+"""Whether Blender has to be restarted: an upgrade brought other wheels than those that are loaded.
+
+Compiled modules cannot be unloaded, so an upgrade leaves the old ones in memory while their files are the new ones.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+import tomllib
+from pathlib import Path
+
+MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
+
+_needed = ""
+
+
+def look(manifest: Path = MANIFEST) -> None:
+    """Called when the extension is enabled; does nothing in a checkout or a library, which have no manifest."""
+    global _needed
+    _needed = ""
+    if not manifest.is_file():
+        return
+    files = tomllib.loads(manifest.read_text(encoding="utf-8")).get("wheels", [])
+    changed = [
+        words for name in sorted({Path(file).name.partition("-")[0] for file in files}) if (words := _change(name))
+    ]
+    if changed:
+        _needed = f"Restart Blender to finish the update: {', '.join(changed)}"
+        print(f"Sinew: {_needed}")
+
+
+def needed() -> str:
+    """What to tell the artist; "" when nothing has to be done."""
+    return _needed
+
+
+def _change(name: str) -> str:
+    """How a package in memory differs from the one that is installed; "" when it does not, or is not loaded."""
+    module = sys.modules.get(name)
+    loaded = getattr(module, "__version__", None)
+    if loaded is None:
+        return ""
+    try:
+        installed = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return f"{name} {loaded} is loaded and no longer installed"
+    return "" if installed == loaded else f"{name} {loaded} is loaded, {installed} installed"

@@ -1,1 +1,0 @@
-"""The only place where Blender's data become arrays, and arrays Blender's data."""

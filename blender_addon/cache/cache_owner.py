@@ -1,0 +1,210 @@
+"""Whose a folder of baked frames is: one object's of one .blend. What is another's is read and never written.
+
+A duplicate, an appended copy and a file saved under another name begin with the folder of their origin; they get one of
+their own when something is to be written. What lies where the .blend was before, which was renamed or moved outside of
+Blender, moves then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import refusing
+from ...core.store.frame_store import FrameStore
+from ...core.store.store_lock import locked
+from ..basics.stack import own_caches
+from ..basics.stored_paths import check_straight, is_straight
+from ..result_out.cache_out import cache_path, kept_path
+from .frame_folders import (
+    CACHE,
+    COMPARE,
+    LIVE,
+    default_folder,
+    folder_name,
+    has_home,
+    home_folder,
+    recorded_folder,
+    writable,
+)
+
+
+def is_own(obj: Any) -> bool:
+    """Whether the recorded folder may be written for ``obj``: it is really beside the open .blend, and no other object
+    names it.
+    """
+    folder = recorded_folder(obj)
+    return folder is None or (_is_home(folder) and not _is_shared(obj, folder))
+
+
+def may_delete(obj: Any, folder: Path) -> bool:
+    """Whether a folder that ``obj`` names, or has just named, is of no use to anything else."""
+    return (_is_home(folder) or _is_left_behind(folder)) and not _is_shared(obj, folder)
+
+
+def folder_to_write(obj: Any) -> Path:
+    """Where the next bake of ``obj`` is written, made and tried: where the last one lies if that is its own beside this
+    .blend (the object may have another name by now), else a folder of its name. StoreError when it cannot be written.
+    """
+    make_own(obj, copies=False)
+    recorded = recorded_folder(obj)
+    return writable(recorded if recorded is not None and is_own(obj) else default_folder(obj))
+
+
+def _is_shared(obj: Any, folder: Path) -> bool:
+    return any(recorded_folder(other) == folder for other in bpy.data.objects if other != obj)
+
+
+def _is_another_files(folder: Path) -> bool:
+    """Whether a folder ``sinew_cache/NAME/OBJECT`` lies beside another file ``NAME.blend`` that is there; or, where
+    none is, beside another .blend that has the object: that may be the same file under a new name.
+    """
+    home = Path(os.path.normpath(folder)).parent
+    place = home.parent.parent
+    blend = place / f"{home.name}.blend"
+    if os.path.isfile(blend):
+        return not _is_open(blend)
+    return any(_has_object_of(path, folder.name) for path in place.glob("*.blend") if not _is_open(path))
+
+
+def _is_open(blend: Path) -> bool:
+    try:
+        return bool(bpy.data.filepath) and os.path.samefile(blend, bpy.data.filepath)
+    except OSError:
+        return False
+
+
+def _has_object_of(blend: Path, folder: str) -> bool:
+    try:
+        names = _folder_names(str(blend), blend.stat().st_mtime_ns)
+    except OSError:  # a link to nothing, say: who knows
+        return True
+    return names is None or any(folder == name or folder.startswith(f"{name}-") for name in names)
+
+
+@lru_cache(maxsize=1024)
+def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
+    """Of the frames that the objects of a .blend would have; None where it cannot be read."""
+    try:
+        with bpy.data.libraries.load(blend) as (there, _):
+            return frozenset(folder_name(name) for name in there.objects)
+    except OSError:
+        return None
+
+
+def _is_home(folder: Path) -> bool:
+    """Whether a folder is one for the open .blend, in its own folder and not where a link leads from there."""
+    return has_home() and folder.parent == Path(os.path.normpath(home_folder())) and is_straight(folder)
+
+
+def _is_left_behind(folder: Path) -> bool:
+    """Whether a folder that is no other file's holds frames where the .blend was before, or under the name that it had,
+    until it was moved or renamed outside of Blender. A record may be a stranger's, so nothing but frames is ever meant.
+    """
+    if not has_home() or folder.parent.parent.name != CACHE or not is_straight(folder):
+        return False
+    store = FrameStore(folder)
+    return store.exists() and store.is_known() and not _is_another_files(folder)
+
+
+def make_own(obj: Any, copies: bool = True) -> bool:
+    """Give ``obj`` a folder of its own, with its frames, where that recorded is not; whether it was not. Frames that
+    were left behind are moved, others copied, or left where they are unless that ``copies``. StoreError when it fails.
+    """
+    if is_own(obj):
+        return False
+    recorded, folder = recorded_folder(obj), default_folder(obj)
+    moves = may_delete(obj, recorded)
+    if not moves and not copies:
+        return True
+    check_straight(folder)
+    way = f"The frames in {recorded} cannot be {'moved' if moves else 'copied'} to {folder}"
+    with refusing(way, "Close what uses them, free disk space, or save the .blend where you may write."):
+        (_take_over if moves else _copy)(recorded, folder)
+    (point_to if moves else note_folder)(obj, folder)
+    return True
+
+
+def _take_over(recorded: Path, folder: Path) -> None:
+    """Move frames that were left behind, and what lies beside them, to the .blend."""
+    with locked(recorded):
+        pass  # nobody writes to them
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for ending in ("", LIVE, COMPARE):
+        source, target = (path.with_name(f"{path.name}{ending}") for path in (recorded, folder))
+        if source.is_dir() and is_straight(source) and is_straight(target):
+            _move(source, target)
+    delete_empty(recorded)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move a folder, in place of one that an object or file had that was called so before."""
+    try:
+        if target.exists():
+            shutil.rmtree(target)
+        source.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # another disk
+            raise
+        _copy(source, target)
+        shutil.rmtree(source)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder, in place of one of that name; nothing half copied is left. Links stay behind: in a folder from a
+    stranger they may lead to what is the user's alone, and a copy of that would travel with the project.
+    """
+    part = target.with_name(f"{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        shutil.copytree(source, part, ignore=_links)
+        if target.exists():
+            shutil.rmtree(target)
+        part.rename(target)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if os.path.islink(os.path.join(folder, name))]
+
+
+def delete_empty(folder: Path) -> None:
+    """Take away an empty folder ``sinew_cache/NAME/OBJECT``, and those above it that are empty then."""
+    home = folder.parent
+    if home.parent.name != CACHE:
+        return
+    for place in (folder, home, home.parent):
+        with contextlib.suppress(OSError):  # not empty, not there, or not ours to delete: it stays
+            place.rmdir()
+
+
+def bring(obj: Any) -> None:
+    """Give ``obj`` its recorded frames beside the open .blend; StoreError when that fails."""
+    make_own(obj)
+    point_to(obj, recorded_folder(obj))
+
+
+def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
+    """Record where the frames of ``obj`` are, from the folder of the .blend or from ``home``."""
+    record = obj.sinew.bake
+    record.home = home or (bpy.path.abspath("//") if has_home() else "")
+    record.folder = kept_path(folder, home)
+
+
+def point_to(obj: Any, folder: Path) -> None:
+    """:func:`note_folder`, and the Mesh Cache that plays the frames reads them there."""
+    note_folder(obj, folder)
+    record = obj.sinew.bake
+    carrier = obj if record.on_itself else record.result
+    shared = any(other.sinew.bake.result == carrier for other in bpy.data.objects if other != obj)
+    for modifier in own_caches(carrier) if record.kind == "CACHE" and carrier is not None and not shared else ():
+        modifier.filepath = kept_path(cache_path(folder))

@@ -1,0 +1,111 @@
+"""Where the frames of an object lie: beside its .blend, or where its record says."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import StoreError, refusing
+from ...core.files.array_file import open_own
+from ..basics import linked
+from ..basics.stored_paths import check_straight, is_utf8, readable, stored_path
+from ..basics.texts import text_of
+
+CACHE = "sinew_cache"
+"""Folder beside a .blend that holds all frames of its objects."""
+LIVE, COMPARE = "-live", "-compare"
+"""What the folders beside that of the frames end in: of live mode, of the bake that is compared."""
+LONGEST = 200
+"""Bytes of an object's name that its folder has: since 5.0 names have up to 255, which is all that a folder's has."""
+
+
+def has_home() -> bool:
+    """Whether the open .blend has a place for frames: it is saved, where records can name it (they are UTF-8)."""
+    return bool(bpy.data.filepath) and is_utf8(bpy.data.filepath)
+
+
+def home_folder() -> Path:
+    """Folder of the frames of all objects, beside the .blend; StoreError where it has none."""
+    blend = bpy.data.filepath
+    if not blend:
+        raise StoreError("The .blend is not saved yet.", "Save it first: the baked frames are kept beside it.")
+    if not is_utf8(blend):
+        raise StoreError(f"The path {readable(blend)} is no UTF-8.", "Rename that folder, or the .blend.")
+    # A backup, NAME.blend1, is a file beside NAME.blend, whose frames are not its own.
+    name = Path(blend).stem if blend.lower().endswith(".blend") else Path(blend).name
+    return Path(bpy.path.abspath("//")) / CACHE / name
+
+
+def default_folder(obj: Any) -> Path:
+    """Folder of the object's frames in :func:`home_folder`."""
+    home, name = home_folder(), folder_name(obj.name)
+    folder, k = home / name, 2
+    # An object that was renamed keeps its folder: a new one of the old name gets another.
+    taken = [recorded_folder(other) for other in bpy.data.objects if other != obj]
+    while folder in taken:
+        folder, k = home / f"{name}-{k}", k + 1
+    return folder
+
+
+def folder_name(name: str) -> str:
+    """Of the frames of an object of that name."""
+    readable = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
+    readable = readable.encode()[:LONGEST].decode(errors="ignore")
+    return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def live_path(obj: Any) -> Path:
+    """Folder for what live mode keeps, beside that of the object's frames."""
+    if not has_home():
+        return unsaved_live_path(obj)
+    folder = default_folder(obj)
+    return folder.with_name(f"{folder.name}{LIVE}")
+
+
+def unsaved_live_path(obj: Any) -> Path:
+    """That folder while the .blend is not saved: Blender deletes it when it quits."""
+    return Path(bpy.app.tempdir) / CACHE / f"{folder_name(obj.name)}{LIVE}"
+
+
+def live_folder(obj: Any) -> Path:
+    """:func:`live_path`, made and tried; StoreError when nothing can be written there."""
+    return writable(live_path(obj))
+
+
+def compare_path(folder: Path) -> Path:
+    """Folder of the bake that is compared with the one in ``folder``."""
+    return folder.with_name(f"{folder.name}{COMPARE}")
+
+
+def recorded_folder(obj: Any, home: str = "") -> Path | None:
+    """Folder that the object's last bake wrote to, told from ``home`` or the record's own; None where there is none,
+    or where asking for it would be a risk. What is appended goes by the folder that it comes from.
+    """
+    record, library = obj.sinew.bake, linked.library_of(obj)
+    folder = text_of(record, "folder")
+    start = home or (text_of(record, "home") if library is None else "")
+    return stored_path(folder, start, library) if folder else None
+
+
+def writable(folder: Path) -> Path:
+    """The folder ``sinew_cache/NAME/OBJECT``, made and tried; StoreError when nothing can, or may, be written there."""
+    check_straight(folder)
+    remedy = "Save the .blend where you may write, and see that the disk is not full."
+    with refusing(f"The folder {folder} cannot be written", remedy):
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".writable"
+        open_own(probe, "wb").close()
+        probe.unlink()
+    return folder
+
+
+def written(path: Path) -> int:
+    """When a file or folder was changed, ns; -1 where there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return -1

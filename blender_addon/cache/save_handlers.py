@@ -1,0 +1,133 @@
+"""Where a record of a bake is told from: frames stay where they are, whatever becomes of the file that names them.
+
+As Blender's own relative paths are, a record is made anew when the .blend is saved elsewhere, and what is appended goes
+on naming the folder beside the file that it comes from. All play and read, and each copies the frames when it is to
+write some (``cache/cache_owner.py``).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import bpy
+
+from ..basics.linked import library_of
+from ..basics.stored_paths import is_utf8, note_append
+from ..basics.texts import mend_texts, text_of
+from .cache_owner import note_folder, point_to
+from .frame_folders import default_folder, has_home, recorded_folder
+
+_before: list[tuple[int, str, str]] = []
+
+
+def _for_each(note: Callable[[Any], None], objects: Iterable[Any]) -> None:
+    """Do something with the record of each object; one that cannot be told loses it, and keeps none of the others from
+    theirs: a file may be damaged, or a stranger's.
+    """
+    for obj in objects:
+        try:
+            note(obj)
+        except (OSError, ValueError, TypeError) as error:
+            obj.sinew.bake.property_unset("folder")
+            obj.sinew.bake.property_unset("home")
+            print(f"sinew: the folder of the frames of “{obj.name}” cannot be told: {error!r}", file=sys.stderr)
+
+
+def _is_local(obj: Any) -> bool:
+    """Whether it is an object of this file whose record is told from somewhere."""
+    return text_of(obj.sinew.bake, "folder").startswith("//") and library_of(obj) is None
+
+
+@bpy.app.handlers.persistent
+def before_save(path: Any = "", *_: Any) -> None:
+    """A handler of ``save_pre``: records are told from where the .blend will be."""
+    _before.clear()
+    home = os.path.dirname(path) if isinstance(path, str) else ""
+
+    def note(obj: Any) -> None:
+        folder = recorded_folder(obj) if _is_local(obj) else None
+        record = obj.sinew.bake
+        if folder is None or os.path.realpath(home) == os.path.realpath(record.home or bpy.path.abspath("//")):
+            return
+        _before.append((obj.session_uid, record.folder, record.home))
+        note_folder(obj, folder, home)
+
+    _for_each(note, bpy.data.objects if home and is_utf8(home) else ())
+
+
+@bpy.app.handlers.persistent
+def after_save(path: Any = "", *_: Any) -> None:
+    """A handler of ``save_post``: after Save Copy the open file is still the one before."""
+    if _before and isinstance(path, str) and os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
+        put_back()
+    _before.clear()
+
+
+@bpy.app.handlers.persistent
+def put_back(*_: Any) -> None:
+    """A handler of ``save_post_fail``."""
+    records = {uid: (folder, home) for uid, folder, home in _before}
+    for obj in bpy.data.objects:
+        if obj.session_uid in records:
+            obj.sinew.bake.folder, obj.sinew.bake.home = records[obj.session_uid]
+    _before.clear()
+
+
+@bpy.app.handlers.persistent
+def after_load(*_: Any) -> None:
+    """A handler of ``load_post``: what the file names is beside it, wherever it has come to; or, without its frames, it
+    names, and plays, those where it was before.
+    """
+
+    def note(obj: Any) -> None:
+        if obj.sinew.enabled:
+            mend_texts(obj.sinew)
+        if not _is_local(obj) or not has_home():
+            return
+        before = recorded_folder(obj)
+        # Not before: the module of 5.2 refuses it while an extension is installed.
+        obj.sinew.bake.home = bpy.path.abspath("//")
+        now = recorded_folder(obj)
+        if now is not None and os.path.isdir(now):
+            return
+        if before is not None and os.path.isdir(before):
+            point_to(obj, before)
+        elif os.path.isdir(default_folder(obj)):  # moved there after the file was renamed, which was not saved then
+            point_to(obj, default_folder(obj))
+
+    _for_each(note, bpy.data.objects)
+
+
+@bpy.app.handlers.persistent
+def after_import(imported: Any, *_: Any) -> None:
+    """A handler of ``blend_import_post``: the file that something comes from may have been moved since it was saved."""
+    libraries = {item.id: item.source_library for item in imported.import_items if item.source_library is not None}
+
+    def note(obj: Any) -> None:
+        home = os.path.dirname(bpy.path.abspath(libraries[obj].filepath))
+        note_append(home)
+        if not _is_local(obj):
+            return
+        folder = recorded_folder(obj, home)
+        if not obj.sinew.bake.home or folder is not None and os.path.isdir(folder):
+            obj.sinew.bake.home = home
+
+    _for_each(note, [item for item in libraries if isinstance(item, bpy.types.Object)])
+
+
+def register() -> None:
+    """Called with the extension's registration."""
+    if hasattr(bpy.data, "objects"):  # switched on in an open file; at Blender's start one is loaded afterwards
+        after_load()
+
+
+HANDLERS = (
+    ("save_pre", before_save),
+    ("save_post", after_save),
+    ("save_post_fail", put_back),
+    ("load_post", after_load),
+    ("blend_import_post", after_import),
+)

@@ -1,0 +1,1 @@
+"""The process that simulates, seen from Blender."""

@@ -1,0 +1,139 @@
+"""Colliders as lines: the edges of their meshes and instances, and the same as far out as bodies are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from mathutils import Matrix
+
+from ...core.contact.skin import kept_off
+from ..basics.solid import SOLID, shows_collection
+from ..scene_in.colliders_in import has_own_mesh, instances_of
+from ..scene_in.mesh_in import columns_of, mesh_of, transform, vertex_positions
+
+MOST_EDGES = 300_000
+"""Beyond which instances are shown by the boxes around them."""
+SEEN = 0.004
+"""Part of a collider's size from which a distance from it is shown."""
+_LEVEL = 1e-4
+"""Beside the normals' squares, of which a vertex has three or more."""
+_BOX = np.array([(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ bit])
+
+
+class ColliderLines(NamedTuple):
+    """Ends of lines in a collider's own coordinates: its ``edges`` (2e,3), and the ``outline`` (2o,3) at its distance
+    from them; ``sources`` are the ``session_uid`` of what it instances.
+    """
+
+    edges: np.ndarray
+    outline: np.ndarray
+    sources: frozenset[int]
+
+
+class _Wires(NamedTuple):
+    """A mesh: its vertices (n,3), edges (e,2), normals of its faces (f,3), the vertex and the face of each corner
+    (c,2), and whether each edge has two faces.
+    """
+
+    vertices: np.ndarray
+    edges: np.ndarray
+    normals: np.ndarray
+    corners: np.ndarray
+    is_closed: bool = True
+
+
+def collider_lines(collider: Any, body: Any, distance: float, least: float, depsgraph: Any) -> ColliderLines:
+    """What stands in a body's way, kept off by ``distance``, sheets by at ``least`` that, in Blender's units. Of what
+    is not evaluated its own data are shown.
+    """
+    matrix = np.array(collider.matrix_world, dtype=np.float64)
+    if abs(np.linalg.det(matrix[:3, :3])) <= 1e-9 * np.abs(matrix[:3, :3]).max() ** 3:  # flattened
+        return ColliderLines(np.empty((0, 3)), np.empty((0, 3)), frozenset())
+    known: dict[str, _Wires] = {}
+    placed, sources, count = [], set(), 0
+    for source, to_world in _parts(collider, body, depsgraph):
+        key = f"{source.session_uid} {source.data.name}"
+        wires = known[key] = known.get(key) or _wires(source)
+        sources.add(source.original.session_uid)
+        placed.append((wires, np.array(to_world, dtype=np.float64)))
+        count += len(wires.edges)
+    if count > MOST_EDGES and len(placed) > 1:
+        placed = [(_box(wires), to_world) for wires, to_world in placed]
+    to_own = np.linalg.inv(matrix)
+    edges, outline = [np.empty((0, 3))], [np.empty((0, 3))]
+    for wires, to_world in placed:
+        points = transform(to_world, wires.vertices)
+        edges.append(transform(to_own, points)[wires.edges].reshape(-1, 3))
+        kept = float(kept_off(wires.is_closed, distance, least))
+        if len(points) and kept > SEEN * float(np.ptp(points, axis=0).max()):
+            out = kept * _outwards(wires, to_world)
+            for way in (out,) if wires.is_closed else (out, -out):
+                outline.append(transform(to_own, points + way)[wires.edges].reshape(-1, 3))
+    return ColliderLines(np.concatenate(edges), np.concatenate(outline), frozenset(sources))
+
+
+def _parts(collider: Any, body: Any, depsgraph: Any) -> Iterator[tuple[Any, Any]]:
+    """Objects and their matrices to world space. Of what is hidden Blender lists no instances: collections are gone
+    through instead.
+    """
+    if has_own_mesh(collider):
+        evaluated = collider.evaluated_get(depsgraph)
+        yield (evaluated if evaluated.is_evaluated else collider), collider.matrix_world
+    own, found = (body, body.sinew.bake.result), False
+    for source, to_world in instances_of(collider, own, depsgraph):
+        found = True
+        yield source, Matrix(to_world)
+    if not found and shows_collection(collider):
+        yield from _in_collection(collider, collider.matrix_world, own)
+
+
+def _in_collection(instancer: Any, to_world: Any, left_out: tuple[Any, Any]) -> Iterator[tuple[Any, Any]]:
+    collection = instancer.instance_collection
+    to_world = to_world @ Matrix.Translation(-collection.instance_offset)
+    for obj in collection.all_objects:
+        if obj.type in SOLID and obj not in left_out:
+            yield obj, to_world @ obj.matrix_world
+        elif shows_collection(obj):
+            yield from _in_collection(obj, to_world @ obj.matrix_world, left_out)
+
+
+def _wires(owner: Any) -> _Wires:
+    with mesh_of(owner) as mesh:
+        if mesh is None:
+            none = np.empty((0, 2), dtype=np.int32)
+            return _Wires(np.empty((0, 3)), none, np.empty((0, 3)), none)
+        edges = columns_of(mesh.edges, "vertices", 2, np.int32)
+        normals = columns_of(mesh.polygons, "normal", 3, np.float32)
+        around, vertices = (columns_of(mesh.loops, name, 1, np.int32)[:, 0] for name in ("edge_index", "vertex_index"))
+        sides = columns_of(mesh.polygons, "loop_total", 1, np.int32)[:, 0]
+        corners = np.column_stack([vertices, np.repeat(np.arange(len(sides)), sides)])
+        is_closed = bool((np.bincount(around, minlength=len(edges)) == 2).all())
+        return _Wires(vertex_positions(mesh), edges, normals, corners, is_closed)
+
+
+def _box(wires: _Wires) -> _Wires:
+    """The box around a mesh."""
+    if len(wires.edges) == 0:
+        return wires
+    ends = np.stack([wires.vertices.min(axis=0), wires.vertices.max(axis=0)])
+    sides = (np.arange(8)[:, None] >> np.arange(3)) & 1
+    corners = np.column_stack([np.repeat(np.arange(8), 3), (2 * np.arange(3) + sides).ravel()])
+    normals = np.kron(np.eye(3), [[-1.0], [1.0]])
+    return _Wires(np.take_along_axis(ends, sides, axis=0), _BOX, normals, corners)
+
+
+def _outwards(wires: _Wires, to_world: np.ndarray) -> np.ndarray:
+    """How vertices go (n,3), in world space, for the faces around them to lie one unit further out, as nearly as can
+    be: the least squares of ``normal . way = 1``, drawn a little to their mean, for level faces. Twice as far at most.
+    """
+    turned = wires.normals @ np.linalg.pinv(to_world[:3, :3])
+    turned /= np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)
+    vertex, normal = wires.corners[:, 0], turned[wires.corners[:, 1]]
+    squares, sums = np.zeros((len(wires.vertices), 3, 3)), np.zeros((len(wires.vertices), 3))
+    np.add.at(squares, vertex, normal[:, :, None] * normal[:, None, :])
+    np.add.at(sums, vertex, normal)
+    mean = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-30)
+    way = np.linalg.solve(squares + _LEVEL * np.eye(3), (sums + _LEVEL * mean)[..., None])[..., 0]
+    return way * np.minimum(1.0, 2.0 / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-30))

@@ -1,0 +1,81 @@
+"""Where pins, springs and colliders are now, as points and ends of lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import ColliderError
+from ..scene_in.colliders_in import collider_objects
+from ..scene_in.mesh_in import transform, vertex_positions
+from .overlay_colliders import SEEN
+
+GRID = 8
+"""Squares across the part of the ground that is shown."""
+
+
+def groups_of(obj: Any) -> tuple[str, ...]:
+    """Names of a body's pin group and spring groups, which take long to read."""
+    return obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs)
+
+
+def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
+    """Points and ends of lines (k,3) by what they show, in world space; of the weights (n,1+springs) of those groups,
+    and of vertices (n,3).
+    """
+    pulled, lines = spring_points(obj, weights, positions)
+    return {
+        "pins": positions[weights[:, 0] >= obj.sinew.hold_from],
+        "springs": pulled,
+        "lines": lines,
+        "ground": ground_points(obj, positions),
+        "over ground": ground_points(obj, positions, obj.sinew.collisions.thickness),
+    }
+
+
+def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:
+    """(n,3) of a body's vertices in world space where the viewport has them, on itself or on the object ``shown`` that
+    carries its bake; at rest where modifiers change their number.
+    """
+    evaluated = shown.evaluated_get(depsgraph)
+    mesh = evaluated.data if len(evaluated.data.vertices) == len(obj.data.vertices) else obj.data
+    return transform(np.array(shown.matrix_world), vertex_positions(mesh))
+
+
+def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices that springs pull (s,3), and the ends of lines (2l,3) to the objects that they are pulled along with."""
+    points, ends = [np.empty((0, 3))], [np.empty((0, 3))]
+    for k, spring in enumerate(obj.sinew.springs):
+        pulled = positions[weights[:, 1 + k] > 0.0]
+        points.append(pulled)
+        if spring.end == "OBJECT" and spring.target is not None:
+            line = np.empty((len(pulled), 2, 3))
+            line[:, 0], line[:, 1] = pulled, np.array(spring.target.matrix_world.translation)
+            ends.append(line.reshape(-1, 3))
+    return np.concatenate(points), np.concatenate(ends)
+
+
+def colliders_of(obj: Any) -> list[Any]:
+    """The objects in the body's way; none where its collection is empty, which the bake will say."""
+    try:
+        return collider_objects(obj)
+    except ColliderError:
+        return []
+
+
+def ground_points(obj: Any, positions: np.ndarray, distance: float = 0.0) -> np.ndarray:
+    """Ends of the lines of a grid (2l,3) that far over the ground around the body, world space; none where it has no
+    ground, nor at a distance that could not be told from it.
+    """
+    collisions = obj.sinew.collisions
+    if not collisions.use_ground or len(positions) == 0:
+        return np.empty((0, 3))
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    half, middle = 1.5 * float((high - low).max()), 0.5 * (low + high)
+    if 0.0 < distance < SEEN * half:
+        return np.empty((0, 3))
+    ticks = np.linspace(-half, half, GRID + 1)
+    along = np.array([(end, tick) for tick in ticks for end in (-half, half)])
+    flat = np.concatenate([along, along[:, ::-1]]) + middle[:2]
+    return np.column_stack([flat, np.full(len(flat), collisions.height + distance)])

@@ -1,0 +1,81 @@
+"""Shaders of the overlays: hardly shaded triangles with dark edges, ghosts that are seen through, dots, lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mathutils import Matrix
+
+from .card import DOT_COLOUR, LINE_COLOUR, shader_info, shader_of
+
+_TURNED_VERTEX = """
+  gl_Position = to_clip * vec4(position.xyz, 1.0);
+  lit_normal = vec3(dot(normal_x.xyz, normal.xyz), dot(normal_y.xyz, normal.xyz), dot(normal_z.xyz, normal.xyz));
+"""
+
+_TETS_VERTEX = (
+    _TURNED_VERTEX
+    + """
+  lit_colour = colour.xyz;
+  corner = vec3(position.w < 0.5 ? 1.0 : 0.0, abs(position.w - 1.0) < 0.5 ? 1.0 : 0.0, position.w > 1.5 ? 1.0 : 0.0);
+"""
+)
+
+# A lamp at the viewer's head, and a weak one: colours are to be found in the legend.
+_LIGHT = """
+  vec3 n = normalize(lit_normal);
+  vec3 linear = lit_colour * (0.55 + 0.45 * abs(n.z));
+"""
+
+# Edges a pixel wide, fainter where triangles are hardly wider than that.
+_EDGES = """
+  vec3 step_of = fwidth(corner);
+  vec3 away = corner / max(step_of, vec3(1e-6));
+  float nearest = min(away.x, min(away.y, away.z));
+  float small = max(step_of.x, max(step_of.y, step_of.z));
+  linear *= 1.0 - 0.5 * clamp(1.0 - 2.5 * small, 0.0, 1.0) * (1.0 - smoothstep(0.4, 1.2, nearest));
+"""
+
+# Push constants reach no farther than 128 bytes everywhere: the colour is the fourth number of each row.
+_SEEN_THROUGH = """
+  float rim = 1.0 - abs(normalize(lit_normal).z);
+  vec3 linear = vec3(normal_x.w, normal_y.w, normal_z.w) * (1.0 - 0.25 * rim);
+"""
+_RIM = "  result.w = opacity * (0.6 + 0.4 * rim);\n"
+
+_PLACED = "  gl_Position = to_clip * vec4(position.xyz, 1.0);\n"
+_ROWS = ("normal_x", "normal_y", "normal_z")
+
+
+def tets_shader() -> Any:
+    """Reads ``position``, ``normal`` and ``colour`` as ``overlay_tets.Corners`` has them; ``normal_x``, ``_y`` and
+    ``_z`` are the rows that turn normals into the view's frame. PreviewError where the driver refuses it.
+    """
+    info = shader_info("position", "normal", "colour")
+    return shader_of(info, _ROWS, _TETS_VERTEX, _LIGHT + _EDGES, ("lit_normal", "lit_colour", "corner"))
+
+
+def ghost_shader() -> Any:
+    """Reads ``position`` and ``normal``; vectors as of :func:`tets_shader`, with the colour behind them."""
+    return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
+
+
+def normal_rows(view: np.ndarray, matrix: np.ndarray, colour: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
+    """``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4), with a colour."""
+    turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
+    rows = turn @ np.linalg.inv(matrix[:3, :3]).T
+    rows = np.column_stack([rows / np.abs(rows).max(), colour])
+    return dict(zip(_ROWS, map(tuple, rows), strict=True))
+
+
+def dots_shader() -> Any:
+    """Round dots at ``position``, ``tint`` colours and its last number is their width in pixels. PreviewError where the
+    driver refuses it.
+    """
+    return shader_of(shader_info("position"), ("tint",), _PLACED + "  gl_PointSize = tint.w;\n", DOT_COLOUR)
+
+
+def lines_shader() -> Any:
+    """Lines between ``position``s in the colour ``tint``. PreviewError where the driver refuses it."""
+    return shader_of(shader_info("position"), ("tint",), _PLACED, LINE_COLOUR)

@@ -1,0 +1,106 @@
+"""The tetrahedra that a solver got, read from the disk, and what is drawn of them.
+
+It loads Numba: imported when something is to be shown.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...core.mesh.tet_faces import behind, tet_faces
+from ...core.store.cached_materials import cached_files, received
+from ...core.store.frame_store import FrameStore
+from ..cache import frame_folders
+from .preview_colours import cluster_colours, stiffness_colours
+
+if TYPE_CHECKING:
+    from ...core.store.cached_materials import Received
+
+
+class Slice(NamedTuple):
+    """A plane across an axis (0, 1, 2) at an ``offset`` between 0 and 1; ``flipped``: what lies beyond it is shown."""
+
+    axis: int
+    offset: float
+    flipped: bool
+
+
+class Corners(NamedTuple):
+    """Corners of the triangles to draw, three a triangle, each (3t,4) float32: places in the object's own coordinates
+    with the corner's number, outward unit normals with 0, linear colours with 1.
+    """
+
+    position: np.ndarray
+    normal: np.ndarray
+    colour: np.ndarray
+
+
+class ShownTets:
+    """What a solver got, ready to be shown.
+
+    ``names`` of the k materials, ``colours_of_materials`` (k,3) linear, ``stiffness`` the least and largest Young's
+    modulus, Pa; ``outside`` (v,3) float32: badly embedded vertices, in the object's own coordinates.
+    """
+
+    def __init__(self, got: Received) -> None:
+        to_own = np.linalg.inv(got.object_to_world)
+        mesh, surface = got.mesh, got.embedding
+        self._places = _transformed(to_own, mesh.rest_positions)
+        # Tets are right-handed in world space.
+        self._outwards = 1.0 if np.linalg.det(to_own[:3, :3]) > 0.0 else -1.0
+        self._centroids = self._places[mesh.tets].mean(axis=1)
+        self._faces = tet_faces(mesh.tets)
+        self._log_stiffness = np.log10(got.youngs_modulus)
+        self._weights = got.weights
+        self.count = len(mesh.tets)
+        self.names = got.names
+        self.colours_of_materials = cluster_colours(np.arange(len(got.names)))
+        self.stiffness = float(got.youngs_modulus.min()), float(got.youngs_modulus.max())
+        bad = surface.take(np.flatnonzero(surface.far_outside))
+        self.outside = _transformed(to_own, bad.apply(mesh.rest_positions, mesh.tets))
+
+    def corners(self, colour: str, cut: Slice | None) -> Corners:
+        """What is drawn; ``colour`` is STIFFNESS or MATERIALS, without ``cut`` all tets are there."""
+        kept = np.ones(self.count, dtype=bool) if cut is None else behind(self._centroids, *cut)
+        triangles, owners = self._faces.around(kept)
+        x = self._places[triangles]
+        across = self._outwards * np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+        normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-30)
+        if colour == "MATERIALS":
+            colours = self._weights[owners] @ self.colours_of_materials
+        else:
+            ends = self._log_stiffness.min(), self._log_stiffness.max()
+            colours = stiffness_colours(self._log_stiffness[owners], *map(float, ends))
+        t = len(triangles)
+        number = np.tile(np.arange(3.0, dtype=np.float32), t)
+        return Corners(
+            np.column_stack([x.reshape(-1, 3), number]).astype(np.float32),
+            np.repeat(np.column_stack([normals, np.zeros(t)]), 3, axis=0).astype(np.float32),
+            np.repeat(np.column_stack([colours, np.ones(t)]), 3, axis=0).astype(np.float32),
+        )
+
+
+def newest_store(obj: Any) -> tuple[FrameStore | None, tuple[int, ...]]:
+    """Where the solver of a body last got something, in a bake or in live mode, with the times of its files; None where
+    it never did.
+    """
+    folders = [frame_folders.recorded_folder(obj), frame_folders.live_path(obj) if frame_folders.has_home() else None]
+    found = []
+    for store in (FrameStore(folder) for folder in folders if folder is not None):
+        files = cached_files(store)
+        if all(os.path.isfile(path) for path in files):
+            found.append((store, tuple(path.stat().st_mtime_ns for path in files)))
+    return max(found, key=lambda pair: pair[1][-1], default=(None, ()))
+
+
+def read_tets(store: FrameStore) -> ShownTets | None:
+    """What the solver of a store got last, or None where that is not kept whole."""
+    got = received(store)
+    return None if got is None else ShownTets(got)
+
+
+def _transformed(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
+    return (points @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)

@@ -1,0 +1,88 @@
+"""Vertices on the graphics card that follow handles, and the textures of what belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import gpu
+import numpy as np
+
+from ...core.errors import PreviewError
+from .card import batch_of, vertices_of
+from .preview_shader import attribute_count, in_attributes, texels_each
+
+
+class Skinned:
+    """Vertices that follow handles.
+
+    ``places`` (g,3) and ``normals`` (g,4), whose last is the shader's own; ``numbers`` (g,h,3): weights and their
+    derivatives along the tangents.
+    """
+
+    def __init__(self, places: np.ndarray, normals: np.ndarray, numbers: np.ndarray) -> None:
+        count, self.handles = numbers.shape[:2]
+        self.per_row = most_in_a_row(count, texels_each(self.handles))
+        self._weights: Any = None
+        numbers = numbers.astype(np.float32).reshape(count, 3 * self.handles)
+        columns = {"position": np.column_stack([places, np.arange(count)]), "normal": normals}
+        if in_attributes(self.handles):
+            slots = attribute_count(self.handles)
+            padded = _padded(numbers, 4 * slots)
+            columns |= {f"weights{k}": padded[:, 4 * k : 4 * k + 4] for k in range(slots)}
+        else:
+            padded = _padded(numbers, 4 * texels_each(self.handles)).reshape(count, -1, 4)
+            self._weights = texture_of(padded, self.per_row)
+        self.vertices = vertices_of(**columns)
+
+    def bind(self, shader: Any, handles: Any) -> None:
+        """Give a bound shader the handles' uniform buffer and the weights."""
+        shader.uniform_block("handles", handles)
+        if self._weights is not None:
+            shader.uniform_sampler("weights", self._weights)
+
+    def batch(self, kind: str, corners: np.ndarray | None, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
+        """Some of them as :func:`card.batch_of` takes them, with the shader ``make_shader(handles, per_row)``."""
+        return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
+
+
+class SkinnedBatch(NamedTuple):
+    """What is drawn of vertices that follow handles."""
+
+    skinned: Skinned
+    shader: Any
+    batch: Any
+
+    def draw(self, handles: Any) -> None:
+        """Draw with the own shader, which is bound."""
+        self.skinned.bind(self.shader, handles)
+        self.batch.draw(self.shader)
+
+
+def most_in_a_row(count: int, each: int = 1) -> int:
+    """Items of that many texels that lie in a row of a texture."""
+    return max(1, min(count, gpu.capabilities.max_texture_size_get() // each))
+
+
+def texture_of(texels: np.ndarray, per_row: int) -> Any:
+    """Texels (n,e,4) of n items, ``per_row`` to a row, as 32-bit floats."""
+    count, each = texels.shape[:2]
+    rows, width = -(-count // per_row), min(per_row, count) * each
+    most = gpu.capabilities.max_texture_size_get()
+    try:
+        if max(rows, width) > most:
+            raise RuntimeError(f"they do not fit into a texture of {most} x {most}")
+        filled = np.zeros(rows * width * 4, dtype=np.float32)
+        filled[: texels.size] = texels.ravel()
+        data = gpu.types.Buffer("FLOAT", filled.size, filled)
+        return gpu.types.GPUTexture((width, rows), format="RGBA32F", data=data)
+    except RuntimeError as error:
+        raise PreviewError(
+            f"The graphics card has no room for {count} vertices with {each} texels ({error}).",
+            "Set Modes lower, or Preview to Mesh.",
+        ) from error
+
+
+def _padded(numbers: np.ndarray, width: int) -> np.ndarray:
+    """Columns of zeros up to a width."""
+    return np.pad(numbers, ((0, 0), (0, width - numbers.shape[1])))

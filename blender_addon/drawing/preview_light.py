@@ -1,0 +1,73 @@
+"""The light of the preview: lights fixed to the view, by default the artist's own of Solid mode.
+
+Each is diffuse over more than its half of the sphere, as a large light is, without giving more light for it (wrapped
+Lambert, (n.l + w) / (1 + w)² with w between 0 and 1: McAuley 2013, "Energy-Conserving Wrapped Diffuse"), and has a
+highlight (Blinn 1977, scaled by (e + 8) / 8), which is stronger at grazing angles (Schlick 1994).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Colour = tuple[float, float, float]
+
+_GLOSS = 25.0
+"""Exponent of a small light's highlight."""
+
+_FACING = 0.05
+"""Part of the light that a highlight takes, seen head-on; at grazing angles four tenths."""
+
+
+class Light(NamedTuple):
+    """``direction`` in the view's frame, towards the light; linear colours; ``wrap`` between 0 and 1."""
+
+    direction: Colour
+    diffuse: Colour
+    specular: Colour
+    wrap: float
+
+
+def studio_lights(preferences: Any) -> tuple[Light, ...]:
+    """The lights of Solid mode's default studio, as the artist has set them in Blender's preferences."""
+    system = preferences.system
+    lights = [
+        Light(tuple(light.direction), tuple(light.diffuse_color), tuple(light.specular_color), light.smooth)
+        for light in system.solid_lights
+        if light.use
+    ]
+    # Ambient light comes from everywhere alike: fully wrapped from both sides, it is constant.
+    ambient = tuple(2.0 * value for value in system.light_ambient)
+    if any(ambient):
+        lights += [Light((0.0, side, 0.0), ambient, (0.0, 0.0, 0.0), 1.0) for side in (-1.0, 1.0)]
+    return tuple(lights)
+
+
+def lighting_source(lights: tuple[Light, ...]) -> str:
+    """GLSL that turns ``lit_normal`` and ``lit_colour`` into the colour ``linear``; the viewer looks along -z."""
+    lines = [
+        "  vec3 n = normalize(gl_FrontFacing ? lit_normal : -lit_normal);",
+        "  vec3 diffuse = vec3(0.0);",
+        "  vec3 shine = vec3(0.0);",
+    ]
+    for light in lights:
+        wrap, gloss = light.wrap, max(_GLOSS * (1.0 - light.wrap), 1.0)
+        halfway = _unit((light.direction[0], light.direction[1], light.direction[2] + 1.0))
+        facing = f"dot(n, {_vector(light.direction)})"
+        wrapped = f"clamp(({facing} + {wrap:.7f}) / {(1.0 + wrap) ** 2:.7f}, 0.0, 1.0)"
+        lines.append(f"  diffuse += {_vector(light.diffuse)} * {wrapped};")
+        peak = f"{gloss / 8.0 + 1.0:.7f} * pow(max(dot(n, {_vector(halfway)}), 0.0), {gloss:.7f})"
+        lines.append(f"  shine += {_vector(light.specular)} * ({peak} * max({facing}, 0.0));")
+    lines += [
+        f"  float reflected = mix({_FACING:.7f}, 0.4, pow(1.0 - clamp(n.z, 0.0, 1.0), 5.0));",
+        "  vec3 linear = lit_colour * diffuse * (1.0 - reflected) + shine * reflected;",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _vector(numbers: Colour) -> str:
+    return "vec3({:.7f}, {:.7f}, {:.7f})".format(*numbers)
+
+
+def _unit(numbers: Colour) -> Colour:
+    length = sum(value * value for value in numbers) ** 0.5
+    return tuple(value / max(length, 1e-9) for value in numbers)

@@ -1,0 +1,147 @@
+"""What the preview draws, as arrays: triangles with the normals of their corners, and the graphics card's vertices.
+
+A vertex of the card is a mesh vertex with one of its corner normals, so smooth meshes have one a vertex, and flat faces
+and sharp edges as many as they need.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..basics.stack import cut_after, place_of
+from ..scene_in.animation_in import at_frame
+from ..scene_in.mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
+from ..scene_in.rest_in import own_rest
+
+_STEPS = 1023
+"""Parts into which each coordinate of a normal is divided to find equal ones."""
+
+_LEAST_SPREAD = 0.05
+"""Determinant of the tangents' own derivatives, 1 on a plane, under which a fan is too folded to be corrected by it."""
+
+
+class DrawnMesh(NamedTuple):
+    """A mesh at rest: ``triangles`` (t,3) vertices; ``normals`` (t,3,3) of their corners, unit, in world space;
+    ``edges`` (e,2) of its faces, for wires.
+    """
+
+    triangles: np.ndarray
+    normals: np.ndarray
+    edges: np.ndarray = np.zeros((0, 2), dtype=np.int32)
+
+
+class Skin(NamedTuple):
+    """How points follow handles (h,4,3), all in world space: see ``core/subspaces/skinning.py``.
+
+    ``rest`` (n,3) m; ``weights`` (n,h); ``centre`` (3,) m; ``size`` m.
+    """
+
+    rest: np.ndarray
+    weights: np.ndarray
+    centre: np.ndarray
+    size: float
+
+
+class CardVertices(NamedTuple):
+    """``vertices`` (g,) of the mesh; ``normals`` (g,3) at rest; ``triangles`` (t,3) and ``edges`` (e,2) of card
+    vertices; ``slopes`` (2,g,h): derivatives of the weights along the two tangents, by rest positions in sizes of the
+    body.
+    """
+
+    vertices: np.ndarray
+    normals: np.ndarray
+    triangles: np.ndarray
+    edges: np.ndarray
+    slopes: np.ndarray
+
+
+def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
+    """The mesh of a simulated object at its place in the stack, at rest, where the object is at a frame; the scene is
+    left as it was.
+    """
+    place = place_of(obj)
+    with cut_after(obj, place), at_frame(context.scene, frame):
+        with mesh_at_place(obj, place, context) as (mesh, evaluated):
+            if (rest := own_rest(obj, len(mesh.vertices))) is not None:  # the mesh has keys, so it is a copy
+                mesh.vertices.foreach_set("co", rest.astype(np.float32).ravel())
+                mesh.update()
+            return drawn_mesh(mesh, object_to_world(evaluated, context.scene))
+
+
+def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
+    """Triangles and corner normals of a mesh whose coordinates a (4,4) matrix brings to world space."""
+    mirrored = np.linalg.det(matrix[:3, :3]) < 0.0
+    triangles = triangles_of(mesh, mirrored)
+    corners = columns_of(mesh.loop_triangles, "loops", 3, np.int32)
+    # Normals go by the inverse transpose, up to its length.
+    turned = columns_of(mesh.corner_normals, "vector", 3, np.float32) @ np.linalg.inv(matrix[:3, :3])
+    edges = columns_of(mesh.edges, "vertices", 2, np.int32)
+    return DrawnMesh(triangles, _unit(turned)[corners[:, ::-1] if mirrored else corners], edges)
+
+
+def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two unit vectors across each unit normal (g,3): Duff et al. 2017, as in the shader."""
+    nx, ny, nz = normals.T
+    s = np.where(nz >= 0.0, 1.0, -1.0)
+    p = -1.0 / (s + nz)
+    q = nx * ny * p
+    return np.column_stack([1.0 + s * nx * nx * p, s * q, -s * nx]), np.column_stack([q, s + ny * ny * p, -ny])
+
+
+def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
+    """The vertices to draw, their normals and the weights' derivatives there."""
+    steps = np.rint(mesh.normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
+    key = mesh.triangles.ravel().astype(np.int64)
+    for k in range(3):
+        key = (key << 11) | steps[:, k]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
+    # The tangents jump where this changes its sign: card and processor must see the same.
+    normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
+    vertices = mesh.triangles.ravel()[first]
+    triangles = inverse.reshape(-1, 3).astype(np.int32)
+    slopes = _slopes(mesh.triangles, triangles, normals.astype(np.float64), skin)
+    # Any vertex of the card does for an end of a wire; loose edges have none.
+    own = np.full(len(skin.rest), -1, dtype=np.int32)
+    own[vertices] = np.arange(len(vertices))
+    edges = own[mesh.edges]
+    return CardVertices(vertices, normals, triangles, edges[(edges >= 0).all(axis=1)], slopes)
+
+
+def _slopes(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, skin: Skin) -> np.ndarray:
+    """Derivatives (2,g,h) of the weights along the tangents: the mean over the triangles around, by area, made exact
+    for what is linear in the tangent plane.
+    """
+    places = (skin.rest - skin.centre) / skin.size
+    x = places[triangles]
+    double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+    size = np.linalg.norm(double_area, axis=1)
+    unit = double_area / np.where(size > 0.0, size, 1.0)[:, None]
+    # Area times the gradient of the value at a corner, whose opposite edge runs from the next to the one after.
+    gradients = np.stack([np.cross(unit, x[:, (k + 2) % 3] - x[:, (k + 1) % 3]) for k in range(3)], axis=1)
+    total = np.bincount(fans.ravel(), np.repeat(size, 3), len(normals))
+    share = (1.0 / np.where(total > 0.0, total, 1.0))[fans]
+    rows = np.repeat(fans.ravel(), 3)
+    columns = np.repeat(triangles, 3, axis=0).ravel()
+    axes = tangents(normals)
+    means = []
+    for axis in axes:
+        entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
+        means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
+    plain = [(mean @ skin.weights).astype(np.float32) for mean in means]
+    # How the tangents' own coordinates come out: the inverse puts right what is linear.
+    (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ places, axis) for axis in axes] for mean in means)
+    determinant = a * d - b * c
+    spread = determinant > _LEAST_SPREAD
+    inverse = np.array([[d, -b], [-c, a]]) / np.where(spread, determinant, 1.0)
+    right = np.where(spread, inverse, np.eye(2)[:, :, None])[..., None].astype(np.float32)
+    return np.stack([row[0] * plain[0] + row[1] * plain[1] for row in right])
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(vectors, axis=1)
+    fallback = np.array([0.0, 0.0, 1.0])
+    return np.where(length[:, None] > 1e-12, vectors / np.maximum(length, 1e-12)[:, None], fallback)

@@ -1,0 +1,202 @@
+"""The body of a subspace, drawn by the graphics card: only its handles are sent for a frame.
+
+Numbers on the card are in sizes of the body around its centre, so 32 bits are exact however far it lies from the
+world's origin.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import bpy
+import gpu
+import numpy as np
+from mathutils import Matrix
+
+from ...core.subspaces.skinning import Coordinates, skinned
+from .card import draw
+from .layer import Made
+from .overlay_out import View
+from .preview_batch import Skinned, SkinnedBatch, most_in_a_row, texture_of
+from .preview_light import Light, studio_lights
+from .preview_manner import SOLID, Manner
+from .preview_mesh import DrawnMesh, Skin, card_vertices
+from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
+
+DOT = 7.0
+"""Pixels across a dot of the mean volume."""
+
+WIRE = 0.6
+"""Opacity of wires: as dark as Blender's, which are thinner than a pixel."""
+
+NEARER = 1e-3
+"""Part of the distance by which wires lie before the faces they belong to."""
+
+
+class Preview:
+    """Draws a surface that follows handles, and dots that follow them too.
+
+    Parameters
+    ----------
+    mesh : what is drawn, at rest (``preview_mesh.read_drawn_mesh``)
+    skin : its rest positions, weights, centre and size
+    metres : in one Blender unit (``mesh_in.unit_scale``)
+    lights : fixed to the view; those of Solid mode unless given
+
+    ``handles`` (h,4,3), m, are those shown; ``card`` the vertices on the card, their slopes only till they are there.
+
+    Draw where a graphics context is current, in a draw handler above all; the rest can be called anywhere::
+
+        preview = Preview(read_drawn_mesh(obj, context, first), skin, unit_scale(scene))
+        preview.set_handles(handles)                                # (h,4,3) m, once a frame
+        preview.draw(region_3d.view_matrix, region_3d.window_matrix, obj.color[:3])    # once a viewport
+        preview.show_colours(weight_colours(skin.weights[:, mode]))  # an overlay; None: the object's colour
+        preview.set_dots(Skin(points_rest, points_weights, centre, size), volumes)
+        preview.draw(..., manner=Manner(0.5))                        # X-ray; wires and more: Manner
+        preview.draw(..., dots=True)
+        preview.positions()                                         # (n,3) m, on the processor: for picking
+
+    Vertices, weights and triangles go to the card at the first drawing, handles and colours when they have changed.
+    Whoever ends the drawing drops the object, and the card's memory is free.
+
+    Raises
+    ------
+    PreviewError
+        The graphics driver refuses the shaders (at the first drawing), or the body is too large for its textures.
+    """
+
+    def __init__(self, mesh: DrawnMesh, skin: Skin, metres: float = 1.0, lights: tuple[Light, ...] = ()) -> None:
+        self._skin, self._metres = skin, metres
+        self._lights = lights or studio_lights(bpy.context.preferences)
+        self._coordinates = Coordinates(np.asarray(skin.centre, dtype=np.float64), float(skin.size))
+        self.handles = np.zeros((skin.weights.shape[1], 4, 3))
+        self.card = card_vertices(mesh, skin)
+        self._rows = np.zeros((handle_rows(len(self.handles)), 4), dtype=np.float32)
+        self._changed = False
+        self.sent: Any = None
+        self._body: SkinnedBatch | None = None
+        self._wires: Made[SkinnedBatch] = Made()
+        self._dots: Made[SkinnedBatch] = Made()
+        self._dots_of: tuple[Skin, np.ndarray] | None = None
+        self._colours: np.ndarray | None = None
+        self._colour_texture: Any = None
+
+    def set_handles(self, handles: np.ndarray) -> None:
+        """Show the body as handles (h,4,3), m, deform it."""
+        self.handles = np.asarray(handles, dtype=np.float64)
+        count = len(self.handles)
+        # Rows as the shader reads them: a row a coordinate, by four numbers.
+        self._rows[: 3 * count] = (self.handles / self._coordinates.size).transpose(0, 2, 1).reshape(-1, 4)
+        self._changed = True
+
+    def positions(self, handles: np.ndarray | None = None, vertices: Any = slice(None)) -> np.ndarray:
+        """Where the handles shown, or others, move the mesh's vertices, (n,3), m, in world space; on the processor."""
+        rest, weights = self._skin.rest[vertices], self._skin.weights[vertices]
+        return skinned(rest, weights, self._coordinates, self.handles if handles is None else handles)
+
+    def show_colours(self, colours: np.ndarray | None) -> None:
+        """Linear colours (n,3) of the mesh's vertices, or None for one colour of the whole."""
+        self._colours, self._colour_texture = colours, None
+
+    def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
+        """Points that follow the same handles, and the volumes that size their dots."""
+        self._dots, self._dots_of = Made(), (skin, volumes)
+
+    def draw(
+        self,
+        view_matrix: Any,
+        window_matrix: Any,
+        colour: Any = (0.8, 0.8, 0.8),
+        manner: Manner = SOLID,
+        dots: bool = False,
+        dot_colour: Any = (1.0, 0.75, 0.1),
+        pixel_size: float = 1.0,
+    ) -> None:
+        """Draw into the frame buffer that is bound, with its depth; the state of the card is left as it was.
+
+        Matrices as a ``RegionView3D`` has them; linear colours; ``pixel_size`` as in Blender's preferences.
+        """
+        body = self.ready()
+        view, to_world = View(view_matrix, window_matrix), self._to_world()
+        to_clip = view.to_clip(to_world)
+        turn = Matrix(view_matrix).to_quaternion()
+        constants = {
+            "to_clip": to_clip,
+            "view_turn": (turn.x, turn.y, turn.z, turn.w),
+            "tint": (*colour[:3], 0.0 if self._colours is None else 1.0),
+            "opacity": manner.opacity,
+        }
+
+        def draw_body(shader: Any) -> None:
+            shader.uniform_sampler("colours", self._colour_texture)
+            body.draw(self.sent)
+
+        for state in _passes(manner):
+            draw(body.shader, draw_body, state, **constants)
+        if manner.wires is not None and len(self.card.edges):
+            nearer = view.to_clip(to_world, NEARER)
+            wires = self._wires.get(None, lambda: body.skinned.batch("LINES", self.card.edges, wires_shader))
+            state = {"depth_mask": False, "blend": "ALPHA"}
+            for depth_test, part in (("LESS_EQUAL", 1.0), ("GREATER", manner.behind if manner.hides else 0.0)):
+                if part > 0.0:
+                    tint, drawn = (*manner.wires, 0.0), {**state, "depth_test": depth_test}
+                    self._draw_plain(wires, nearer, tint, drawn, WIRE * part)
+        if dots and self._dots_of is not None:
+            # They lie inside the body: nothing hides them.
+            state = {"depth_test": "ALWAYS", "depth_mask": False, "sized_points": True}
+            batch = self._dots.get(None, lambda: self._make_dots(*self._dots_of))
+            self._draw_plain(batch, to_clip, (*dot_colour[:3], pixel_size), state)
+
+    def _draw_plain(
+        self, batch: SkinnedBatch, to_clip: list[float], tint: Any, state: dict[str, Any], opacity: float = 1.0
+    ) -> None:
+        """Draw what is not lit."""
+        constants = {"to_clip": to_clip, "tint": tint, "opacity": opacity}
+        draw(batch.shader, lambda _shader: batch.draw(self.sent), state, **constants)
+
+    def _to_world(self) -> np.ndarray:
+        """(4,4) from the card's frame of reference to Blender's units."""
+        matrix = np.diag([self._coordinates.size / self._metres] * 3 + [1.0])
+        matrix[:3, 3] = self._coordinates.centre / self._metres
+        return matrix
+
+    def ready(self) -> SkinnedBatch:
+        """The body, when all that has changed is on the card; where a graphics context is current."""
+        if self.sent is None:
+            self.sent = gpu.types.GPUUniformBuf(self._rows)
+        elif self._changed:
+            self.sent.update(self._rows)
+        self._changed = False
+        colours_per_row = most_in_a_row(len(self._skin.rest))
+        if self._body is None:
+            card, skin = self.card, self._skin
+            places = self._coordinates.of(skin.rest[card.vertices])[:, :3]
+            normals = np.column_stack([card.normals, card.vertices])
+            numbers = np.stack([skin.weights[card.vertices], *card.slopes], axis=2)
+            make_shader = partial(body_shader, colours_per_row=colours_per_row, lights=self._lights)
+            self._body = Skinned(places, normals, numbers).batch("TRIS", card.triangles, make_shader)
+            # They are on the card now.
+            self.card = card._replace(slopes=card.slopes[:, :0])
+        if self._colour_texture is None:
+            colours = np.zeros((1, 3)) if self._colours is None else self._colours
+            texels = np.column_stack([colours, np.ones(len(colours))])[:, None, :]
+            self._colour_texture = texture_of(texels, min(colours_per_row, len(colours)))
+        return self._body
+
+    def _make_dots(self, skin: Skin, volumes: np.ndarray) -> SkinnedBatch:
+        sizes = DOT * np.clip(np.cbrt(volumes / volumes.mean()), 0.6, 2.0)
+        normals = np.column_stack([np.tile([0.0, 0.0, 1.0], (len(sizes), 1)), sizes])
+        numbers = np.stack([skin.weights, *np.zeros((2, *skin.weights.shape))], axis=2)
+        return Skinned(self._coordinates.of(skin.rest)[:, :3], normals, numbers).batch("POINTS", None, dots_shader)
+
+
+def _passes(manner: Manner) -> list[dict[str, Any]]:
+    """States in which the faces are drawn, one after the other."""
+    if manner.opacity >= 1.0:
+        return [{"depth_test": "LESS_EQUAL"}]
+    if manner.hides:
+        return [{"depth_test": "LESS_EQUAL", "colour": False}]
+    through = {"depth_test": "LESS_EQUAL", "depth_mask": False, "blend": "ALPHA"}
+    # What looks away first: it lies behind, but for folds.
+    return [{**through, "culled": side} for side in ("FRONT", "BACK")] if manner.opacity > 0.0 else []

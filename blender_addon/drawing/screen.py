@@ -1,0 +1,76 @@
+"""What is drawn over a 3D View, in pixels of its region: words, rectangles, lines, discs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import blf
+import gpu
+from gpu_extras.batch import batch_for_shader
+
+Colour = Sequence[float]
+Corner = tuple[float, float]
+
+WHITE = (1.0, 1.0, 1.0, 1.0)
+DISC = 16
+"""Corners of a disc."""
+
+
+def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
+    """Words from a place on, in the size that is set."""
+    blf.color(0, *colour)
+    blf.position(0, x, y, 0.0)
+    blf.draw(0, words)
+
+
+def rectangle(low: Corner, high: Corner, colour: Colour) -> None:
+    """A filled one."""
+    _shape("TRIS", _corners(low, high), [(0, 1, 2), (0, 2, 3)], colour)
+
+
+def frame(low: Corner, high: Corner, colour: Colour) -> None:
+    """The edges of a rectangle."""
+    _shape("LINES", _corners(low, high), [(0, 1), (1, 2), (2, 3), (3, 0)], colour)
+
+
+def line(start: Corner, end: Corner, colour: Colour) -> None:
+    """From one place to another."""
+    _shape("LINES", [(*start, 0.0), (*end, 0.0)], None, colour)
+
+
+def disc(centre: Corner, radius: float, colour: Colour) -> None:
+    """A filled circle."""
+    angles = [2.0 * math.pi * k / DISC for k in range(DISC)]
+    around = [(centre[0] + radius * math.cos(t), centre[1] + radius * math.sin(t), 0.0) for t in angles]
+    _shape("TRIS", around, [(0, k, k + 1) for k in range(1, DISC - 1)], colour)
+
+
+def _corners(low: Corner, high: Corner) -> list[tuple[float, float, float]]:
+    return [(*low, 0.0), (high[0], low[1], 0.0), (*high, 0.0), (low[0], high[1], 0.0)]
+
+
+def _shape(kind: str, points: list[Any], indices: list[Any] | None, colour: Colour) -> None:
+    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    batch = batch_for_shader(shader, kind, {"pos": points}, indices=indices)
+    shader.uniform_float("color", tuple(colour))
+    gpu.state.blend_set("ALPHA")
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def free_corners(context: Any) -> tuple[float, float, float]:
+    """Left, right and lower edge of what neither toolbar nor sidebar nor asset shelf covers."""
+    region = context.region
+    left, right, below = 0.0, float(region.width), 0.0
+    if not context.preferences.system.use_region_overlap:
+        return left, right, below
+    for other in context.area.regions:
+        if other.type == "TOOLS" and other.alignment == "LEFT":
+            left = float(other.width)
+        if other.type == "UI" and other.alignment == "RIGHT" and other.width > 1:
+            right = min(right, float(other.x - region.x))
+        if other.type in {"ASSET_SHELF", "ASSET_SHELF_HEADER"} and other.height > 1:
+            below = max(below, float(other.y + other.height - region.y))
+    return left, right, below

@@ -1,0 +1,87 @@
+"""A mesh that is moved in place of a body, where the graphics card does not draw it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..basics.sources import local_views_of, show_in_local_views
+from ..scene_in.mesh_in import unit_scale
+
+
+class StandIn:
+    """A temporary object at the world's origin whose vertices are the body's; an undo may take it away, the next
+    movement brings it back.
+
+    Parameters
+    ----------
+    obj : the body, for its name, colour, materials and local views
+    scene : where it is put
+    triangles : (t,3) of the surface
+    """
+
+    def __init__(self, obj: Any, scene: Any, triangles: np.ndarray) -> None:
+        self._name, self._scene_uid, self._body_uid = f"{obj.name} Live", scene.session_uid, obj.session_uid
+        self._colour, self._materials = tuple(obj.color), [slot.material for slot in obj.material_slots][:1]
+        self._materials = [m.name for m in self._materials if m is not None]
+        self._triangles, self._metres = triangles, unit_scale(scene)
+        self.uid: int | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it is in the file."""
+        return find(self.uid) is not None
+
+    def move(self, positions: np.ndarray) -> None:
+        """Put the vertices at positions (n,3), m, world space."""
+        obj = find(self.uid)
+        if obj is None or len(obj.data.vertices) != len(positions):
+            self.remove()
+            obj = self._make(len(positions))
+        obj.data.vertices.foreach_set("co", (positions / self._metres).astype(np.float32).ravel())
+        obj.data.update()
+
+    def remove(self) -> None:
+        """Take it out of the file."""
+        if (obj := find(self.uid)) is not None:
+            delete(obj)
+        self.uid = None
+
+    def _make(self, count: int) -> Any:
+        mesh = bpy.data.meshes.new(self._name)
+        mesh.from_pydata(np.zeros((count, 3)), [], self._triangles.tolist())
+        mesh.polygons.foreach_set("use_smooth", np.ones(len(self._triangles), dtype=bool))
+        for name in self._materials:
+            if (material := bpy.data.materials.get(name)) is not None:
+                mesh.materials.append(material)
+        obj = bpy.data.objects.new(self._name, mesh)
+        obj.color, obj.hide_select, obj.hide_render = self._colour, True, True
+        obj.sinew.is_stand_in = True
+        scene = next(s for s in bpy.data.scenes if s.session_uid == self._scene_uid)
+        scene.collection.objects.link(obj)
+        self.uid = obj.session_uid
+        body = next((o for o in scene.objects if o.session_uid == self._body_uid), None)
+        if body is not None:
+            show_in_local_views(obj, local_views_of(body))
+        return obj
+
+
+def find(uid: int | None) -> Any | None:
+    """The object with that ``session_uid``, if it stands in for a body."""
+    return next((o for o in bpy.data.objects if o.session_uid == uid and o.sinew.is_stand_in), None)
+
+
+def delete(obj: Any) -> None:
+    """Remove a stand-in and its mesh."""
+    mesh = obj.data
+    bpy.data.objects.remove(obj)
+    if mesh is not None and mesh.users == 0:
+        bpy.data.meshes.remove(mesh)
+
+
+def delete_strays(but: int | None = None) -> None:
+    """Remove every stand-in that an undo or a file has brought back, but that of the body played with."""
+    for obj in [o for o in bpy.data.objects if o.sinew.is_stand_in and o.session_uid != but and o.library is None]:
+        delete(obj)

@@ -1,0 +1,1 @@
+"""A body that is played with."""

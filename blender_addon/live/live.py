@@ -1,0 +1,348 @@
+"""The one body that is played with in the viewport: from Play to Esc.
+
+A child (``running``) steps the body, ``live_state`` says what becomes of it and what the child is asked next,
+``live_scene`` keeps the scene as it was, ``live_view`` draws. No modal operator runs: all is done in the timer that
+listens to the child.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ...core.errors import SinewError
+from ...core.events import LiveFrame, Record, SetStiffness, StopRecording
+from ...core.job.job import Job
+from ...core.store.frame_store import FrameStore
+from ...core.store.lending import borrow
+from ..bake import baking
+from ..basics import redrawing, shown
+from ..basics.stack import is_own_cache, later_modifiers
+from ..basics.stepwise import Steps
+from ..cache import frame_folders
+from ..child import running
+from ..child.machine import Waits
+from ..child.process import Order
+from ..child.work import Work
+from ..result_out.take_out import keyable_strength, keyable_target, names_of_take
+from ..scene_in import job_in
+from ..scene_in.mesh_in import unit_scale
+from ..setup.starting import holding_strength
+from . import live_edits, live_scene
+from .live_state import Asked, FrameSet, Grab, LetGo, LiveState, Looked, Pulled, Toggled, transition
+
+TICK = 1.0 / 240.0
+"""Seconds between looks for events of the child."""
+PANEL_TICK = 0.25
+"""Seconds between looks at what is edited, and drawings of the panel."""
+
+
+@dataclass
+class Session:
+    """A body that is being played with; objects, scenes and view layers by what outlives an undo."""
+
+    stage: live_scene.Stage
+    job: Job
+    store: FrameStore
+    metres: float
+    edits: live_edits.Edits
+    work: Work
+    view: Any = None
+    reset_is_due: bool = False
+    drawn: LiveFrame | None = None
+    looked_at: float = 0.0
+    pending: list[str] = field(default_factory=list)
+
+    @property
+    def state(self) -> LiveState:
+        """That of its work."""
+        return self.work.state
+
+    @property
+    def object(self) -> Any | None:
+        """The body, or None when it is gone; it is asked for all the time."""
+        obj = shown.object_of(self.work.object_uid, self.work.object_name)
+        if obj is not None:
+            self.work.object_name = obj.name  # it may have been renamed
+        return obj
+
+    @property
+    def words_of_edits(self) -> str:
+        """What was edited since the session began and does not count yet; "" when all does."""
+        if self.state.stale:
+            return "The modes were found for other stiffness. Reset finds them anew."
+        if self.pending:
+            return f"Edited: {', '.join(self.pending)}. That counts from the next Reset."
+        return ""
+
+
+_session: Session | None = None
+
+
+def current() -> Session | None:
+    """The session at work, if there is one."""
+    return _session
+
+
+def session_of(obj: Any) -> Session | None:
+    """The session at work on an object, if there is one."""
+    return (
+        _session if _session is not None and obj is not None and _session.work.object_uid == obj.session_uid else None
+    )
+
+
+# -- begin and end -----------------------------------------------------------------------------------------------------
+
+
+def begin(obj: Any, record: bool = False) -> Session | None:
+    """Read the scene and have a child prepare the body; playing begins when it is ready. A SinewError when the body
+    cannot be played with, or another is at work already. The session, where all was read at once.
+    """
+    running.begin(work_on(obj, job_steps, partial(play, record=record)))
+    return session_of(obj)
+
+
+def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Work, Any, Job], None]) -> Work:
+    """What is read of a body before it is played with."""
+    return Work(obj.session_uid, obj.name, read, begin, note_error, _child_ended, again="Press Play again.")
+
+
+def play(work: Work, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
+    """Start the child with a job, in the state that was ``begun``, where it was."""
+    global _session
+    context, store = bpy.context, _store(obj, job)
+    session = Session(
+        stage=live_scene.Stage.of(obj, context),
+        job=job,
+        store=store,
+        metres=unit_scale(context.scene),
+        edits=live_edits.Edits(obj, context.scene),
+        work=work,
+    )
+    frames = {"first": job.frame_start, "last": job.frame_end, "frame_rate": job.frame_rate}
+    work.state, work.transition = LiveState(**vars(work.state), **frames, **begun), transition
+    work.interval, work.on_tick = TICK, _tick
+    work.start(Order(store.folder, "live"))
+    if record:
+        session.work.note(Record(baking.wanted_modes(obj) > 0))
+    obj.sinew.live.message = ""
+    _session = session
+
+
+def note_error(obj: Any, error: Exception | str) -> None:
+    """Keep an error for the panel: the status bar forgets it."""
+    obj.sinew.live.message = str(error)
+
+
+def job_steps(obj: Any) -> Steps[Job]:
+    """The body's job as the scene is now, without the springs of its last take."""
+    return job_in.job_steps(obj, bpy.context, without_springs=names_of_take(obj))
+
+
+def _store(obj: Any, job: Job) -> FrameStore:
+    """The store that live mode keeps; modes are lent by the bake's, or by that of before the file was saved."""
+    store = FrameStore.create(frame_folders.live_folder(obj), job)
+    lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
+    if baking.has_store(obj):
+        lenders.append(baking.open_store(obj))
+    borrow(store, lenders, job.body.solver.modes)
+    return store
+
+
+def stop(message: str = "", keep: Work | None = None) -> None:
+    """End the session: the scene is as it was before. ``message`` says why, where the artist did not ask for it; of
+    what is at work only ``keep`` goes on.
+    """
+    if _session is not None and _session.work is running.current():
+        running.abandon(keep)
+    _leave(message)
+
+
+def _end(reason: str) -> None:
+    """End the session, unasked; what was recorded until then becomes the take, as soon as the scene can take it."""
+    from . import live_take
+
+    session = _session
+    if session is None or session.work is not running.current() or not live_take.has_begun(session.state.take):
+        stop(reason)
+        return
+    # In Edit Mode, say, nothing more can be looked at.
+    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, session.pending)
+    running.stop_reading()  # that of a Reset or Record, which shows the mesh meanwhile
+    session.work.cut_off(partial(live_take.bring_in, take, reason))
+    _leave(reason)
+
+
+def _leave(message: str) -> None:
+    global _session
+    session, _session = _session, None
+    if session is None:
+        return
+    if session.view is not None:
+        session.view.remove()
+    session.stage.restore()
+    if (obj := session.object) is not None:
+        obj.sinew.live.message = message
+    redrawing.redraw()
+
+
+def restart(work: Work, obj: Any, job: Job, record: bool = False) -> None:
+    """Begin anew with a job. A job that cannot be simulated leaves the session as it is; a StoreError ends it."""
+    job.check()
+    state = _session.state
+    stop(keep=work)  # its child holds the store
+    play(work, obj, job, record, playing=state.playing, grabs=state.grabs if record else {})
+
+
+def toggle() -> None:
+    """Pause, or go on."""
+    _session.work.note(Toggled())
+
+
+def leave_off() -> None:
+    """What Esc does: end the session; a take is ended instead, and the session with it."""
+    if _session.state.recording:
+        _session.work.note(StopRecording())
+    else:
+        stop()
+
+
+# -- grabs -------------------------------------------------------------------------------------------------------------
+
+
+def grab(vertex: int, target: Any, strength: float) -> None:
+    """Pull a vertex to a target (3,), m, with a strength in N/m; what is kept can be keyed exactly."""
+    session = _session
+    first = session.job.body.first_positions[vertex]
+    pinned = vertex in session.state.grabs and session.state.grabs[vertex].pinned
+    made = Grab(vertex, keyable_target(target, first, session.metres), keyable_strength(strength), pinned)
+    session.work.note(Pulled(made))
+
+
+def pin(vertex: int) -> None:
+    """Leave a grab where it is when the mouse lets go."""
+    if _session is not None and vertex in _session.state.grabs:
+        _session.work.note(Pulled(_session.state.grabs[vertex]._replace(pinned=True)))
+
+
+def let_go(vertex: int) -> None:
+    """Let a vertex go."""
+    if _session is not None:
+        _session.work.note(LetGo(vertex))
+
+
+# -- the timer ---------------------------------------------------------------------------------------------------------
+
+
+def _begin_to_show(session: Session, obj: Any) -> None:
+    from . import live_view
+
+    if session.state.mesh is not None:
+        baking.note_mesh(obj, session.state.mesh)
+    with session.stage.unnoticed(), shown.where_it_is_shown(obj):
+        session.view = live_view.View(session)
+    session.stage.begin(obj)
+
+
+def _tick() -> None:
+    """After each look for events."""
+    session = _session
+    if session is None:
+        return
+    if live_scene.is_rendering():
+        if live_scene.is_rendering_viewport():
+            session.stage.show()  # renders show the scene as it is without live mode
+        return  # frames are the render's now
+    if running.reading() is not None:
+        return  # the scene is at other frames, as live_again wants it
+    obj = session.object
+    if reason := live_scene.reason_to_end(obj, session.stage) or session.edits.reason_to_end(obj):
+        _end(reason)
+        return
+    try:  # an error must not leave the mesh hidden: the timer would be gone
+        _go_on(session, obj, time.monotonic())
+    except SinewError as error:
+        _end(f"Live mode ended: {error}")
+    except Exception:
+        _end("Live mode ended by an error that was not foreseen: Blender's console says more.")
+        raise
+
+
+def _go_on(session: Session, obj: Any, now: float) -> None:
+    if session.state.ready and session.view is None:
+        _begin_to_show(session, obj)
+    if session.reset_is_due:
+        from . import live_again
+
+        live_again.reset_when_due(session)
+        return
+    if session.stage.frame_was_changed() and session.state.ready:
+        session.work.note(FrameSet(session.stage.scene.frame_current, live_scene.is_played_back()))
+    if now - session.looked_at > PANEL_TICK:
+        session.looked_at = now
+        _follow_edits(session, obj)
+        redrawing.redraw()
+    session.work.note(Looked(obj.sinew.live.rate == "FREE"))
+    while (command := session.state.request(now)) is not None:
+        session.work.ask(command)
+        session.work.note(Asked(command))
+    if session.view is not None:
+        # Saving, an undo or Reveal Hidden may have brought the mesh back.
+        session.stage.hide(obj)
+        session.view.fall_back()
+        if session.drawn is not session.state.shown:
+            session.drawn = session.state.shown
+            session.stage.follow(min(session.state.frame, session.state.last))
+            session.view.show(session.state.handles)
+    if session.state.recorded:
+        _finish_take(session, obj)
+
+
+def _follow_edits(session: Session, obj: Any) -> None:
+    state = session.state
+    by_hand = session.job.body.moduli is None  # what is keyed plays as it is keyed
+    if by_hand and state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
+        session.work.note(SetStiffness(moduli))
+        session.view.follow_stiffness(moduli)
+    session.pending = session.edits.others(obj, session.stage.scene)
+
+
+def _finish_take(session: Session, obj: Any) -> None:
+    """Turn the take into springs and a bake, as soon as the scene can take it."""
+    from . import live_take
+
+    session.work.note(Waits(shown.in_the_way(obj)))
+    if session.work.state.waits_for:
+        return
+    edits = session.edits.words(obj, session.stage.scene, stiffness=session.job.body.moduli is None)
+    take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, edits)
+    stop()
+    live_take.apply(obj, take)
+
+
+def _child_ended(work: Work) -> str:
+    """The child has ended by itself; what has to be over before what was recorded is taken."""
+    if _session is None or _session.work is not work:
+        return ""
+    if live_scene.is_rendering() or running.reading() is not None:
+        return "It ends when Blender has rendered, or has read the animation"
+    _end(work.state.message_with_remedy or "Live mode ended: the simulation process is gone.")
+    return "" if work.take == _child_ended else work.take(work)
+
+
+def not_drawn(obj: Any) -> list[str]:
+    """Names of the modifiers that show in the viewport, but not while the body is played with."""
+    nodes = obj.sinew.bake.nodes
+    later = [m for m in later_modifiers(obj) if m.show_viewport and not is_own_cache(m)]
+    return [m.name for m in later if m.type != "NODES" or nodes is None or m.node_group != nodes]
+
+
+def strength_of(obj: Any, scene: Any) -> float:
+    """N/m of a grab: what the artist has set, or with what the body's weight gives way by little of its size."""
+    chosen = obj.sinew.live.strength
+    return chosen if chosen > 0.0 else holding_strength(obj, scene)

@@ -1,0 +1,123 @@
+"""What the artist edits while a body is played with: stiffness counts at once, all else from the next start.
+
+Looked at is what takes no time: settings, and the mesh's vertices by a checksum. What is animated differs from frame to
+frame and is left out; so are weights of vertex groups, which Blender gives one by one, and other objects. Reset and
+Record compare whole jobs.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core.settings import moduli
+from ..basics.list_animation import animated_paths
+from ..scene_in.settings_in import (
+    depth_settings,
+    ground_of,
+    material_settings,
+    resolution_settings,
+    solver_settings,
+)
+
+TRANSFORM = ("location", "rotation_", "scale", "delta_")
+"""How data paths begin that move an object."""
+
+
+class Edits:
+    """Compares an object with what it was when the session began; cheap, so it can be asked all the time."""
+
+    def __init__(self, obj: Any, scene: Any) -> None:
+        self._stiffness = self._first_stiffness = _moduli(obj)
+        self._others = _others(obj, scene)
+        self._vertices = len(obj.data.vertices)
+
+    @property
+    def stiffness_differs(self) -> bool:
+        """Whether the child plays with other stiffness than it began with."""
+        return self._stiffness != self._first_stiffness
+
+    def new_stiffness(self, obj: Any) -> list[float] | None:
+        """Young's moduli, Pa, where they have changed since this was asked last."""
+        now = _moduli(obj)
+        if now == self._stiffness or len(now) != len(self._stiffness):
+            return None
+        self._stiffness = now
+        return now
+
+    def others(self, obj: Any, scene: Any) -> list[str]:
+        """Words for what else differs from the beginning."""
+        now = _others(obj, scene)
+        return [word for word, before in self._others.items() if before != now[word]]
+
+    def words(self, obj: Any, scene: Any, stiffness: bool) -> list[str]:
+        """Words for all that differs from what is played with; for stiffness where that is looked at, too."""
+        others = self.others(obj, scene)
+        differs = stiffness and "materials" not in others and _moduli(obj) != self._stiffness
+        return ["materials", *others] if differs else others
+
+    def reason_to_end(self, obj: Any) -> str:
+        """Why the body cannot be drawn any longer; "" while it can."""
+        if len(obj.data.vertices) != self._vertices:
+            return "Live mode ended: the mesh was edited."
+        return ""
+
+
+def _moduli(obj: Any) -> list[float]:
+    return moduli([material_settings(material) for material in obj.sinew.materials])
+
+
+def _others(obj: Any, scene: Any) -> dict[str, Any]:
+    """What else is looked at, by the word for it."""
+    settings, animated = obj.sinew, animated_paths(obj)
+    materials = [(*_without_stiffness(m), *_place_of(m, scene)) for m in settings.materials]
+    collisions = settings.collisions
+    obstacles = collisions.collection and collisions.collection.session_uid
+    springs = [_spring(s, f"sinew.springs[{k}]", animated) for k, s in enumerate(settings.springs) if not s.take]
+    whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
+    own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
+    moves = any(path.startswith(TRANSFORM) for path in animated)
+    return {
+        "materials": materials,
+        "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
+        "rest shape": settings.rest_key,
+        "solver": solver_settings(settings, scene),
+        "collisions": (ground_of(settings, scene), obstacles, collisions.collider_friction, collisions.thickness),
+        "pins": (settings.pin_group, "sinew.hold_from" in animated or settings.hold_from),
+        "springs": springs,
+        "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
+        "frame range": (whole, own),
+        "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
+        "mesh": _checksum(obj.data),
+    }
+
+
+def _spring(spring: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
+    target = spring.target and spring.target.session_uid
+    return spring.vertex_group, spring.end, target, f"{path}.strength" in animated or spring.strength
+
+
+def _weights(weights: Any) -> list[Any]:
+    names = (prop.identifier for prop in weights.bl_rna.properties if prop.type == "FLOAT")
+    return [weights.collection and weights.collection.session_uid, *(getattr(weights, name) for name in names)]
+
+
+def _checksum(mesh: Any) -> tuple[int, ...]:
+    """Of the vertices' positions; with how many edges and faces there are."""
+    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one
+    return zlib.crc32(flat), len(mesh.edges), len(mesh.polygons)
+
+
+def _without_stiffness(material: Any) -> tuple[Any, ...]:
+    settings = material_settings(material)
+    return replace(settings, youngs_modulus=1.0, painted_modulus=None, name=""), material.use_range
+
+
+def _place_of(material: Any, scene: Any) -> tuple[Any, ...]:
+    regions = material.region, material.region_collection
+    maps = material.vertex_group, material.use_range and material.stiffness_map
+    return (*maps, *(part and part.session_uid for part in regions), depth_settings(material, scene))

@@ -1,0 +1,67 @@
+"""What lies under the mouse while a body is played with, and where a drag leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from bpy_extras.view3d_utils import region_2d_to_location_3d
+from mathutils import Vector
+
+from ..picking.picking import Surface, viewport_of
+
+if TYPE_CHECKING:
+    from .live import Session
+
+CLICK = 3
+"""Pixels that the mouse may move in a click."""
+NEAR_PIN = 12.0
+"""Pixels around a pin's marker that count as on it, at a scale of one."""
+NEAR_BODY = 10.0
+"""Pixels beside the body that count as on it, at a scale of one."""
+
+
+@dataclass(frozen=True)
+class Drag:
+    """A vertex in the hand: ``depth`` (3,) lies in the plane, parallel to the view, in which the mouse leads it, and
+    ``offset`` (3,) from the mouse's place there to the vertex's; both m, world space.
+    """
+
+    vertex: int
+    depth: np.ndarray
+    offset: np.ndarray
+    metres: float
+
+    def target(self, context: Any, where: tuple[int, int]) -> np.ndarray:
+        """Where the vertex is led to when the mouse is at some pixels of the region, (3,), m."""
+        depth = Vector(self.depth / self.metres)
+        place = region_2d_to_location_3d(context.region, context.region_data, where, depth)
+        return self.metres * np.array(place) + self.offset
+
+
+def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
+    """The vertex of the body nearest to what is seen at some pixels of the region, or a little beside; else None."""
+    positions, triangles = session.view.seen(), session.view.triangles
+    shown = Surface(viewport_of(context.region, context.region_data, session.metres), positions, triangles)
+    hit = shown.first_hit(where)
+    if hit is not None:
+        corners = triangles[hit.triangle]
+        vertex = int(corners[np.argmin(np.linalg.norm(positions[corners] - hit.place, axis=1))])
+        return Drag(vertex, hit.place, positions[vertex] - hit.place, session.metres)
+    near = shown.vertex_at(where, NEAR_BODY * context.preferences.system.ui_scale)
+    return None if near is None else _taken(near, positions[near], session.metres, context, where)
+
+
+def _taken(vertex: int, place: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:
+    """A vertex at a place (3,), m, taken by some pixels beside it: it does not jump to them."""
+    return Drag(vertex, place, place - Drag(vertex, place, np.zeros(3), metres).target(context, where), metres)
+
+
+def pin_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
+    """The pin whose marker is at some pixels of the region, or None."""
+    scale = context.preferences.system.ui_scale
+    for vertex, _held, mark in session.view.grab_marks(context.region, context.region_data):
+        if np.hypot(mark[0] - where[0], mark[1] - where[1]) <= NEAR_PIN * scale:
+            return _taken(vertex, session.state.grabs[vertex].target, session.metres, context, where)
+    return None

@@ -1,0 +1,192 @@
+"""What live mode changes in the scene, the hidden mesh and the present frame, and how it is put back.
+
+The hidden state is noted on the object itself (``Object.sinew.live_layer``): undo, autosave and a crash bring back the
+one with the other, so a mesh that was hidden by us is known, whenever it turns up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ..basics import shown
+from ..basics.texts import text_of
+
+
+@dataclass
+class Stage:
+    """The scene and view layer where a body is played with, by what outlives an undo, and how they were before."""
+
+    object_uid: int
+    scene_uid: int
+    layer_name: str
+    frame: int | None = None
+    subframe: float = 0.0
+    hidden: bool = False
+    was_selected: bool = False
+    _at: int | None = None
+    _moving: bool = False
+    _changed: bool = False
+
+    @classmethod
+    def of(cls, obj: Any, context: Any) -> Stage:
+        """Those of a context; nothing is changed yet."""
+        return cls(obj.session_uid, context.scene.session_uid, context.view_layer.name)
+
+    @property
+    def scene(self) -> Any | None:
+        """The scene, or None when it is gone."""
+        return next((s for s in bpy.data.scenes if s.session_uid == self.scene_uid), None)
+
+    @property
+    def layer(self) -> Any | None:
+        """The view layer, or None when it is gone."""
+        scene = self.scene
+        return None if scene is None else scene.view_layers.get(self.layer_name)
+
+    def is_shown_in(self, context: Any) -> bool:
+        """Whether a context shows this scene and view layer."""
+        scene, layer = context.scene, context.view_layer
+        return scene.session_uid == self.scene_uid and layer.name == self.layer_name
+
+    def begin(self, obj: Any) -> None:
+        """Hide the mesh, and note the frame to go back to."""
+        scene = self.scene
+        self.frame, self.subframe = scene.frame_current, scene.frame_subframe
+        self._at = self.frame
+        self.hide(obj)
+
+    def is_in_a_window(self) -> bool:
+        """Whether any window shows this scene and view layer."""
+        return any(
+            w.scene == self.scene and w.view_layer.name == self.layer_name for w in bpy.context.window_manager.windows
+        )
+
+    # -- the mesh -------------------------------------------------------------------------------------------------
+
+    def hide(self, obj: Any) -> None:
+        """Hide the mesh, again after an undo or Reveal Hidden."""
+        layer = self.layer
+        if obj.hide_get(view_layer=layer):
+            return
+        if not self.hidden:
+            self.was_selected = obj.select_get(view_layer=layer)
+        obj.sinew.live_layer = layer.name
+        obj.hide_set(True, view_layer=layer)
+        self.hidden = True
+
+    def show(self) -> None:
+        """Show the mesh as it was; where the object or its view layer is gone, nothing is left to be shown."""
+        obj, layer = shown.object_of(self.object_uid), self.layer
+        if not self.hidden:
+            return
+        self.hidden = False
+        if obj is None:
+            return
+        obj.sinew.live_layer = ""
+        if layer is not None and obj.name in layer.objects:
+            obj.hide_set(False, view_layer=layer)
+            obj.select_set(self.was_selected, view_layer=layer)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Within it the mesh is there to be read, and frames may be gone through."""
+        hidden = self.hidden
+        self.show()
+        try:
+            with self.unnoticed():
+                yield
+        finally:
+            obj = shown.object_of(self.object_uid)
+            if hidden and obj is not None and self.layer is not None:
+                self.hide(obj)
+
+    # -- the frame ------------------------------------------------------------------------------------------------
+
+    def follow(self, frame: int) -> None:
+        """Go to a frame, so that what is animated is seen where the simulation has it."""
+        scene, self._at = self.scene, frame
+        if scene is None or scene.frame_current == frame:
+            return
+        with self.unnoticed():
+            scene.frame_set(frame)
+
+    @contextmanager
+    def unnoticed(self) -> Iterator[None]:
+        """Within it changes of the frame are our own."""
+        self._moving = True
+        try:
+            yield
+        finally:
+            self._moving = False
+
+    def note_frame_change(self, scene: Any) -> None:
+        """The scene has come to a frame; a render comes back to that which was shown."""
+        if not self._moving and scene.session_uid == self.scene_uid and scene.frame_current != self._at:
+            self._changed = True
+
+    def frame_was_changed(self) -> bool:
+        """Whether somebody else has changed the frame since this was asked."""
+        changed, self._changed = self._changed, False
+        return changed
+
+    def restore(self) -> None:
+        """Put everything back."""
+        self.show()
+        scene = self.scene
+        if scene is None or self.frame is None:
+            return
+        if (scene.frame_current, scene.frame_subframe) != (self.frame, self.subframe):
+            scene.frame_set(self.frame, subframe=self.subframe)
+
+
+def is_rendering() -> bool:
+    """Whether Blender renders the scene, or an animation of the viewport: its frames are the render's meanwhile."""
+    return bpy.app.is_job_running("RENDER") or is_rendering_viewport()
+
+
+def is_rendering_viewport() -> bool:
+    """Whether Blender renders an animation of the viewport, which shows what is hidden there as little as a window."""
+    windows = bpy.context.window_manager.windows
+    return any(tool.bl_idname == "RENDER_OT_opengl" for window in windows for tool in window.modal_operators)
+
+
+def is_played_back() -> bool:
+    """Whether Blender plays the animation in some window."""
+    return any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+
+
+def reason_to_end(obj: Any | None, stage: Stage) -> str:
+    """Why the body cannot be played with any longer; "" while it can."""
+    layer = stage.layer
+    is_there = obj is not None and layer is not None and obj.name in layer.objects
+    if obj is None or not is_there and not obj.users_scene:  # asked last: Blender goes through all objects for it
+        return "Live mode ended: the object was deleted."
+    if not is_there or obj.hide_viewport:
+        return "Live mode ended: the object is not part of the view layer any more."
+    if obj.mode != "OBJECT":
+        return f"Live mode ended: the object is in {obj.mode.replace('_', ' ').title()} Mode."
+    if not obj.sinew.enabled:
+        return "Live mode ended: Sinew was turned off."
+    if not stage.is_in_a_window():
+        return "Live mode ended: no window shows the scene any more."
+    return ""
+
+
+def put_right(played_with: int | None) -> None:
+    """Show every mesh that live mode has hidden, but that which is played with: an undo, or a file that was saved by
+    itself, has brought it back.
+    """
+    for obj in bpy.data.objects:
+        name = text_of(obj.sinew, "live_layer")
+        if not name or obj.session_uid == played_with or obj.library is not None:
+            continue
+        obj.sinew.live_layer = ""
+        for scene in obj.users_scene:
+            layer = scene.view_layers.get(name)
+            if layer is not None and obj.name in layer.objects:
+                obj.hide_set(False, view_layer=layer)

@@ -1,0 +1,269 @@
+"""What goes on while a body is played with, with nothing of Blender: the state of its work, as of any other, and the
+conversation with the child, frame by frame; and what each event makes of both.
+
+What the artist does and what the child answers are events, and so is what the child is asked: the wish of a reset, and
+then that it was asked. ``LiveState.request(now)`` is what it is to be asked next, when something is due.
+Several frames of a quick body may be asked for ahead, since Blender draws between two looks for answers.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core import events
+from ...core.events import Advance, Event, LiveFrame, Record, Reset, SetStiffness
+from ..child import machine
+from ..child.machine import RUNS, Stage
+
+AVERAGED = 30
+"""Frames over which rates are averaged."""
+LATE = 0.25
+"""Seconds by which the simulation may lag behind the clock before the lost time is let go."""
+AHEAD, MOST_AHEAD = 0.03, 8
+"""Seconds of work, or as long as Blender draws, and frames that may be asked for ahead: a moved mouse is felt then."""
+
+
+class Grab(NamedTuple):
+    """A spring from a vertex of the surface to a target (3,), m, world space, N/m; what is ``pinned`` stays when the
+    mouse lets go.
+    """
+
+    vertex: int
+    target: np.ndarray
+    stiffness: float
+    pinned: bool = False
+
+    def as_request(self) -> dict[str, Any]:
+        """For the child."""
+        return {"vertex": int(self.vertex), "target": [float(x) for x in self.target], "stiffness": self.stiffness}
+
+
+class Toggled(Event):
+    """It stands still, or time goes on."""
+
+
+class Stepped(Event):
+    """One frame, and it stands still."""
+
+
+class Pulled(Event):
+    """A vertex is grabbed, or its grab is another now."""
+
+    grab: Grab
+
+
+class LetGo(Event):
+    """A vertex is grabbed no more."""
+
+    vertex: int
+
+
+class FrameSet(Event):
+    """By somebody else the scene was set to a frame, or is played back."""
+
+    frame: int
+    in_playback: bool
+
+
+class Looked(Event):
+    """Answers of the child were looked for; it goes as fast as it can, not at the frame rate, where it is ``free``."""
+
+    free: bool
+
+
+class Asked(Event):
+    """The child was asked this."""
+
+    command: Event
+
+
+@dataclass(frozen=True, eq=False)
+class LiveState(machine.State):
+    """The state of the one body that is played with.
+
+    Attributes
+    ----------
+    first, last : frames of the job; after the last one surroundings stand still
+    frame_rate : frames a second
+    shown : the frame that came last
+    grabs : by vertex
+    wishes : what the artist wants of the child before it goes on
+    out : what the child was asked and has not answered yet; what is no frame is waited for before another
+    take : grabs of each frame from the first while recording, else None; then whether it is complete
+    stale : the modes were found for another distribution of stiffness
+    steps : frames to go while paused
+    due, looked, gap, times : of the next frame, of the last look, from one look to the next, of the last frames, s
+    """
+
+    first: int = 0
+    last: int = 0
+    frame_rate: float = 1.0
+    free: bool = False
+    playing: bool = True
+    shown: LiveFrame = LiveFrame(0, "", 0, True, 0.0, 0.0)
+    grabs: Mapping[int, Grab] = field(default_factory=dict)
+    wishes: tuple[Event, ...] = ()
+    out: tuple[Event, ...] = ()
+    take: tuple[list[dict[str, Any]], ...] | None = None
+    recorded: bool = False
+    stale: bool = False
+    steps: int = 0
+    due: float = 0.0
+    looked: float = 0.0
+    gap: float = 0.0
+    times: tuple[float, ...] = ()
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a frame to show."""
+        return bool(self.shown.handles)
+
+    @property
+    def frame(self) -> int:
+        """That which is shown."""
+        return self.shown.frame
+
+    @property
+    def handles(self) -> np.ndarray:
+        """Of the frame that is shown, (h,4,3) float64, m."""
+        return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
+
+    @property
+    def recording(self) -> bool:
+        """Whether frames are being kept."""
+        return self.take is not None and not self.recorded
+
+    @property
+    def doing(self) -> str:
+        """What goes on, in a word."""
+        if self.take is not None:
+            return "Recorded" if self.recorded else "Recording"
+        return "Playing" if self.playing else "Paused"
+
+    @property
+    def effort(self) -> str:
+        """How many iterations the last frame took, in words."""
+        return f"{self.shown.iterations} iteration{'' if self.shown.iterations == 1 else 's'}"
+
+    @property
+    def rate(self) -> float:
+        """Frames a second of late; 0 while unknown."""
+        span = self.times[-1] - self.times[0] if self.times else 0.0
+        return (len(self.times) - 1) / span if span > 0.0 else 0.0
+
+    def request(self, now: float) -> Event | None:
+        """What to ask the child at a time (s), or None while nothing is due or answers are awaited."""
+        if self.stage is not Stage.RUNNING or not self.ready or self.recorded:
+            return None
+        if self.wishes:
+            return None if self.out else self.wishes[0]
+        if len(self.out) >= self._depth or (self.recording and self.frame + len(self.out) >= self.last):
+            return None
+        if self.steps or self.playing and (self.free or now >= self.due):
+            return Advance([grab.as_request() for grab in self.grabs.values()])
+        return None
+
+    @property
+    def _depth(self) -> int:
+        """Requests that may be out: as many frames as are done before the next look, or what is waited for."""
+        if not self.shown.seconds or not all(isinstance(command, Advance) for command in self.out):
+            return 1
+        return min(max(1, int(max(AHEAD, self.gap) / self.shown.seconds)), MOST_AHEAD)
+
+
+def transition(state: LiveState, event: Event, now: float) -> LiveState:
+    """What an event, at a time ``now`` (s), makes of a state."""
+    if state.stage not in RUNS:
+        return machine.transition(state, event, now)
+    match event:
+        case Toggled():
+            return _paused(state) if state.playing else _played(state)
+        case Stepped():
+            return replace(_paused(state), steps=state.steps + 1)
+        case Pulled(grab):
+            return replace(state, grabs={**state.grabs, grab.vertex: grab})
+        case LetGo(vertex):
+            return replace(state, grabs={v: grab for v, grab in state.grabs.items() if v != vertex})
+        case FrameSet() if not state.recording:
+            return _at_other_frame(state, event)
+        case Looked(free):
+            return replace(state, free=free, looked=now, gap=min(now - state.looked, LATE))
+        case Reset() | Record() | events.StopRecording() | SetStiffness():
+            return _wished(state, event)
+        case Asked(command):
+            return _asked(state, command, now)
+    return _answered(state, event, now)
+
+
+def _paused(state: LiveState, message: str = "") -> LiveState:
+    return replace(state, playing=False, times=(), message=message)
+
+
+def _played(state: LiveState) -> LiveState:
+    return replace(state, playing=True, due=0.0, times=(), message="")
+
+
+def _at_other_frame(state: LiveState, event: FrameSet) -> LiveState:
+    """Time cannot be jumped, but it can begin anew."""
+    if event.in_playback:
+        return _paused(state, "Paused while Blender plays the animation. Stop that (Space), then press Play")
+    if event.frame == state.first:
+        return replace(_wished(state, Reset()), message="Begun anew, since the scene was set to its first frame")
+    return _paused(state, "Paused, since the scene was set to another frame. Play goes on from the frame above")
+
+
+def _wished(state: LiveState, wish: Event) -> LiveState:
+    """Of wishes for stiffness the last one counts; what is pinned is let go by a reset, and stays pinned in a take."""
+    wishes = [each for each in state.wishes if not isinstance(each, SetStiffness) or not isinstance(wish, SetStiffness)]
+    state = replace(state, wishes=(*wishes, wish))
+    match wish:
+        case Reset():
+            return replace(state, grabs={}, steps=0, message="")
+        case Record():
+            return replace(_played(state), steps=0)
+    return state
+
+
+def _asked(state: LiveState, command: Event, now: float) -> LiveState:
+    state = replace(state, out=(*state.out, command))
+    match command:
+        case Advance(grabs):
+            take = None if state.take is None else (*state.take, grabs)
+            if state.steps or state.free:
+                return replace(state, steps=max(0, state.steps - 1), take=take)
+            # From the time that was planned, so that the rate is met on average; a long lag is let go.
+            return replace(state, due=max(state.due or now, now - LATE) + 1.0 / state.frame_rate, take=take)
+        case Reset() | Record():
+            state = replace(state, take=([],) if isinstance(command, Record) else None)
+    return replace(state, wishes=state.wishes[1:])
+
+
+def _answered(state: LiveState, event: Event, now: float) -> LiveState:
+    """By the child."""
+    match event:
+        case events.Ready(frame, handles=handles):
+            return replace(state, shown=replace(state.shown, frame=frame, handles=handles))
+        case LiveFrame(frame):
+            ends = state.recording and frame >= state.last  # word of its end follows
+            times = state.times if frame == state.first else (*state.times, now)[-AVERAGED:]
+            return replace(state, shown=event, out=state.out if ends else state.out[1:], times=times)
+        case events.Stiffened(stale):
+            return replace(state, stale=stale, out=state.out[1:])
+        case events.Recorded():
+            return replace(state, recorded=True, out=())
+        case events.Halted():
+            return _halted(state, event)
+    return machine.transition(state, event, now)
+
+
+def _halted(state: LiveState, event: events.Halted) -> LiveState:
+    """What was asked first could not be done, and the body stays where it was: a frame does not count."""
+    if state.take and isinstance(next(iter(state.out), None), Advance):
+        frame = len(state.take) - len(state.out)
+        state = replace(state, take=state.take[:frame] + state.take[frame + 1 :])
+    return _paused(replace(state, out=state.out[1:]), f"Paused: {event.message} {event.remedy}")

@@ -1,0 +1,238 @@
+"""What live mode draws into the 3D Views: the body, its pins, and a few words; the card's work is ``Preview``'s."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import blf
+import bpy
+import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+
+from ...core.errors import StoreError
+from ...core.settings import moduli
+from ...core.store.cached_handles import APART
+from ..basics.redrawing import redraw_views
+from ..drawing import preview_colours, screen, stand_in
+from ..drawing.layer import Layer
+from ..drawing.preview_manner import manner_of
+from ..drawing.preview_mesh import Skin, read_drawn_mesh
+from ..drawing.preview_out import Preview
+from ..scene_in.mesh_in import unit_scale
+from . import live_sight
+
+if TYPE_CHECKING:
+    from .live import Session
+
+PIN_RADIUS = 6.0
+"""Pixels of a pin's marker, at a scale of one."""
+PIN_COLOUR, THREAD_COLOUR = (1.0, 0.55, 0.1, 1.0), (1.0, 0.85, 0.5, 0.8)
+RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
+
+
+class View(Layer):
+    """Draws the session's body into every 3D View of its scene until :meth:`remove`.
+
+    Where the artist wants so, or the graphics card refuses (``refused`` says why), a mesh that stands in for the body
+    is moved instead. ``triangles`` (t,3) of the surface; ``modes`` of skinning, ``handles`` with those of pins.
+    """
+
+    FAILED = "The body cannot be drawn by the graphics card ({error})."
+
+    def __init__(self, session: Session) -> None:
+        obj = session.object
+        self._session = session
+        self._arrays = arrays = _display(session)
+        self._skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))
+        mesh = read_drawn_mesh(obj, bpy.context, session.state.first)
+        self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene))
+        self.triangles = mesh.triangles
+        self._stand_in: stand_in.StandIn | None = None
+        self._shown: tuple[str, int] | None = ("OBJECT", 0)
+        self._seen: np.ndarray | None = None
+        self._log_stiffness = arrays["log_stiffness"]
+        self.modes, self.handles = len(arrays["eigenvalues"]), arrays["weights"].shape[1]
+        self.refused = ""
+        super().__init__()
+
+    @property
+    def stand_in_uid(self) -> int | None:
+        """Of the object that is moved instead, where there is one."""
+        return None if self._stand_in is None else self._stand_in.uid
+
+    def positions(self) -> np.ndarray:
+        """(n,3), m, in world space, of the frame that has come last."""
+        return self._preview.positions()
+
+    def seen(self) -> np.ndarray:
+        """The same of the frame that a view has drawn last: what a mouse aims at. Where drawing takes long, several
+        frames come in between, and the body may have left the pixels at which it is still seen.
+        """
+        return self._preview.positions(self._seen)
+
+    def show(self, handles: np.ndarray) -> None:
+        """Show the body as handles (h,4,3), m, deform it."""
+        self._preview.set_handles(handles)
+        if self._stand_in is not None:
+            self._stand_in.move(self.positions())
+        redraw_views()
+
+    def follow_stiffness(self, youngs_moduli: list[float]) -> None:
+        """Show the moduli that the materials have now, Pa; stiffness blends in the logarithm."""
+        change = np.log10(youngs_moduli) - np.log10(moduli(self._session.job.body.materials))
+        self._log_stiffness = self._arrays["log_stiffness"] + self._arrays["materials"] @ change
+        self._shown = None
+
+    def fall_back(self) -> None:
+        """Where the card has refused, or the artist wants so: move a mesh in the scene instead, anew where saving or an
+        undo took it away.
+        """
+        obj = self._session.object
+        if obj is None:
+            return
+        settings = obj.sinew.live
+        if self.refused and settings.preview == "MESH":
+            self.refused = settings.message = ""  # the card may try again when it is chosen again
+        if not self.refused and settings.preview == "CARD":
+            self.put_away()
+            self._stand_in = None
+            return
+        if self._stand_in is None:
+            self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self.triangles)
+        if self.refused and not settings.message:
+            settings.message = f"{self.refused} The mesh itself is moved instead."
+        if not self._stand_in.is_there:
+            self._stand_in.move(self.positions())
+
+    def put_away(self) -> None:
+        """Take what is drawn out of the file for now; the next frame brings it back."""
+        if self._stand_in is not None:
+            self._stand_in.remove()
+
+    def remove(self) -> None:
+        """Draw no more."""
+        super().remove()
+        self.put_away()
+        redraw_views()
+
+    # -- drawing --------------------------------------------------------------------------------------------------
+
+    def draw_view(self, context: Any) -> None:
+        """The body."""
+        obj = self._body_in(context)
+        if obj is None or self.refused:
+            return
+        self._seen = self._preview.handles
+        settings = obj.sinew.live
+        if settings.preview == "MESH":
+            return
+        self._colour(settings)
+        region = context.region_data
+        self._preview.draw(
+            region.view_matrix,
+            region.window_matrix,
+            preview_colours.object_colour(obj, context.space_data.shading),
+            manner_of(obj, context.space_data, context.preferences.themes[0].view_3d),
+            dots=settings.show == "POINTS",
+            pixel_size=context.preferences.system.pixel_size,
+        )
+
+    def _body_in(self, context: Any) -> Any | None:
+        """The body, where the 3D View of a context would show it."""
+        obj = self._session.object
+        return obj if obj is not None and live_sight.is_seen(obj, self._session.stage, context) else None
+
+    def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
+        """Draw no more so; the next tick of the timer moves a mesh in the body's place."""
+        if way == self.draw_over:
+            super().refuse(reason, way)
+        else:
+            self.refused = reason
+            print(f"sinew: {reason}", file=sys.stderr)
+
+    def _colour(self, settings: Any) -> None:
+        shown = (settings.show, settings.mode)
+        if shown == self._shown:
+            return
+        self._shown, arrays = shown, self._arrays
+        colours = None
+        if settings.show == "STIFFNESS":
+            colours = preview_colours.stiffness_colours(self._log_stiffness)
+        elif settings.show == "WEIGHTS":
+            index = min(settings.mode, self.handles) - 1
+            colours = preview_colours.weight_colours(arrays["weights"][:, index])
+        elif settings.show == "CLUSTERS":
+            colours = preview_colours.cluster_colours(arrays["clusters"])
+        self._preview.show_colours(colours)
+        if settings.show == "POINTS":
+            points = Skin(arrays["points_rest"], arrays["points_weights"], self._skin.centre, self._skin.size)
+            self._preview.set_dots(points, arrays["points_volume"])
+
+    def draw_over(self, context: Any) -> None:
+        """Pins, and the words in the corner."""
+        if self._body_in(context) is None:
+            return
+        scale = context.preferences.system.ui_scale
+        for _vertex, held, target in self.grab_marks(context.region, context.region_data):
+            screen.line(held, target, THREAD_COLOUR)
+            screen.disc(target, PIN_RADIUS * scale, PIN_COLOUR)
+        _write(context, words(self._session), scale, self._session.state.recording)
+
+    def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
+        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
+        grabs, metres = list(self._session.state.grabs.values()), self._session.metres
+        if not grabs:
+            return []
+        points = self._preview.positions(vertices=[g.vertex for g in grabs])
+        marks = []
+        for grab, point in zip(grabs, points, strict=True):
+            ends = [location_3d_to_region_2d(region, region_data, p / metres) for p in (point, grab.target)]
+            if None not in ends:
+                marks.append((grab.vertex, *ends))
+        return marks
+
+
+def _display(session: Session) -> dict[str, np.ndarray]:
+    kept = session.store.read_cached("display")
+    if kept is None:
+        raise StoreError("What is to be drawn cannot be read from the disk.", "Press Play again.")
+    return kept[0]
+
+
+def words(session: Session) -> list[str]:
+    """What stands in the corner of the view."""
+    state = session.state
+    lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
+    if state.playing:
+        converged = "" if state.shown.converged else ", not converged"
+        speed = f"{state.rate:.0f} frames/s   {state.effort}{converged}   {1e3 * state.shown.seconds:.1f} ms"
+        lines.append(speed)
+    share = state.shown.apart / session.job.body.surface.size
+    if share > APART:
+        lines.append(f"Shown up to {share:.0%} of its size beside where it is: set more Cells Across, or more Modes")
+    said = _shown_weights(session), state.message, session.words_of_edits, state.waits_for
+    return [*lines, *(line for line in said if line)]
+
+
+def _shown_weights(session: Session) -> str:
+    """Whose weights are shown, or an empty text."""
+    obj, view = session.object, session.view
+    if obj is None or view is None or obj.sinew.live.show != "WEIGHTS":
+        return ""
+    number, modes = min(obj.sinew.live.mode, view.handles), view.modes
+    if number <= modes:
+        return f"Weights of mode {number} of {modes}"
+    return f"Weights of pin handle {number - modes} of {view.handles - modes}"
+
+
+def _write(context: Any, lines: list[str], scale: float, recording: bool) -> None:
+    left = screen.free_corners(context)[0] + 20.0 * scale
+    blf.size(0, 12.0 * scale)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
+    for k, line in enumerate(reversed(lines)):
+        first = k == len(lines) - 1
+        screen.write(line, left, (20.0 + 18.0 * k) * scale, RECORDING_COLOUR if first and recording else screen.WHITE)
+    blf.disable(0, blf.SHADOW)

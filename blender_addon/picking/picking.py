@@ -1,0 +1,215 @@
+"""What of a surface lies under the cursor, or in a box, of any 3D View: NumPy alone, with nothing of a window but its
+matrix and size.
+
+In homogeneous pixels a corner is c = (X, Y, W), its place in the region (X / W, Y / W). A pixel p = (x, y, 1) is a
+mixture ``p = sum_k l_k c_k`` of a triangle's corners; where no l is negative it lies in the triangle, before the viewer
+(Olano and Greer 1997, "Triangle scan conversion using 2D homogeneous coordinates"), in perspective and without, and
+corners behind the viewer need no clipping. Depth, -1 at the near end of the view and 1 at the far one, mixes alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SKIN = 1e-5
+"""Part of the surface's size by which a vertex may lie under another part of it and yet be seen."""
+
+SEAM = 1e-7
+"""Part of a triangle's size by which it reaches over its edges: nothing is seen through a seam."""
+
+MOST_CELLS, MOST_ENTRIES, CHUNK = 256, 4_000_000, 500_000
+"""Cells along an edge of the grid by which vertices meet triangles, entries in it, and pairs looked at in one go."""
+
+
+Place = Sequence[float]
+"""In a region, in pixels."""
+
+
+class Viewport(NamedTuple):
+    """A region of a 3D View: ``matrix`` (4,4) from m, world space, to X, Y, W in pixels and the depth Z."""
+
+    matrix: np.ndarray
+    width: float
+    height: float
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Homogeneous pixels (n,4), X Y Z W, of points (n,3), m."""
+        return points @ self.matrix[:, :3].T + self.matrix[:, 3]
+
+    @property
+    def forward(self) -> np.ndarray:
+        """Unit (3,) along which depth grows."""
+        return self.matrix[2, :3] / np.linalg.norm(self.matrix[2, :3])
+
+
+class Hit(NamedTuple):
+    """Where the cursor meets a surface: the triangle and the place (3,), m."""
+
+    triangle: int
+    place: np.ndarray
+
+
+def viewport_of(region: Any, region_data: Any, metres: float = 1.0) -> Viewport:
+    """The viewport of a region and its ``RegionView3D``; ``metres`` in one Blender unit."""
+    to_clip = np.array(region_data.perspective_matrix, dtype=np.float64)
+    to_clip[:, :3] /= metres
+    x, y, z, w = to_clip
+    rows = [0.5 * region.width * (x + w), 0.5 * region.height * (y + w), z, w]
+    return Viewport(np.array(rows), float(region.width), float(region.height))
+
+
+class Surface:
+    """Vertices (n,3), m, and triangles (t,3) as a view shows them; places in the region and distances are in pixels.
+    ``through``: seen as in X-ray.
+    """
+
+    def __init__(self, view: Viewport, positions: np.ndarray, triangles: np.ndarray, through: bool = False) -> None:
+        self.view, self.positions, self.triangles, self.through = view, positions, triangles, through
+        self._shown = view.project(positions)
+
+    def first_hit(self, where: Place) -> Hit | None:
+        """The first triangle that is seen at a place; both its sides count."""
+        mixture, depth = _mixtures(self._shown[self.triangles], np.array([[*where, 1.0]]))
+        seen = _holds(mixture) & (np.abs(depth) <= 1.0)
+        if not seen.any():
+            return None
+        triangle = int(np.flatnonzero(seen)[np.argmin(depth[seen])])
+        parts = mixture[triangle] / mixture[triangle].sum()
+        return Hit(triangle, parts @ self.positions[self.triangles[triangle]])
+
+    def vertex_at(self, where: Place, radius: float) -> int | None:
+        """The vertex that is meant by a click: the nearest corner of the triangle under the cursor, else the nearest
+        seen one within a radius. In X-ray the nearest within it first, whatever hides it.
+        """
+        if self.through and (near := self._nearest(where, radius)) is not None:
+            return near
+        hit = self.first_hit(where)
+        if hit is None:
+            return None if self.through else self._nearest(where, radius)
+        corners = self.triangles[hit.triangle]
+        corners = corners[self._shown[corners, 3] > 0.0]
+        return int(corners[np.argmin(self._away(corners, where))])
+
+    def vertices_in_box(self, low: Place, high: Place) -> np.ndarray:
+        """The vertices (k,) between two corners of a box: those seen, or all of them in X-ray."""
+        inside = np.flatnonzero(_in_view(self._shown))
+        places = _pixels(self._shown[inside])
+        inside = inside[((places >= low) & (places <= high)).all(axis=1)]
+        return inside if self.through else inside[self.seen(inside)]
+
+    def seen(self, vertices: np.ndarray) -> np.ndarray:
+        """Whether no triangle hides a vertex (k,) that lies in the view."""
+        clear = _in_view(self._shown[vertices])
+        asked = np.flatnonzero(clear)
+        if not len(asked) or not len(self.triangles):
+            return clear
+        skin = SKIN * float(np.ptp(self.positions, axis=0).max())
+        nearer = self.view.project(self.positions[vertices[asked]] - skin * self.view.forward)
+        limit = np.where(nearer[:, 3] > 0.0, nearer[:, 2] / np.where(nearer[:, 3] > 0.0, nearer[:, 3], 1.0), -np.inf)
+        pixels = _pixels(self._shown[vertices[asked]])
+        low, high = _extents(self._shown[self.triangles])
+        point, triangle = _pairs(pixels, low, high)
+        for start in range(0, len(point), CHUNK):
+            k, t = point[start : start + CHUNK], triangle[start : start + CHUNK]
+            around = ((low[t] <= pixels[k]) & (pixels[k] <= high[t])).all(axis=1)
+            k, t = k[around], t[around]
+            others = (self.triangles[t] != vertices[asked[k]][:, None]).all(axis=1)
+            k, t = k[others], t[others]
+            mixture, depth = _mixtures(self._shown[self.triangles[t]], np.column_stack([pixels[k], np.ones(len(k))]))
+            hides = _holds(mixture) & (depth >= -1.0) & (depth < limit[k])
+            clear[asked[k[hides]]] = False
+        return clear
+
+    def _nearest(self, where: Place, radius: float) -> int | None:
+        near = np.flatnonzero(_in_view(self._shown))
+        near = near[self._away(near, where) <= radius]
+        near = near if self.through else near[self.seen(near)]
+        return int(near[np.argmin(self._away(near, where))]) if len(near) else None
+
+    def _away(self, vertices: np.ndarray, where: Place) -> np.ndarray:
+        return np.linalg.norm(_pixels(self._shown[vertices]) - where, axis=1)
+
+
+def mirrored(positions: np.ndarray, axis: int = 0, tolerance: float = 1e-4) -> np.ndarray:
+    """The vertex (n,) opposite to each across the plane where coordinate ``axis`` is 0, or -1 where there is none
+    within ``tolerance`` of the surface's size; in the coordinates of the object. Vertices on the plane are their own.
+    """
+    from scipy.spatial import cKDTree  # which Blender's start does not wait for
+
+    flip = np.ones(3)
+    flip[axis] = -1.0
+    reach = tolerance * float(np.ptp(positions, axis=0).max())
+    away, opposite = cKDTree(positions).query(positions * flip)
+    return np.where(away <= reach, opposite, -1)
+
+
+def _in_view(shown: np.ndarray) -> np.ndarray:
+    """Whether homogeneous pixels (n,4) lie before the viewer and between the ends of the view."""
+    return (shown[:, 3] > 0.0) & (np.abs(shown[:, 2]) <= shown[:, 3])
+
+
+def _pixels(shown: np.ndarray) -> np.ndarray:
+    return shown[:, :2] / shown[:, 3:]
+
+
+def _mixtures(corners: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How pixels (t,3) or (1,3) are mixed of corners (t,3,4), (t,3), and the depth there; NaN where edge-on."""
+    c = corners[..., [0, 1, 3]]
+    edges = np.stack([np.cross(c[:, (k + 1) % 3], c[:, (k + 2) % 3]) for k in range(3)], axis=1)
+    volume = np.einsum("ti,ti->t", c[:, 0], edges[:, 0])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mixture = np.einsum("tki,ti->tk", edges, np.broadcast_to(pixels, (len(c), 3))) / volume[:, None]
+        return mixture, np.einsum("tk,tk->t", mixture, corners[..., 2])
+
+
+def _holds(mixture: np.ndarray) -> np.ndarray:
+    """Whether pixels mixed so, (t,3), lie in their triangles, before the viewer."""
+    whole = mixture.sum(axis=1)
+    return (whole > 0.0) & (mixture >= -SEAM * whole[:, None]).all(axis=1)
+
+
+def _extents(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounding boxes (t,2), (t,2) of triangles (t,3,4); of those that reach behind the viewer, all there is."""
+    W = corners[..., 3:]
+    before = (W > 0.0).all(axis=(1, 2))
+    places = corners[..., :2] / np.where(W > 0.0, W, 1.0)
+    first, second, third = places.transpose(1, 0, 2)
+    low = np.where(before[:, None], np.minimum(np.minimum(first, second), third), -np.inf)
+    high = np.where(before[:, None], np.maximum(np.maximum(first, second), third), np.inf)
+    return low, high
+
+
+def _pairs(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points (k,2) with the boxes (t,2), (t,2) that may hold them, as pairs of numbers: those of the same cell of a
+    grid over the points.
+    """
+    origin, far = points.min(axis=0), points.max(axis=0)
+    near = np.flatnonzero(((low <= far) & (high >= origin)).all(axis=1))
+    cells = int(np.clip(np.sqrt(len(points)), 1, MOST_CELLS))
+    while True:
+        scale = cells / np.maximum(far - origin, 1e-9)
+        first, last = (
+            np.clip((np.clip(box[near], origin, far) - origin) * scale, 0, cells - 1).astype(np.int64)
+            for box in (low, high)
+        )
+        wide, tall = (last - first + 1).T
+        if cells == 1 or (wide * tall).sum() <= MOST_ENTRIES:
+            break
+        cells //= 2
+    box, step = _spread(wide * tall)
+    cell = (first[box, 1] + step // wide[box]) * cells + first[box, 0] + step % wide[box]
+    order = np.argsort(cell, kind="stable")
+    column, row = np.clip((points - origin) * scale, 0, cells - 1).astype(np.int64).T
+    own = row * cells + column
+    begin, end = (np.searchsorted(cell[order], own, side) for side in ("left", "right"))
+    point, step = _spread(end - begin)
+    return point, near[box[order[begin[point] + step]]]
+
+
+def _spread(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each number as often as it counts, and how often it has come before."""
+    numbers = np.repeat(np.arange(len(counts)), counts)
+    return numbers, np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)

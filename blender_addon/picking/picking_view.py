@@ -1,0 +1,95 @@
+"""A body's vertices in a 3D View: which lie under the cursor or in a box, and the box itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..drawing import screen
+from ..drawing.layer import Layer
+from ..drawing.overlay_marks import shown_positions
+from ..scene_in.mesh_in import triangles_of, vertex_positions
+from . import picking
+
+TOOL = "sinew.pick_tool"
+"""Identifier of the tool that picks."""
+NEAR = 12.0
+"""Pixels beside a vertex that count as on it where no surface is under the cursor, at a scale of one."""
+CLICK = 4
+"""Pixels that the mouse may move in a click."""
+COLOUR = (1.0, 0.55, 0.1, 1.0)
+
+
+def tool_is_chosen(context: Any) -> bool:
+    """Whether the tool that picks is the workspace's, in Object Mode."""
+    tool = context.workspace.tools.from_space_view3d_mode("OBJECT", create=False)
+    return tool is not None and tool.idname == TOOL and context.mode == "OBJECT"
+
+
+def can_be_picked(obj: Any, space: Any) -> bool:
+    """Whether the object, or the one that carries its bake, is seen in a view and may be changed."""
+    local = obj.library is None and obj.override_library is None
+    return local and seen_as(obj, space) is not None
+
+
+def seen_as(obj: Any, space: Any) -> Any | None:
+    """The object that is seen of a body in a view: itself, or the one that carries its bake; None where neither is."""
+    both = (obj, obj.sinew.bake.result)
+    return next((shown for shown in both if shown is not None and shown.visible_in_viewport_get(space)), None)
+
+
+class Picked(picking.Surface):
+    """A body as a view shows it at this moment."""
+
+    def __init__(self, obj: Any, context: Any) -> None:
+        positions = shown_positions(obj, seen_as(obj, context.space_data), context.evaluated_depsgraph_get())
+        shading = context.space_data.shading
+        in_solid = shading.type == "SOLID" and shading.show_xray
+        through = shading.show_xray_wireframe if shading.type == "WIREFRAME" else in_solid
+        view = picking.viewport_of(context.region, context.region_data)
+        super().__init__(view, positions, triangles_of(obj.data, mirrored=False), through)
+        self._radius, self._mesh = NEAR * context.preferences.system.ui_scale, obj.data
+
+    def at(self, where: picking.Place) -> np.ndarray:
+        """The vertex under the cursor, and the one opposite where the mesh is symmetric in X; none, one or two."""
+        vertex = self.vertex_at(where, self._radius)
+        return self._with_mirrored(np.array([] if vertex is None else [vertex], dtype=np.int64))
+
+    def in_box(self, start: picking.Place, end: picking.Place) -> np.ndarray:
+        """The vertices in a box between two pixels, and those opposite."""
+        return self._with_mirrored(self.vertices_in_box(np.minimum(start, end), np.maximum(start, end)))
+
+    def _with_mirrored(self, vertices: np.ndarray) -> np.ndarray:
+        if not self._mesh.use_mirror_x or not len(vertices):
+            return vertices
+        opposite = picking.mirrored(vertex_positions(self._mesh))[vertices]
+        return np.concatenate([vertices, opposite[opposite >= 0]])
+
+
+class Box(Layer):
+    """A box from a pixel to the mouse, drawn into its region until :meth:`remove`."""
+
+    def __init__(self, region: Any, start: tuple[int, int]) -> None:
+        self._region, self._start, self._end = region, start, start
+        super().__init__()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the mouse has gone farther than in a click."""
+        return max(abs(self._end[k] - self._start[k]) for k in range(2)) > CLICK
+
+    def move(self, end: tuple[int, int]) -> None:
+        """The mouse is elsewhere."""
+        self._end = end
+        self._region.tag_redraw()
+
+    def remove(self) -> None:
+        """Draw no more."""
+        super().remove()
+        self._region.tag_redraw()
+
+    def draw_over(self, context: Any) -> None:
+        """Its edges."""
+        if context.region == self._region and self.is_open:
+            screen.frame(self._start, self._end, COLOUR)

@@ -1,0 +1,1 @@
+"""What the artist sets, kept in the .blend."""

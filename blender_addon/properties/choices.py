@@ -1,0 +1,167 @@
+"""Menus whose entries come from the library's registries, so that interfaces need not import the library.
+
+The registries are loaded on first sight, since they load Numba, which Blender's start should not wait for. Each entry's
+number is a checksum of its name: a .blend keeps meaning the same when a registry grows or changes its order.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...core.settings import MaterialSettings
+from ...core.solver_kinds import SOLVER_KINDS, SolverKind
+from .own_presets import own_presets
+
+Items = tuple[tuple[str, str, str, int], ...]
+OWN = "OWN"
+"""Entry of menus that leaves a choice as the body has it."""
+_AS_BODY = OWN, "As the Body", "What the body itself is set to"
+
+
+def number_of(name: str) -> int:
+    """The number that Blender stores for an entry."""
+    return zlib.crc32(name.encode()) & 0x7FFFFFFF
+
+
+@functools.lru_cache(maxsize=32)
+def _kept(items: Items) -> Items:
+    """Equal items as the same objects: Blender keeps no copy of the words in a menu."""
+    return items
+
+
+def _menu(words: Iterable[tuple[str, str, str]]) -> Items:
+    """Items of names, labels and descriptions."""
+    return _kept(tuple((*each, number_of(each[0])) for each in words))
+
+
+def _words_of(registry: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    return [(name, entry.label, entry.description) for name, entry in registry.items()]
+
+
+def _integrators() -> list[tuple[str, str, str]]:
+    from ...core.integrators.registry import INTEGRATORS
+
+    return [(name, rule.LABEL, rule.DESCRIPTION) for name, rule in INTEGRATORS.items()]
+
+
+def energy_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the energies a material may have."""
+    from ...core.energies.registry import ENERGIES
+
+    return _menu(_words_of(ENERGIES))
+
+
+def own_parameters(energy: str) -> tuple[str, ...]:
+    """The properties of a material that an energy takes besides; none of an energy that this version does not know."""
+    from ...core.energies.registry import ENERGIES
+
+    return ENERGIES[energy].own if energy in ENERGIES else ()
+
+
+def solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the methods that compute a step."""
+    return _menu(_words_of(SOLVER_KINDS))
+
+
+def solver_kind(solver: str) -> SolverKind:
+    """What a solver is and reads; a plain one where this version does not know it."""
+    return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
+
+
+def integrator_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the rules of time integration."""
+    return _menu(_integrators())
+
+
+def integrator_label(name: str) -> str:
+    """How menus call a rule of time integration; its name where this version does not know it."""
+    return next((label for each, label, _words in _integrators() if each == name), name)
+
+
+def own_of_integrator(name: str) -> tuple[str, ...]:
+    """The settings that a rule of time integration alone reads; none of one that this version does not know."""
+    from ...core.integrators.registry import INTEGRATORS
+
+    return INTEGRATORS[name].OWN if name in INTEGRATORS else ()
+
+
+def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the same for a bake that is compared with the body's own."""
+    return _menu([_AS_BODY, *_words_of(SOLVER_KINDS)])
+
+
+MATCHES = (
+    _AS_BODY,
+    ("ON", "On", "It swings as the full mesh does"),
+    ("OFF", "Off", "It swings as the subspace does by itself"),
+)
+"""Items of a switch of a bake that is compared with the body's own."""
+
+
+def compared_integrator_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the same for rules of time integration."""
+    return _menu([_AS_BODY, *_integrators()])
+
+
+_asking = False
+
+
+def linear_solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the solvers of linear systems that can be used here, and that which is chosen, wherever the file
+    was made.
+    """
+    from ...core.linear_solvers import registry
+
+    global _asking
+    missing: set[str] = set()
+    if owner is not None and not _asking:
+        _asking = True  # reading the choice asks for the items again
+        try:
+            chosen = owner.linear_solver
+        finally:
+            _asking = False
+        missing = {s.name for s in registry.DIRECT_SOLVERS if s.name != chosen and not registry.installed(s)}
+    return _menu((name, *words) for name, words in registry.LINEAR_SOLVERS.items() if name not in missing)
+
+
+def preset_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the physical materials offered in menus, the artist's own after ours; own ones of the same name
+    take the place of ours.
+    """
+    from ...core.materials.presets import PRESETS
+
+    own = own_presets().materials
+    names = {preset.name for preset in own}
+    return _presets((*(preset for preset in PRESETS if preset.name not in names), *own))
+
+
+def own_preset_items() -> Items:
+    """The artist's own physical materials, as items."""
+    return _presets(own_presets().materials)
+
+
+def _presets(presets: Iterable[MaterialSettings]) -> Items:
+    return _menu(
+        (p.name, p.name, f"{pascals(p.youngs_modulus)}, Poisson's ratio {p.poissons_ratio:g}, {p.density:g} kg/m³")
+        for p in presets
+    )
+
+
+# Identifier, shown unit, pascals in it.
+STIFFNESS_UNITS = (("PA", "Pa", 1.0), ("KPA", "kPa", 1e3), ("MPA", "MPa", 1e6), ("GPA", "GPa", 1e9))
+
+
+def fitting_unit(stiffness: float) -> str:
+    """Identifier of the largest unit in which ``stiffness`` (Pa) is at least one."""
+    return next((name for name, _, size in reversed(STIFFNESS_UNITS) if stiffness >= size), "PA")
+
+
+def pascals(stiffness: float) -> str:
+    """A stiffness in words: ``50 kPa (50,000 Pa)``."""
+    name = fitting_unit(stiffness)
+    label, size = next((label, size) for identifier, label, size in STIFFNESS_UNITS if identifier == name)
+    exact = f"{stiffness:,.0f} Pa"
+    return exact if name == "PA" else f"{stiffness / size:.5g} {label} ({exact})"

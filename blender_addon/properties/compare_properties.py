@@ -1,0 +1,73 @@
+"""What a bake is compared with: kept on the object as ``Object.sinew.compare``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+from typing import Any
+
+import bpy
+
+from ...core.settings import ResolutionSettings, SolverSettings
+from ...core.solver_kinds import NEWTON
+from ..basics.redrawing import redraw_changed
+from . import choices
+from .mirror import field_of, integer, menu, switch, text, vector
+
+
+def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
+    """A whole number of the settings; 0 stands for the body's own."""
+    field = field_of(settings, name)
+    return integer(
+        label,
+        f"{field.metadata['help']}, in the ghost; 0 as the body has it",
+        default=0,
+        min=0,
+        max=field.metadata["range"][1],
+        soft_max=soft_max,
+    )
+
+
+class SinewCompare(bpy.types.PropertyGroup):
+    """Settings of the second bake, which is shown as a ghost; 0 and ``OWN`` stand for those of the body."""
+
+    solver: menu(
+        "Solver",
+        "Method that computes the ghost",
+        items=choices.compared_solver_items,
+        default=choices.number_of(NEWTON.name),
+    )
+    integrator: menu(
+        "Integration",
+        "Rule of time integration of the ghost",
+        items=choices.compared_integrator_items,
+        default=choices.number_of(choices.OWN),
+    )
+    substeps: _number(SolverSettings, "substeps", "Substeps", 20)
+    max_iterations: _number(SolverSettings, "max_iterations", "Iterations", 100)
+    modes: _number(SolverSettings, "modes", "Modes", 32)
+    match_full_space: menu("Full Space", "Match Full Space of the ghost", items=choices.MATCHES, default=choices.OWN)
+    cells_across: _number(ResolutionSettings, "cells_across", "Cells Across", 80)
+    whole_range: switch("Whole Range", "Compare all frames of the bake", default=True)
+    frame_end: integer(
+        "End", "Last frame that is compared; the first is that of the bake. 20 to 50 show what differs", default=30
+    )
+    show: switch(
+        "Show Ghost",
+        "Draw the second bake over the body, at the scene's frame; it is in no render",
+        default=True,
+        update=redraw_changed,
+    )
+    color: vector(
+        "Color",
+        "Of the ghost; its last number is how opaque it is: 0 not at all, 0.5 as at first, 1 full, no unit",
+        subtype="COLOR",
+        size=4,
+        min=0.0,
+        max=1.0,
+        default=(0.02, 0.35, 1.0, 0.5),
+        update=redraw_changed,
+    )
+    message: text("Message", "What the last comparison said in the end")
+
+
+CLASSES = (SinewCompare,)

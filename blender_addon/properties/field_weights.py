@@ -1,0 +1,123 @@
+"""How much of the scene's gravity and of its force fields a body feels, as the artist sets it; words on fields that do
+nothing to a body.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..basics import linked
+from .mirror import number, pointer
+
+STRONGEST = 200.0
+"""Blender's own end of field weights."""
+
+
+class Kind(NamedTuple):
+    """A kind of force field: its weight's name and label, or why it does nothing to a body."""
+
+    weight: str = ""
+    label: str = ""
+    reason: str = ""
+
+
+KINDS = {
+    "FORCE": Kind("force", "Force"),
+    "WIND": Kind("wind", "Wind"),
+    "VORTEX": Kind("vortex", "Vortex"),
+    "MAGNET": Kind("magnetic", "Magnetic"),
+    "HARMONIC": Kind("harmonic", "Harmonic"),
+    "CHARGE": Kind("charge", "Charge"),
+    "TEXTURE": Kind("texture", "Texture"),
+    "TURBULENCE": Kind("turbulence", "Turbulence"),
+    "DRAG": Kind("drag", "Drag"),
+    "LENNARDJ": Kind(reason="it acts between particles by their size, and a body has none"),
+    "GUIDE": Kind(reason="it leads particles along a curve while they live; use Pins or Springs with a curve"),
+    "BOID": Kind(reason="it is seen by boids alone"),
+    "FLUID_FLOW": Kind("smokeflow", "Fluid Flow"),
+}
+
+
+def _weight(label: str, what: str) -> Any:
+    words = f"Part of {what} that acts on the body: 1 all of it, 0 nothing"
+    return number(label, words, default=1.0, min=0.0, max=STRONGEST, soft_max=1.0, precision=3)
+
+
+class SinewFieldWeights(bpy.types.PropertyGroup):
+    """Field weights of one body, by Blender's names."""
+
+    collection: pointer(
+        "Effector Collection",
+        "Only force fields of this collection act on the body; empty: all of the view layer",
+        type=bpy.types.Collection,
+    )
+    gravity: _weight("Gravity", "the scene's gravity")
+    all: _weight("All", "every force field")
+    own_charge: number(
+        "Body's Charge",
+        "What fields of the type Charge act on, in its own unit: 1 as it is, 0 nothing, -1 turned round",
+        default=1.0,
+        soft_min=-10.0,
+        soft_max=10.0,
+        precision=3,
+    )
+
+
+SinewFieldWeights.__annotations__.update(
+    {kind.weight: _weight(kind.label, f"fields of the type {kind.label}") for kind in KINDS.values() if kind.weight}
+)
+
+
+def fields_for(obj: Any, view_layer: Any) -> list[Any]:
+    """The objects of a view layer whose force fields are meant for a body, by name: those of its collection, or all,
+    but never its own nor that of its bake.
+    """
+    collection = obj.sinew.field_weights.collection
+    among = view_layer.objects if collection is None else collection.all_objects
+    own = obj, obj.sinew.bake.result
+    fields = (o for o in among if o not in own and has_field(o) and linked.holds(view_layer.objects, o))
+    return sorted(fields, key=lambda o: o.name)
+
+
+def has_field(obj: Any) -> bool:
+    """Whether an object is a force field."""
+    return obj.field is not None and obj.field.type != "NONE"
+
+
+def fluid_domain(obj: Any) -> Any:
+    """The modifier that makes an object a fluid domain, or None."""
+    modifiers = obj.modifiers if obj is not None else ()
+    return next((m for m in modifiers if m.type == "FLUID" and m.fluid_type == "DOMAIN"), None)
+
+
+def reason_for(settings: Any) -> str:
+    """Why a field with these settings does nothing to any body; "" where it may act."""
+    if settings.type == "FLUID_FLOW" and fluid_domain(settings.source_object) is None:
+        return "choose a fluid domain as its Domain Object"
+    return KINDS.get(settings.type, Kind(reason="this type is not known")).reason
+
+
+def weight_of(obj: Any, kind: str) -> float:
+    """The weight of fields of a kind on a body, all included; 0 for those that do nothing to one."""
+    weights, name = obj.sinew.field_weights, KINDS.get(kind, Kind()).weight
+    return weights.all * getattr(weights, name) if name else 0.0
+
+
+def is_enabled(obj: Any, view_layer: Any) -> bool:
+    """Whether an object is enabled in viewports, itself and one of the collections that hold it: as in Blender, a field
+    that is not does not act, and one whose eye is closed does.
+    """
+    return not obj.hide_viewport and _reaches(view_layer.layer_collection, obj)
+
+
+def _reaches(layer_collection: Any, obj: Any) -> bool:
+    if layer_collection.exclude or layer_collection.collection.hide_viewport:
+        return False
+    if linked.holds(layer_collection.collection.objects, obj):
+        return True
+    return any(_reaches(child, obj) for child in layer_collection.children)
+
+
+CLASSES = (SinewFieldWeights,)

@@ -1,0 +1,77 @@
+"""What acts on a body from outside, as the artist sets it: springs and collisions, parts of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+from typing import Any
+
+import bpy
+
+from ...core.job.surroundings import Ground
+from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
+
+SPRING_ENDS = (
+    (
+        "ANIMATION",
+        "Own Animation",
+        "A soft pin: pull the vertices to where the object's own animation has them",
+    ),
+    ("OBJECT", "Object", "Pull the vertices along with another object, as if they were fixed to it"),
+)
+
+
+def _is_no_body_itself(self: Any, candidate: Any) -> bool:
+    return candidate != self.id_data
+
+
+class SinewSpring(bpy.types.PropertyGroup):
+    """Springs from the vertices of a group to a moving end."""
+
+    vertex_group: text("Vertices", "Vertex group that is pulled; its weights share the strength")
+    end: menu("Pull To", "Where the vertices are pulled to", items=SPRING_ENDS)
+    target: pointer(
+        "Object",
+        "The vertices keep the place beside it that they have at the first frame",
+        type=bpy.types.Object,
+        poll=_is_no_body_itself,
+    )
+    strength: number(
+        "Strength (N/m)",
+        "Force for each metre, N/m, of all vertices together: 100 to 10000 for some kilograms. Key it to 0 to let go",
+        options=ANIMATED,
+        default=1000.0,
+        min=0.0,
+        soft_max=1e6,
+        precision=1,
+        step=1000,
+    )
+    take: text("Take", "Name under which recording in Live made the spring; empty otherwise")
+
+
+class SinewCollisions(bpy.types.PropertyGroup):
+    """What the body runs into."""
+
+    use_ground: switch("Ground", "A level floor that the body falls onto")
+    height: mirrored(Ground, "height", "Height", unit="LENGTH")
+    friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
+    collection: pointer(
+        "Colliders",
+        "All meshes of this collection, still or animated, are in the way; the body itself never is",
+        type=bpy.types.Collection,
+    )
+    collider_friction: mirrored(Ground, "friction", "Collider Friction", soft_max=1.0, precision=2)
+    thickness: mirrored(Ground, "thickness", "Distance", unit="LENGTH", precision=4)
+    active_collider: integer("Active Collider", "Which one Per Collider shows", min=0)
+
+
+class SinewCollider(bpy.types.PropertyGroup):
+    """How an object that bodies run into holds them, where it is not left to each of the bodies."""
+
+    use_own: switch(
+        "Own Surface", "This collider has a friction and a distance of its own, for every body that runs into it"
+    )
+    friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
+    thickness: mirrored(Ground, "thickness", "Distance", unit="LENGTH", precision=4)
+
+
+CLASSES = (SinewSpring, SinewCollisions, SinewCollider)

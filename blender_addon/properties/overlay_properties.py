@@ -1,0 +1,67 @@
+"""What is shown of bodies in the 3D Views: kept on the workspace, as ``WorkSpace.sinew``.
+
+Blender keeps overlays in each 3D View, where an extension can keep nothing. A workspace is next to it: it is saved in
+the file, no undo changes it, and it stays the same when an area is maximized, which a screen does not.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import PointerProperty
+
+from ..basics.redrawing import redraw_changed
+from .mirror import menu, number, switch
+
+COLOURS = (
+    ("STIFFNESS", "Stiffness", "How stiff each tetrahedron is, on a logarithmic scale from blue to red"),
+    ("MATERIALS", "Materials", "A color for each physical material, mixed where materials are"),
+)
+AXES = tuple((axis, axis, f"Cut across the body's own {axis} axis") for axis in "XYZ")
+
+
+def _switch(name: str, description: str) -> Any:
+    return switch(name, description, update=redraw_changed)
+
+
+class SinewOverlays(bpy.types.PropertyGroup):
+    """Switches of a workspace."""
+
+    show_tets: _switch(
+        "Tetrahedra",
+        "Show what the solver got last, of the active body: its tetrahedra at rest, before all else in the view",
+    )
+    colour: menu("Color", "How the tetrahedra are colored", items=COLOURS, update=redraw_changed)
+    use_slice: _switch("Slice", "Show only the tetrahedra behind a plane")
+    slice_axis: menu("Axis", "Axis across which the plane lies", items=AXES, update=redraw_changed)
+    slice_offset: number(
+        "Offset",
+        "Where the plane lies, from one end of the body (0) to the other (1)",
+        default=0.5,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        update=redraw_changed,
+    )
+    slice_flip: _switch("Flip", "Show the tetrahedra on the other side of the plane")
+    show_outside: _switch(
+        "Badly Embedded Vertices",
+        "Mark the vertices that lie well outside all tetrahedra and follow the nearest one, which shears them: a "
+        "higher resolution brings them in",
+    )
+    show_pins: _switch("Pins", "Mark the vertices that are held")
+    show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
+    show_colliders: _switch("Colliders", "Show the edges of all that is in the body's way, hidden or not")
+
+
+def register() -> None:
+    """Put the switches on workspaces."""
+    bpy.utils.register_class(SinewOverlays)
+    bpy.types.WorkSpace.sinew = PointerProperty(name="Sinew", type=SinewOverlays)
+
+
+def unregister() -> None:
+    """Take them off again."""
+    del bpy.types.WorkSpace.sinew
+    bpy.utils.unregister_class(SinewOverlays)

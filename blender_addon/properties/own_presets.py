@@ -1,0 +1,95 @@
+"""The artist's own physical materials, one file each where Blender keeps presets.
+
+Blender's own presets are scripts that are run; these are JSON that is read and checked, so that a preset from a
+stranger runs no code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import bpy
+
+from ...core.errors import MaterialError, SinewError, refusing
+from ...core.files import array_file
+from ...core.settings import MaterialSettings
+
+FORMAT = 1
+LARGEST = 2**16
+"""Bytes of a file; more is no preset."""
+PREFIX, SUFFIX = "material-", ".json"
+
+
+class OwnPresets(NamedTuple):
+    """What lies in the folder: materials by name, and what to say of files that are none."""
+
+    materials: tuple[MaterialSettings, ...]
+    refused: tuple[str, ...]
+
+
+def folder() -> Path:
+    """Where they are; it need not be there yet."""
+    return Path(bpy.utils.user_resource("SCRIPTS", path=os.path.join("presets", "sinew")))
+
+
+def path_of(name: str) -> Path:
+    """The file of the preset of that name: every name has its own, whatever letters are in it."""
+    return folder() / f"{PREFIX}{quote(name, safe=' ')}{SUFFIX}"
+
+
+def own_presets() -> OwnPresets:
+    """All of them, by name; read again when a file has changed."""
+    files = sorted(folder().glob(f"{PREFIX}*{SUFFIX}")) if folder().is_dir() else []
+    return _read(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files if path.is_file()))
+
+
+@lru_cache(maxsize=1)
+def _read(files: tuple[tuple[Path, int, int], ...]) -> OwnPresets:
+    materials, refused = {}, []
+    for path, _time, _size in files:
+        try:
+            material = read(path)
+            materials[material.name] = material
+        except SinewError as error:
+            refused.append(str(error))
+    return OwnPresets(tuple(sorted(materials.values(), key=lambda m: m.name.lower())), tuple(refused))
+
+
+def read(path: Path) -> MaterialSettings:
+    """One preset; MaterialError where the file is none."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ValueError("it is too large")
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
+            raise ValueError("it has another format")
+        known = {field.name for field in dataclasses.fields(MaterialSettings)}
+        if unknown := set(values) - known:
+            raise ValueError(f"it has an unknown entry “{min(unknown)}”")
+        material = MaterialSettings(**values)
+        if not material.name:
+            raise ValueError("it has no name")
+    except (OSError, ValueError, RecursionError, MaterialError) as error:
+        raise MaterialError(f"The preset {path.name} cannot be read ({error}).", "Remove the file.") from error
+    return material
+
+
+def save(settings: MaterialSettings) -> None:
+    """Keep a material; one of the same name is replaced. StoreError where nothing can be written."""
+    path = path_of(settings.name)
+    with refusing(f"The folder {path.parent} cannot be made", "See that you may write there."):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"format": FORMAT, **dataclasses.asdict(settings)}, indent=4, ensure_ascii=False)
+    with array_file.whole_file(path) as file:
+        file.write(text.encode() + b"\n")
+
+
+def remove(name: str) -> None:
+    """Delete a preset; StoreError when the folder does not let it go."""
+    array_file.remove(path_of(name))

@@ -1,0 +1,25 @@
+"""What is remembered of vertices that were picked, part of ``Object.sinew``.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+import bpy
+
+from .mirror import collection, integer, text, vector
+
+
+class SinewPlace(bpy.types.PropertyGroup):
+    """Where a picked vertex was at rest."""
+
+    rest: vector("Rest Position", "Of a picked vertex, in the object's coordinates", size=3, subtype="TRANSLATION")
+
+
+class SinewPicks(bpy.types.PropertyGroup):
+    """The picked vertices of one vertex group."""
+
+    group: text("Vertex Group", "Group that the vertices were picked for")
+    vertices: integer("Vertices", "How many the mesh had when they were picked")
+    places: collection("Places", "Where the picked vertices were at rest", type=SinewPlace)
+
+
+CLASSES = (SinewPlace, SinewPicks)

@@ -1,0 +1,27 @@
+"""Preferences of the extension. No ``from __future__ import annotations``: Blender reads the annotations as values."""
+
+import bpy
+from bpy.props import StringProperty
+
+from ..basics.names import PACKAGE
+
+
+class SinewPreferences(bpy.types.AddonPreferences):
+    """What is set once for a machine."""
+
+    bl_idname = PACKAGE
+
+    python_executable: StringProperty(
+        name="Python",
+        description="Python that runs the simulation; empty for Blender's own. It must be of the same version",
+        subtype="FILE_PATH",
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Drawn by the interface."""
+        from ...ui import preferences
+
+        preferences.draw(self, self.layout, context)
+
+
+CLASSES = (SinewPreferences,)

@@ -1,0 +1,308 @@
+"""What the artist sets, kept on the object as ``Object.sinew``: the mirror of the library's settings.
+
+Names, ranges, units and defaults are read from the settings' own dataclasses (``mirror``). Blender keeps 32-bit
+numbers, so readers round to the digits such a number carries (``mirror.clean``); stiffness is kept as its logarithm,
+since 5e4 and 1e9 Pa have to be read, set and interpolated alike.
+
+No ``from __future__ import annotations`` here: Blender reads the annotations as values.
+"""
+
+import math
+from typing import Any
+
+import bpy
+from bpy.props import PointerProperty
+
+from ...core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from ...core.solver_kinds import own_settings
+from . import (
+    bake_properties,
+    choices,
+    compare_properties,
+    field_weights,
+    live_properties,
+    outside_properties,
+    pick_properties,
+)
+from .bake_properties import RESULTS, SinewBake
+from .compare_properties import SinewCompare
+from .field_weights import SinewFieldWeights
+from .live_properties import SinewLive
+from .mirror import ANIMATED, collection, field_of, integer, menu, mirrored, number, pointer, stiffness_of, switch, text
+from .outside_properties import SinewCollider, SinewCollisions, SinewSpring
+from .pick_properties import SinewPicks
+
+METHODS = (
+    ("lattice", "Draft", "A lattice of cells around the surface: seconds, works with any mesh"),
+    ("robust", "Robust", "Tetrahedra that follow the surface: minutes, works with any mesh"),
+    (
+        "clean",
+        "Clean",
+        "Tetrahedra that keep every vertex of the surface: seconds, for closed meshes that do not pass through "
+        "themselves. Never coarser than the mesh itself. Needs TetGen, which a zip of its own brings",
+    ),
+)
+STOP_RULES = (
+    ("movement", "Movement Is Small", "No vertex wants to move farther than a part of the body's size"),
+    (
+        "decrement",
+        "Energy Has Converged",
+        "An iteration can hardly lower the energy any further (the Newton decrement)",
+    ),
+    ("acceleration", "Acceleration Has Converged", "No vertex's acceleration changes noticeably"),
+)
+PLACES = (
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "Simulate the shape after the last modifier that deforms it, or the mesh itself if none does",
+    ),
+    ("MESH", "Mesh", "Simulate the mesh itself; every modifier acts on the result"),
+    (
+        "MODIFIER",
+        "After Modifier",
+        "Simulate the shape after a modifier of your choice; those after it act on the result",
+    ),
+)
+STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
+
+DEPTHS = (
+    ("NONE", "Any Depth", "Wherever else it is said to be, right through the body"),
+    ("SHELL", "Shell", "From the surface of the body down to Depth, over what is painted"),
+    ("CORE", "Core", "What lies deeper below the surface than Depth, over what is painted"),
+)
+
+
+def _unit_size(material: Any) -> float:
+    return next(size for name, _, size in choices.STIFFNESS_UNITS if name == material.stiffness_unit)
+
+
+def _logarithm(label: str, what: str, default: float) -> Any:
+    words = f"Logarithm of Young's modulus in Pa{what}. Key this one: 4 is 10 kPa, 6 is 1 MPa, 9 is 1 GPa"
+    bounds = {word: math.log10(bound) for word, bound in zip(("min", "max"), STIFFNESS_RANGE)}
+    return number(label, words, options=ANIMATED, default=math.log10(default), **bounds)
+
+
+def _in_its_unit(kept: str, label: str, words: str) -> Any:
+    """The stiffness whose logarithm is the property ``kept``, in the material's unit."""
+
+    def _get(self: Any) -> float:
+        return stiffness_of(getattr(self, kept)) / _unit_size(self)
+
+    def _set(self: Any, value: float) -> None:
+        low, high = STIFFNESS_RANGE
+        setattr(self, kept, math.log10(min(max(value * _unit_size(self), low), high)))
+
+    return number(label, words, get=_get, set=_set, min=0.0, precision=3, step=100)
+
+
+def _is_mesh(self: Any, candidate: Any) -> bool:
+    return candidate.type == "MESH" and candidate != self.id_data
+
+
+class SinewMaterial(bpy.types.PropertyGroup):
+    """One physical material of an object, and where it is."""
+
+    log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
+    stiffness_value: _in_its_unit(
+        "log_stiffness",
+        "Stiffness",
+        "Young's modulus, in the unit beside it. Flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
+    )
+    stiffness_unit: menu(
+        "Unit",
+        "Unit in which the stiffness is shown; changing it changes no material",
+        items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
+        default="KPA",
+    )
+    use_range: switch("Painted Range", "Let a second map say how stiff the material is, between two stiffnesses")
+    log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map is painted fully", 1e6)
+    painted_value: _in_its_unit(
+        "log_painted_stiffness",
+        "Where Painted",
+        "Young's modulus where the stiffness map is painted fully, in the unit above. Half a weight is "
+        "half the way in powers of ten: 100 kPa between 10 kPa and 1 MPa",
+    )
+    stiffness_map: text("Stiffness Map", "Vertex group that says how stiff this material is")
+    poissons_ratio: mirrored(MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
+    density: mirrored(MaterialSettings, "density", "Density", precision=1)
+    energy: mirrored(MaterialSettings, "energy", "Energy", items=choices.energy_items)
+    stiffening: mirrored(MaterialSettings, "stiffening", "Stiffening", soft_max=10.0, precision=2)
+    vertex_group: text(
+        "Map", "Vertex group that says where this material is. With a region or a depth, how much it covers there"
+    )
+    region: pointer(
+        "Region",
+        "Closed mesh, such as a bone inside the body: all that lies in it is of this material",
+        type=bpy.types.Object,
+        poll=_is_mesh,
+    )
+    region_collection: pointer(
+        "Regions",
+        "Collection of closed meshes, such as a skeleton: all that lies in any of them is of this material",
+        type=bpy.types.Collection,
+    )
+    depth_kind: menu("Depth", "How deep below the surface this material is", items=DEPTHS)
+    depth: mirrored(DepthSettings, "depth", "Down To", unit="LENGTH", soft_max=10.0, precision=3)
+    fade: mirrored(DepthSettings, "fade", "Fade", unit="LENGTH", soft_max=10.0, precision=3)
+
+    @property
+    def is_layer(self) -> bool:
+        """Whether it lies over what is painted: within regions, or by depth."""
+        return self.region is not None or self.region_collection is not None or self.depth_kind != "NONE"
+
+
+def _place_label(self: Any) -> str:
+    from ..basics import stack
+
+    return stack.place_of(self.id_data).label
+
+
+def _place_warning(self: Any) -> str:
+    from ..basics import stack
+
+    return stack.weights_left_out(self.id_data)
+
+
+def _paint_active_material(self: Any, context: Any) -> None:
+    """In Weight Paint mode the brush follows the list."""
+    obj = self.id_data
+    if obj.mode != "WEIGHT_PAINT" or self.active_material >= len(self.materials):
+        return
+    group = obj.vertex_groups.get(self.materials[self.active_material].vertex_group)
+    if group is not None:
+        obj.vertex_groups.active_index = group.index
+
+
+class SinewObject(bpy.types.PropertyGroup):
+    """Settings of one simulated object."""
+
+    enabled: switch("Sinew", "Simulate this object as an elastic body")
+    method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
+    cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
+    finer_group: text(
+        "Finer",
+        "Vertex group where cells are smaller, by as much as it is painted: fingers, lips, what "
+        "touches. Fine cells reach as deep as they are wide, and grow from there",
+    )
+    finest: mirrored(ResolutionSettings, "finest", "Finer By", soft_max=4.0, precision=1)
+    place: menu("Simulate", "Place in the modifier stack that is simulated", items=PLACES)
+    simulate_after: text("Modifier", "Simulate the shape that this modifier makes; those after it act on the result")
+    rest_key: text(
+        "Rest Shape",
+        "Shape key in which the body is without stress, whatever its value. The simulation begins in the "
+        "shape of the first frame and draws the body to this one. Empty: the shape of the first frame",
+    )
+    place_label: text("Simulated", "The shape that is simulated", get=_place_label)
+    place_warning: text("Not Read", "What modifiers after that do and nobody reads", get=_place_warning)
+
+    materials: collection(
+        "Physical Materials", "What the body is made of; the first is wherever nothing is painted", type=SinewMaterial
+    )
+    active_material: integer(
+        "Active Physical Material", "Which one the panel shows", min=0, update=_paint_active_material
+    )
+
+    pin_group: text("Pin Group", "Vertices with a weight of at least Hold From are held")
+    hold_from: number(
+        "Hold From",
+        "Vertices with this weight or more are held. Key it upwards to release them over time; above 1 "
+        "nothing is held. What is released stays released",
+        options=ANIMATED,
+        default=0.5,
+        min=0.001,
+        max=2.0,
+        soft_max=1.01,
+    )
+
+    picks: collection("Picks", "Vertices that were picked, and where they were at rest", type=SinewPicks)
+    pick_warning: text("Picks", "What became of picked vertices after an edit of the mesh")
+
+    springs: collection("Springs", "What pulls vertices of the body to moving places", type=SinewSpring)
+    active_spring: integer("Active Spring", "Which one the panel shows", min=0)
+    collisions: pointer("Collisions", "What the body runs into, and how it is held there", type=SinewCollisions)
+    collider: pointer("Collider", "How bodies are held that run into this object", type=SinewCollider)
+    field_weights: pointer(
+        "Field Weights", "How much of gravity and force fields the body feels", type=SinewFieldWeights
+    )
+    acceleration_attribute: text(
+        "Acceleration",
+        "Vector attribute of the points, in m/s² and world space, that acts beside gravity. Geometry Nodes "
+        "can make it, in a modifier that is simulated (Resolution > Simulate). Empty: none",
+    )
+
+    solver: mirrored(SolverSettings, "solver", "Solver", items=choices.solver_items)
+    integrator: mirrored(SolverSettings, "integrator", "Integration", items=choices.integrator_items)
+    theta: mirrored(SolverSettings, "theta", "Theta", precision=3)
+    substeps: mirrored(SolverSettings, "substeps", "Substeps", soft_max=20)
+    max_iterations: mirrored(SolverSettings, "max_iterations", "Iterations", soft_max=100)
+    stop_rule: mirrored(SolverSettings, "stop_rule", "Stop When", items=STOP_RULES)
+    tolerance: mirrored(SolverSettings, "tolerance", "Tolerance", precision=7)
+    decrement_tolerance: mirrored(SolverSettings, "decrement_tolerance", "Tolerance", precision=7)
+    acceleration_tolerance: mirrored(SolverSettings, "acceleration_tolerance", "Tolerance", precision=4)
+    mass_damping: mirrored(SolverSettings, "mass_damping", "Drag", soft_max=10.0, precision=3)
+    stiffness_damping: mirrored(SolverSettings, "stiffness_damping", "Internal Friction", soft_max=0.1, precision=4)
+    linear_solver: mirrored(SolverSettings, "linear_solver", "Linear Solver", items=choices.linear_solver_items)
+    inner_iterations: mirrored(SolverSettings, "inner_iterations", "Inner Iterations", soft_max=50)
+    modes: mirrored(SolverSettings, "modes", "Modes", soft_max=32)
+    cubature_points: mirrored(SolverSettings, "cubature_points", "Cubature Points", soft_max=2000)
+    match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Space")
+    match_modes: mirrored(SolverSettings, "match_modes", "Matched Modes", soft_max=20)
+
+    use_scene_range: switch("Scene Frame Range", "Bake the frames of the scene's own range", default=True)
+    frame_start: integer("Start", "First frame of the bake, often 1; the body is at rest there", default=1)
+    frame_end: integer("End", "Last frame of the bake; 48 to 250 are typical", default=60)
+
+    pre_roll: integer(
+        "Pre-Roll",
+        "Frames simulated before the first and not shown: the body starts from rest so much earlier, "
+        "sags under gravity and swings along with the animation that is there. 10 to 50 are typical, 0 is none",
+        default=0,
+        min=0,
+        soft_max=100,
+    )
+
+    result: menu("Result", "How the baked frames are kept in the .blend", items=RESULTS)
+    result_modes: integer(
+        "Modes",
+        "Movements by which Geometry Nodes follow the frames, beside one for each pinned part: more follow "
+        "closer and take more room, 20 to 64. Subspace solvers have their own",
+        default=20,
+        min=1,
+        max=64,
+    )
+
+    bake: pointer("Bake", "What is known of the last bake", type=SinewBake)
+    compare: pointer("Compare", "What the bake is compared with", type=SinewCompare)
+    live: pointer("Live", "How the body is played with in the viewport", type=SinewLive)
+    live_layer: text("Hidden by Live", "View layer in which live mode has hidden the mesh")
+    bake_of: text("Bake Of", "Body whose bake this object carries; empty: it is none")
+    is_stand_in: switch("Stands In", "Drawn for a body that is played with")
+
+
+SinewObject.__annotations__.update({name: mirrored(SolverSettings, name) for name in own_settings()})
+
+CLASSES = (
+    SinewMaterial,
+    *outside_properties.CLASSES,
+    *field_weights.CLASSES,
+    *live_properties.CLASSES,
+    *compare_properties.CLASSES,
+    *pick_properties.CLASSES,
+    *bake_properties.CLASSES,
+    SinewObject,
+)
+
+
+def register() -> None:
+    """Register the groups and put them on objects."""
+    for group in CLASSES:
+        bpy.utils.register_class(group)
+    bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject)
+
+
+def unregister() -> None:
+    """Take them off again."""
+    del bpy.types.Object.sinew
+    for group in reversed(CLASSES):
+        bpy.utils.unregister_class(group)

@@ -1,0 +1,1 @@
+"""Arrays become Blender's data: frames, takes, files."""

@@ -1,0 +1,1 @@
+"""Blender's data become arrays: from a scene to a job."""

@@ -1,0 +1,95 @@
+"""What changes of the body's own object over the frames: where it is and its pins are, and what its settings say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import PinError, SettingsError
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ..basics.stack import Place
+from .animation_in import Moment, Moved, Track, matrix_at
+from .mesh_in import vectors_of
+from .settings_in import moduli_at
+from .weights_in import group_weights
+
+
+class BodySampler:
+    """The object's matrix, its attribute of accelerations, the stiffness of its materials, and of the vertices of the
+    simulated mesh that are pinned at the present frame (p,) where they are and whether they are held still.
+    """
+
+    def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
+        self._object, self._place = obj, place
+        weights = group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0]
+        self._pinned = np.flatnonzero(weights >= _threshold(obj)).astype(np.int32)
+        self._weights = weights[self._pinned]
+        self.matrices = Track(matrix_at, self._carries_pins)
+        self._positions, self._held = Track(self._positions_at, self._pins_move), Track(self._held_at)
+        self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
+        self.tracks = self.matrices, self._positions, self._held, self._accelerations, self._moduli
+
+    def _positions_at(self, moment: Moment) -> np.ndarray:
+        return moment.world(self._pinned)
+
+    def _held_at(self, moment: Moment) -> np.ndarray:
+        return self._weights >= _threshold(moment.obj)
+
+    def _pins_move(self, moved: Moved) -> bool:
+        return len(self._pinned) > 0 and moved.carries(self._object, self._place)
+
+    def _carries_pins(self, moved: Moved) -> bool:
+        return len(self._pinned) > 0 and self._object.session_uid in moved.places
+
+    def check_pins(self, surface: SurfaceMesh) -> None:
+        """PinError where their group is gone, or holds all of a surface."""
+        name = self._object.sinew.pin_group
+        if name and name not in self._object.vertex_groups:
+            gone = f"The pin group “{name}” is not there any more."
+            raise PinError(gone, "Choose a vertex group under Pins, or none.")
+        if len(self._pinned) and np.isin(surface.triangles, self._pinned).all():
+            remedy = f"Lower the weights of some vertices in “{name}”, or raise Hold From."
+            raise PinError("Every vertex is pinned.", remedy)
+
+    def parts(self) -> dict[str, Any]:
+        """What was gathered, by the fields of the job; stiffness that never changes is none."""
+        moduli = self._moduli.samples()
+        return {
+            "object_to_world": self.matrices.samples(),
+            "pinned_vertices": self._pinned,
+            "pin_positions": self._positions.samples(),
+            "pin_held": self._held.samples(),
+            "accelerations": self._accelerations.samples() if self._object.sinew.acceleration_attribute else None,
+            "moduli": moduli if (moduli != moduli[0]).any() else None,
+        }
+
+
+def acceleration_at(moment: Moment) -> np.ndarray | None:
+    """The attribute of the points that is named to accelerate them, (n,3) m/s² in world space, or None where none is.
+    SettingsError when it is not there, or of another kind.
+    """
+    name, owner = moment.obj.sinew.acceleration_attribute, moment.obj.name
+    if not name:
+        return None
+    attribute = moment.mesh.attributes.get(name)
+    if attribute is None:
+        raise SettingsError(
+            f"“{owner}” has no attribute “{name}” at frame {moment.frame} where it is simulated.",
+            "Simulate after the modifier that makes it (Resolution > Simulate), or clear Acceleration under Fields.",
+        )
+    if attribute.domain != "POINT" or attribute.data_type != "FLOAT_VECTOR":
+        kind = f"{attribute.data_type.replace('_', ' ').lower()} of each {attribute.domain.lower()}"
+        raise SettingsError(
+            f"The attribute “{name}” of “{owner}” is a {kind}, not a vector of each point.",
+            "Store it as a vector on the points.",
+        )
+    return vectors_of(attribute.data, "vector")
+
+
+def _threshold(obj: Any) -> float:
+    """Weight from which vertices are held at the present frame.
+
+    Neither it nor the weights are rounded: both have the same 32 bits, and a painted 0.7 meets a threshold of 0.7.
+    """
+    return obj.sinew.hold_from

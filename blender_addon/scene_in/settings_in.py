@@ -1,0 +1,98 @@
+"""Properties -> the library's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ...core.job.job import Job
+from ...core.job.surroundings import Ground
+from ...core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings, moduli
+from ..properties.choices import OWN, own_parameters
+from ..properties.mirror import clean, stiffness_of
+from .animation_in import Moment
+from .mesh_in import unit_scale
+
+Settings = TypeVar("Settings")
+LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][0]
+
+
+def _taken(cls: type[Settings], owner: Any, names: Iterable[str] = (), scale: float = 1.0, **others: Any) -> Settings:
+    """Settings of that class, with what stands under these of its fields' names in a property group, or all, but for
+    ``others``; ``scale`` are the metres in a Blender unit.
+    """
+    for item in fields(cls):
+        if item.name in names or (not names and item.name not in others):
+            value = getattr(owner, item.name)
+            value = clean(value) if isinstance(value, float) else value
+            others[item.name] = value * scale if item.metadata.get("unit") == "m" else value
+    return cls(**others)
+
+
+def material_settings(material: Any) -> MaterialSettings:
+    """One physical material."""
+    names = "name", "poissons_ratio", "density", "energy", *own_parameters(material.energy)
+    painted = stiffness_of(material.log_painted_stiffness) if material.use_range else None
+    stiffness = stiffness_of(material.log_stiffness)
+    return _taken(MaterialSettings, material, names, youngs_modulus=stiffness, painted_modulus=painted)
+
+
+def moduli_at(moment: Moment) -> list[float]:
+    """Young's moduli of the object's materials, Pa, as :func:`core.settings.moduli` has them."""
+    return moduli([material_settings(m) for m in moment.obj.sinew.materials])
+
+
+def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
+    """How deep one physical material lies, or None where that does not matter."""
+    if material.depth_kind == "NONE":
+        return None
+    return _taken(DepthSettings, material, scale=unit_scale(scene), kind=material.depth_kind.lower())
+
+
+def resolution_settings(settings: Any) -> ResolutionSettings:
+    """How the body is filled with tetrahedra."""
+    return _taken(ResolutionSettings, settings)
+
+
+def solver_settings(settings: Any, scene: Any, solver: str | None = None, substeps: int = 0) -> SolverSettings:
+    """How time is stepped; ``solver`` and ``substeps`` replace the object's choices. Gravity is the scene's, as its
+    panel shows it, times the body's field weight.
+    """
+    scale = unit_scale(scene) * clean(settings.field_weights.gravity)
+    gravity = tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
+    return _taken(SolverSettings, settings, gravity=gravity, **chosen)
+
+
+def compared(job: Job, compare: Any) -> Job:
+    """A job of a body with what a bake that is compared with it has otherwise."""
+    other: dict[str, Any] = {
+        name: getattr(compare, name) for name in ("solver", "integrator") if getattr(compare, name) != OWN
+    }
+    # What the other solver does not read is not drawn, and no difference.
+    read = ("substeps", *replace(job.body.solver, **other).kind.settings)
+    names = (name for name in ("substeps", "max_iterations", "modes") if name in read)
+    other |= {name: getattr(compare, name) for name in names if getattr(compare, name)}
+    if "match_full_space" in read and compare.match_full_space != OWN:
+        other["match_full_space"] = compare.match_full_space == "ON"
+    across = compare.cells_across or job.body.resolution.cells_across
+    return job.with_body(
+        solver=replace(job.body.solver, **other),
+        resolution=replace(job.body.resolution, cells_across=max(across, LEAST_CELLS)),
+    )
+
+
+def ground_of(settings: Any, scene: Any) -> tuple[Ground, ...]:
+    """The floor that the body falls onto, if there is one."""
+    own, names = settings.collisions, ("friction", "thickness", "height")
+    return (_taken(Ground, own, names, unit_scale(scene)),) if own.use_ground else ()
+
+
+def frame_range(settings: Any, scene: Any, frames: tuple[int, int] | None = None) -> tuple[int, int]:
+    """First and last frame, both included; ``frames`` replaces the object's choice."""
+    if frames is not None:
+        return frames
+    if settings.use_scene_range:
+        return scene.frame_start, scene.frame_end
+    return settings.frame_start, settings.frame_end

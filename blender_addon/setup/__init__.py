@@ -1,0 +1,1 @@
+"""How a body begins, what suits it, and what it will cost."""

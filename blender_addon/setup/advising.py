@@ -1,0 +1,72 @@
+"""What suits a body, from the facts of its last tetrahedra and what is set now."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from ..basics.list_animation import animated_paths
+from ..properties import choices
+from ..scene_in.settings_in import resolution_settings, solver_settings
+
+if TYPE_CHECKING:
+    from ...core.checks.advice import Advice
+
+LABELS = {"solver": "Solver", "cells_across": "Cells Across", "substeps": "Substeps"}
+"""Names of the settings that are advised on, as their panels show them."""
+BASIS = (
+    "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "region",
+    "region_collection", "depth_kind", "depth",
+)  # fmt: skip
+"""What of a material makes it stiff somewhere."""
+
+
+def is_known(obj: Any) -> bool:
+    """Whether there are facts of the body: it was filled with tetrahedra."""
+    return obj.sinew.bake.tets > 0
+
+
+def is_step_known(obj: Any) -> bool:
+    """Whether it is known how pins and colliders move: tetrahedra alone are made from one frame."""
+    return obj.sinew.bake.movement >= 0.0
+
+
+def is_outdated(obj: Any) -> bool:
+    """Whether physical materials were edited since the facts were taken; what was painted since is not seen."""
+    return is_known(obj) and obj.sinew.bake.advice_basis not in ("", basis_of(obj))
+
+
+def basis_of(obj: Any) -> str:
+    """A word for the physical materials that the facts of a body go by; what is keyed changes by itself."""
+    keyed, told = animated_paths(obj), []
+    for index, material in enumerate(obj.sinew.materials):
+        for name in BASIS:
+            if f"sinew.materials[{index}].{name}" not in keyed:
+                value = getattr(material, name)
+                told.append(f"{value:.5g}" if isinstance(value, float) else getattr(value, "name", str(value)))
+    return sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
+    """What to set otherwise; empty where all suits, or where nothing is known."""
+    from ...core.checks.advice import Facts, advice  # loads Numba, which Blender's start should not wait for
+
+    record = obj.sinew.bake
+    if not is_known(obj):
+        return ()
+    facts = Facts(
+        tets=record.tets,
+        cells_across=record.cells,
+        size=record.body_size,
+        contrast=record.contrast,
+        thickness=record.thickness,
+        movement=record.movement if is_step_known(obj) else None,
+    )
+    return advice(facts, solver_settings(obj.sinew, scene), resolution_settings(obj.sinew))
+
+
+def button_words(each: Advice) -> str:
+    """What the button that takes an advice says: ``Use Mixed FEM``, ``Set Substeps to 4``."""
+    if each.setting == "solver":
+        return f"Use {choices.solver_kind(each.value).label}"
+    return f"Set {LABELS[each.setting]} to {each.value}"

@@ -1,0 +1,89 @@
+"""Settings of one body for others. What would point into the void there is left as it was, and told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ..basics.list_animation import curves_of, follow_items
+
+LEFT_OUT = {
+    "rna_type", "name", "enabled", "place_label", "place_warning", "bake", "live", "live_layer", "is_stand_in", "picks",
+    "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value", "painted_value",
+}  # fmt: skip
+"""What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
+GROUPS = {"vertex_group", "stiffness_map", "pin_group", "finer_group"}
+"""Names of vertex groups."""
+LISTS = ("materials", "springs")
+
+
+def copy_settings(source: Any, target: Any) -> list[str]:
+    """Give ``target`` the settings of ``source``; what of them was left out, in words.
+
+    Materials and springs are matched by name and come to stand in the order of the source's; animation of those that
+    stay follows them, of those that go it goes.
+    """
+    target.sinew.enabled = True
+    left: list[str] = []
+    for name in LISTS:
+        _match_list(source, target, name)
+    _copy_group(source.sinew, target.sinew, target, left)
+    if any(curve.data_path.startswith("sinew") for curves in curves_of(source) for curve in curves):
+        left.append("keys")
+    return list(dict.fromkeys(left))
+
+
+def _match_list(source: Any, target: Any, name: str) -> None:
+    """Let the target's list have items of the source's names in their order."""
+    items, wanted = getattr(target.sinew, name), [item.name for item in getattr(source.sinew, name)]
+    before: list[int | None] = list(range(len(items)))
+    for index in reversed(range(len(items))):
+        earlier = [items[k].name for k in range(index)]
+        if items[index].name not in wanted or items[index].name in earlier:
+            items.remove(index)
+            del before[index]
+    for index, word in enumerate(wanted):
+        found = next((k for k in range(index, len(items)) if items[k].name == word), None)
+        if found is None:
+            items.add().name = word
+            before.append(None)
+            found = len(items) - 1
+        items.move(found, index)
+        before.insert(index, before.pop(found))
+    follow_items(target, f"sinew.{name}", before)
+
+
+def _copy_group(source: Any, target: Any, obj: Any, left: list[str]) -> None:
+    """Copy the properties of a group, and of groups and lists within it."""
+    for prop in _properties(source):
+        name = prop.identifier
+        value = getattr(source, name)
+        if prop.type == "COLLECTION":
+            for one, other in zip(value, getattr(target, name), strict=True):
+                _copy_group(one, other, obj, left)
+        elif isinstance(value, bpy.types.PropertyGroup):
+            _copy_group(value, getattr(target, name), obj, left)
+        elif name in GROUPS and value and value not in obj.vertex_groups:
+            left.append(f"vertex group “{value}”")
+        elif name == "simulate_after" and value and value not in obj.modifiers:
+            left.append(f"modifier “{value}”")
+        elif name == "rest_key" and value and not _has_key(obj, value):
+            left.append(f"shape key “{value}”")
+        elif value == obj and prop.type == "POINTER":
+            left.append(f"“{obj.name}” as {prop.name} of its own")
+        elif not (name == "place" and value == "MODIFIER" and source.simulate_after not in obj.modifiers):
+            setattr(target, name, value)
+
+
+def _has_key(obj: Any, name: str) -> bool:
+    keys = obj.data.shape_keys
+    return keys is not None and name in keys.key_blocks
+
+
+def _properties(group: Any) -> Iterator[Any]:
+    for prop in group.bl_rna.properties:
+        is_settable = not prop.is_readonly or prop.type in ("COLLECTION", "POINTER")
+        if is_settable and prop.identifier not in LEFT_OUT:
+            yield prop

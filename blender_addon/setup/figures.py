@@ -1,0 +1,69 @@
+"""Figures of a body in the scene's own units, as Blender shows its properties."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+
+from ...core.frequencies import frequency_words
+from ...core.lengths import length_words
+from ...core.settings import EARTH
+from ..scene_in.mesh_in import unit_scale
+from .measure_in import gravity_of
+
+WEAK = 0.5
+"""Part of the body's size by which a spring gives way that is worth a warning: a softer one cannot be meant to hold."""
+
+
+def mass_words(mass: float, scene: Any) -> str:
+    """A mass in kg."""
+    return _words(mass, "MASS", scene) or f"{mass:.4g} kg"
+
+
+def size_words(length: float, scene: Any) -> str:
+    """A length in m."""
+    words = _words(length, "LENGTH", scene)
+    return length_words(length) if not words or words == _words(0.0, "LENGTH", scene) else words
+
+
+def volume_words(volume: float, scene: Any) -> str:
+    """A volume in m³, in litres where units are metric: Blender would count thousands of cubic centimetres."""
+    if scene.unit_settings.system == "IMPERIAL":
+        return _words(volume, "VOLUME", scene)
+    return f"{volume:.3g} m³" if volume >= 0.9995 else f"{1e3 * volume:.3g} l"
+
+
+def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
+    """How far a spring of ``strength`` (N/m) gives way under the weight of a body whose mass is known, and whether that
+    is too far; "" where it is unknown or nothing pulls.
+    """
+    if record.body_mass <= 0.0 or strength <= 0.0:
+        return "", False
+    sag = record.body_mass * gravity_of(scene) / strength
+    return f"The body's weight stretches it by {size_words(sag, scene)}", sag > WEAK * record.body_size
+
+
+def vibration_words(vibration: Any) -> tuple[str, str, str, str]:
+    """Of one that was matched: its frequency in the subspace, the right one, both in Hz, their ratio, and its share."""
+    frequency, right = vibration.frequency, vibration.right
+    matched = (frequency_words(right), f"{right / frequency:.2f}") if right and frequency else ("as is", "")
+    return frequency_words(frequency), *matched, f"{vibration.share:.0%}"
+
+
+def gravity_words(scene: Any) -> str:
+    """A warning where Unit Scale has changed what was meant to be Earth's gravity; else ""."""
+    scale, own = unit_scale(scene), math.hypot(*scene.gravity)
+    if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
+        return ""
+    return (
+        f"Unit Scale makes gravity {scale * own:.3g} m/s² ({scale:g} of Earth's): bodies move as if they were "
+        f"{1.0 / scale:g} times their size. For Earth's type -9.81 m/s² here."
+    )
+
+
+def _words(value: float, kind: str, scene: Any) -> str:
+    """Blender's words for a value in SI units; "" where the scene has no units."""
+    system = scene.unit_settings.system
+    return "" if system == "NONE" else bpy.utils.units.to_string(system, kind, value, precision=4).strip()

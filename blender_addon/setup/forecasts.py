@@ -1,0 +1,146 @@
+"""What the resolution that is set will cost, in words for the panel: tetrahedra, memory, time a frame.
+
+A panel is drawn often, a slider being dragged most of all: the surface is measured anew once in a while, and what
+depends on the settings is a formula.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from ...core.errors import SinewError
+from ..basics.stack import DEFORMING, later_modifiers, place_of
+
+if TYPE_CHECKING:
+    from ...core.checks.costs import Cost, Pace
+    from ...core.tetrahedra.tet_count import SurfaceMeasure
+
+LASTING = 2.0
+"""Seconds for which a surface counts as measured."""
+COARSE = 4.0
+"""Cells between neighbouring vertices from which on a surface hides what the tetrahedra do."""
+FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
+"""Modifiers after which a coarse mesh is fine."""
+
+_measures: dict[int, tuple[float, tuple[Any, ...], SurfaceMeasure | None, int]] = {}
+_paces: dict[str, Pace] = {}
+
+
+def cost_words(obj: Any, context: Any) -> tuple[str, str]:
+    """What the body will cost at its settings, and an icon; "" where that cannot be told."""
+    from ...core.checks.costs import size_words, time_words
+    from ...core.process.available_memory import available_memory
+    from ...core.tetrahedra.tet_count import MAX_TETS
+
+    cost, method = _cost(obj, context), obj.sinew.method
+    if cost is None:
+        return "", "NONE"
+    tets = _two_digits(cost.tets)
+    if method == "lattice" and cost.tets > MAX_TETS:
+        return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
+    words = "About" if method == "lattice" else "Roughly"
+    words += (
+        f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
+    )
+    free = available_memory()
+    if cost.memory > free:
+        return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
+    return words + (", going by the last bake" if _pace(obj) is not None else ""), "INFO"
+
+
+def disk_words(obj: Any, context: Any) -> str:
+    """About how much room a bake will take on disk."""
+    from ...core.checks.costs import frame_bytes, size_words
+    from ..scene_in.settings_in import frame_range
+
+    first, last = frame_range(obj.sinew, context.scene)
+    frames = max(0, last - first + 1 + obj.sinew.pre_roll)
+    frames_alone = frame_bytes(_measure(obj, context)[1], frames, obj.sinew.result == "CACHE")
+    cost = _cost(obj, context)
+    return size_words(_two_digits(frames_alone + (cost.disk if cost is not None else 0.0)))
+
+
+def _cost(obj: Any, context: Any) -> Cost | None:
+    """What is expected of the body at its settings; None where that cannot be told."""
+    from ...core.checks.costs import cost_of
+    from ..scene_in.settings_in import resolution_settings, solver_settings
+
+    measure, points = _measure(obj, context)
+    if measure is None:
+        return None
+    try:
+        resolution, solver = resolution_settings(obj.sinew), solver_settings(obj.sinew, context.scene)
+        return cost_of(measure, resolution, solver, points, _pace(obj))
+    except SinewError:  # a setting of another version: a bake will tell
+        return None
+
+
+def missing_words(method: str) -> str:
+    """What a method of making tetrahedra needs and is not installed, and how to get it; "" where it is."""
+    from ...core.process.foreign_module import is_installed
+    from ...core.tetrahedra import clean
+
+    if method != "clean" or is_installed(clean.PACKAGE):
+        return ""
+    return f"Clean needs TetGen, which is not installed. {clean.TO_GET}"
+
+
+def coarse_words(obj: Any, context: Any) -> str:
+    """What is lost where vertices lie much farther apart than cells, and the remedy; "" where they do not."""
+    measure, points = _measure(obj, context)
+    if measure is None:
+        return ""
+    place = place_of(obj)
+    if all(modifier.type in DEFORMING for modifier in obj.modifiers[: place.below]):
+        points = len(obj.data.vertices)  # what was measured may have been made finer after the place
+    if measure.cells_between(points, obj.sinew.cells_across) < COARSE:
+        return ""
+    finer = [m.name for m in later_modifiers(obj, place) if m.type in FINER_MAKING and m.show_viewport]
+    remedy = f"Simulate After Modifier “{finer[-1]}”, or subdivide the mesh" if finer else "Subdivide the mesh"
+    return f"{points:,} vertices, much farther apart than cells: nothing bends between them. {remedy}."
+
+
+def note_pace(solver: str, record: Any, steps: int, seconds: float, modes: int) -> None:
+    """Keep how long the steps of a bake took, on its record and until Blender is closed."""
+    if steps < 1 or seconds <= 0.0 or record.tets < 1:
+        return
+    record.pace_solver, record.pace_seconds, record.pace_modes = solver, seconds / steps, modes
+    _paces[solver] = _pace_of(record)
+
+
+def _pace(obj: Any) -> Pace | None:
+    """What the newest bake with the object's solver has told; of this session, else of any body in the file."""
+    solver = obj.sinew.solver
+    if solver in _paces:
+        return _paces[solver]
+    records = (other.sinew.bake for other in (obj, *bpy.data.objects) if other.type == "MESH")
+    return next((_pace_of(r) for r in records if r.pace_solver == solver and r.tets > 0), None)
+
+
+def _pace_of(record: Any) -> Pace:
+    from ...core.checks.costs import Pace
+
+    return Pace(record.pace_seconds, record.tets, record.pace_modes)
+
+
+def _measure(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, int]:
+    from .measure_in import surface_measure
+
+    place = place_of(obj)
+    counts = len(obj.data.vertices), len(obj.data.polygons)
+    key = place.below, counts, obj.sinew.finer_group, tuple(map(tuple, obj.matrix_world))
+    now = time.monotonic()
+    made, kept, measure, points = _measures.get(obj.session_uid, (0.0, (), None, 0))
+    if kept != key or now > made + LASTING:
+        measure, points = surface_measure(obj, place, context)
+        if len(_measures) > 100:
+            _measures.clear()
+        _measures[obj.session_uid] = now, key, measure, points
+    return measure, points
+
+
+def _two_digits(value: float) -> float:
+    return float(f"{value:.2g}")

@@ -1,0 +1,84 @@
+"""Maps of physical materials while they are painted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..scene_in.weights_in import group_weights
+
+TOLERANCE = 1e-5
+
+
+def map_names(obj: Any) -> list[str]:
+    """Vertex groups of the object's painted materials, each once, in the order of the materials.
+
+    Those of materials that lie over the painted ones are no shares, and need no sum.
+    """
+    painted = (m for m in obj.sinew.materials if not m.is_layer)
+    names = (m.vertex_group for m in painted if m.vertex_group in obj.vertex_groups)
+    return list(dict.fromkeys(names))
+
+
+def paints_a_map(obj: Any) -> bool:
+    """Whether the object is in Weight Paint mode on the map of one of its materials."""
+    if obj is None or obj.type != "MESH" or obj.mode != "WEIGHT_PAINT" or not obj.sinew.enabled:
+        return False
+    active = obj.vertex_groups.active
+    return active is not None and active.name in map_names(obj)
+
+
+def normalize_maps(obj: Any) -> None:
+    """Keep the active map and bring the others to a sum of one with it: see :func:`balanced`. A stroke that mirrors has
+    painted the other side's map too, where there is one: Bone.R with Bone.L.
+    """
+    names = map_names(obj)
+    active = obj.vertex_groups.active.name
+    locked = [column for column, name in enumerate(names) if obj.vertex_groups[name].lock_weight]
+    kept, mirrored = [names.index(active)], _mirrored_name(obj, active)
+    if mirrored in names and names.index(mirrored) not in locked:
+        kept.append(names.index(mirrored))
+    weights = group_weights(obj, obj.data, names)
+    wanted = balanced(weights, kept, _fill_column(obj, names), locked)
+    for row, column in np.argwhere(np.abs(wanted - weights) > TOLERANCE):
+        obj.vertex_groups[names[column]].add([int(row)], float(wanted[row, column]), "REPLACE")
+
+
+def _mirrored_name(obj: Any, name: str) -> str | None:
+    """The vertex group that Blender's brush paints on the other side, or None where that is the same one."""
+    mesh, other = obj.data, bpy.utils.flip_name(name)
+    return other if mesh.use_mirror_x and mesh.use_mirror_vertex_groups and other != name else None
+
+
+def _fill_column(obj: Any, names: list[str]) -> int | None:
+    """Column of the first material, which is where nothing is painted; None while it has no map."""
+    first = obj.sinew.materials[0]
+    return names.index(first.vertex_group) if first.vertex_group in names else None
+
+
+def balanced(weights: np.ndarray, kept: Sequence[int], fill: int | None, locked: Sequence[int] = ()) -> np.ndarray:
+    """(n,k) weights whose rows sum to one, columns ``kept`` unchanged; untouched rows (no weight at all) stay so.
+
+    Too much is taken from the other columns in proportion. What is missing is the first material's: it goes to its
+    column ``fill``; without that it is left out, as the reader understands. When the first itself is painted away, the
+    others grow in proportion. Columns that the artist has ``locked`` stay, and the kept ones have to leave them room,
+    the later of these to the earlier as well.
+    """
+    result = weights.copy()
+    fixed = [column for column in locked if column not in kept]
+    others = np.delete(np.arange(weights.shape[1]), [*kept, *fixed])
+    painted = weights.sum(axis=1) > 0.0
+    rest = np.maximum(0.0, 1.0 - weights[:, fixed].sum(axis=1))
+    for column in kept:
+        result[:, column] = np.minimum(weights[:, column], rest)
+        rest = rest - result[:, column]
+    total = weights[:, others].sum(axis=1)
+    scaled = painted & (total > (0.0 if fill in kept else rest))
+    result[np.ix_(scaled, others)] *= (rest[scaled] / total[scaled])[:, None]
+    if fill is not None and fill not in (*kept, *fixed):
+        short = painted & ~scaled
+        result[short, fill] += rest[short] - total[short]
+    return result

@@ -1,0 +1,1 @@
+"""What the 3D Views show of bodies."""

@@ -1,0 +1,79 @@
+"""Draws the ghosts of comparisons into the 3D Views, at the scene's frame, over the bodies that they belong to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.errors import PreviewError, StoreError
+from ..bake import comparing
+from ..cache.frame_folders import written
+from ..drawing.ghost_out import Ghost
+from ..drawing.layer import Layer, Made
+from ..drawing.overlay_out import Painter, View
+from ..picking import picking_view
+
+
+class Ghosts(Layer):
+    """What is drawn, and what is kept of it."""
+
+    def __init__(self) -> None:
+        self._painter = Painter()
+        self.forget()
+        super().__init__()
+
+    @property
+    def handlers(self) -> dict[str, Callable[..., None]]:
+        """What Blender calls, by the name of its list."""
+        return {"load_pre": self.forget}
+
+    @bpy.app.handlers.persistent
+    def forget(self, *_: Any) -> None:
+        """Free what is on the card: it comes back when it is drawn. Another file is loaded."""
+        comparing.forget()
+        self._refused = []
+        self._ghosts: dict[int, Made[Ghost]] = {}
+        self._bodies: tuple[float, list[int]] = (0.0, [])
+
+    def draw_view(self, context: Any) -> None:
+        """The ghosts of the bodies that this view shows."""
+        space = context.space_data
+        if space is None or context.region_data is None or not space.overlay.show_overlays:
+            return
+        view = View(context.region_data.view_matrix, context.region_data.window_matrix)
+        for obj in self.bodies(context.scene):
+            shown = picking_view.seen_as(obj, space) if obj.sinew.compare.show else None
+            if shown is not None:
+                self._draw_ghost(obj, shown, view, context.scene.frame_current)
+
+    def bodies(self, scene: Any) -> list[Any]:
+        """Bodies of a scene that have a ghost; looked for now and then, in all scenes: windows may show several."""
+        at, uids = self._bodies
+        if time.monotonic() - at > comparing.LOOK:
+            candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)
+            uids = [obj.session_uid for obj in candidates if comparing.seen(obj).folder is not None]
+            self._bodies = time.monotonic(), uids
+            self._ghosts = {uid: ghost for uid, ghost in self._ghosts.items() if uid in uids}
+        return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []
+
+    def ghost(self, obj: Any) -> Ghost | None:
+        """The ghost of a body, or None; a StoreError where it cannot be read."""
+        folder = comparing.seen(obj).folder
+        job_written = -1 if folder is None else written(folder / "job.npz")
+        if job_written < 0:
+            self._ghosts.pop(obj.session_uid, None)
+            return None
+        return self._ghosts.setdefault(obj.session_uid, Made()).get((folder, job_written), lambda: Ghost(folder))
+
+    def _draw_ghost(self, obj: Any, shown: Any, view: View, frame: int) -> None:
+        try:
+            ghost = self.ghost(obj)
+            batch = None if ghost is None else ghost.batch(frame)
+            if batch is not None:
+                self._painter.ghost(batch, view, np.array(shown.matrix_world), tuple(obj.sinew.compare.color))
+        except (StoreError, PreviewError) as error:
+            comparing.refuse(obj, str(error))

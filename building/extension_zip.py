@@ -1,0 +1,99 @@
+"""The extension zip: a mirror of the repository with the root files lifted and the wheels beside them.
+
+The same input gives the same bytes: entries are sorted and carry one fixed date.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from string import Template
+
+from . import lock, notices, platforms, project, wheel_check, wheels
+from .project import DIST, ROOT, BuildError
+
+FOLDERS = ("blender_addon", "core", "operators", "ui")
+PACKAGE = ROOT / "blender_addon" / "package"
+"""Its files are the package's root, in the zip, in the wheel and where it is mounted."""
+LICENCES = {"tetgen": "AGPL-3.0-or-later"}
+"""SPDX names of what is bundled, where they are none that the project's own licence covers."""
+_NOT_SHIPPED = ("blender_addon/package/", "blender_addon/blender_manifest.toml")
+_SUFFIXES = (".py", ".md", ".toml", ".json", ".png", ".blend", ".yaml", ".js")
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def sources() -> dict[str, Path]:
+    """Path in the zip -> file in the repository, without manifest and wheels."""
+    found = {path.name: path for path in sorted(PACKAGE.iterdir()) if path.is_file()}
+    for name in ("LICENSE", "README.md"):
+        found[name] = ROOT / name
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            if path.is_file() and path.suffix in _SUFFIXES and not name.startswith(_NOT_SHIPPED):
+                found[name] = path
+    return found
+
+
+def manifest(bundled: list[lock.Wheel], platform: str) -> str:
+    """``blender_manifest.toml``: the template filled from ``pyproject.toml`` and the chosen wheels."""
+    extension = project.extension()
+    own = project.read()["project"]
+    projects = {wheel.project for wheel in bundled}
+    licences = [own["license"], *(LICENCES[name] for name in sorted(projects & set(LICENCES)))]
+    holders = [line for name, line in extension["copyright"].items() if name in {extension["id"], *projects}]
+    template = Template((ROOT / "blender_addon" / "blender_manifest.toml").read_text(encoding="utf-8"))
+    return template.substitute(
+        id=extension["id"],
+        name=extension["name"],
+        version=project.version(),
+        tagline=own["description"],
+        maintainer=extension["maintainer"],
+        license=_lines([f"SPDX:{licence}" for licence in licences]),
+        copyright=_lines(holders),
+        blender_version_min=extension["blender_version_min"],
+        platform=platform,
+        wheels=_lines(sorted(f"./wheels/{wheel.file}" for wheel in bundled)),
+    )
+
+
+def _lines(texts: list[str]) -> str:
+    """The inside of a list of texts, as TOML has it."""
+    return "".join(f'    "{text}",\n' for text in texts)
+
+
+def zip_path(python: str | None, platform: str, tetgen: bool = False) -> Path:
+    """Where the zip lies: for all supported Pythons, or for one; with TetGen or not."""
+    label = (f"-cp{python.replace('.', '')}" if python else "") + ("-tetgen" if tetgen else "")
+    return DIST / f"{project.extension()['id']}-{project.version()}-{platform.replace('-', '_')}{label}.zip"
+
+
+def build(python: str | None = None, platform: str = "linux-x64", tetgen: bool = False) -> Path:
+    """Write the zip and give its path."""
+    pythons = platforms.named(platform).pythons
+    if python is not None and python not in pythons:
+        raise BuildError(f"No zip for Python {python} on {platform}.\nChoose one of {', '.join(pythons)}.")
+    chosen = [python] if python else project.extension()["pythons"]
+    bundled = lock.select(chosen, platform, tetgen)
+    paths = wheels.fetch(bundled)
+    for each in chosen:
+        own = [path for wheel, path in zip(bundled, paths) if each in wheel.pythons]
+        wheel_check.check(own, sources(), each, platform)
+    target = zip_path(python, platform, tetgen)
+    target.parent.mkdir(exist_ok=True)
+    partial = target.with_suffix(".partial")
+    with zipfile.ZipFile(partial, "w") as archive:
+        _write(archive, "blender_manifest.toml", manifest(bundled, platform).encode())
+        _write(archive, "THIRD_PARTY.md", notices.third_party(paths).encode())
+        for name, path in sorted(sources().items()):
+            _write(archive, name, path.read_bytes())
+        for path in sorted(paths):
+            _write(archive, f"wheels/{path.name}", path.read_bytes(), zipfile.ZIP_STORED)
+    partial.replace(target)
+    return target
+
+
+def _write(archive: zipfile.ZipFile, name: str, data: bytes, method: int = zipfile.ZIP_DEFLATED) -> None:
+    entry = zipfile.ZipInfo(name, _DATE)
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, data, method)

@@ -1,0 +1,216 @@
+"""All tests: the main environment and the built zip under bare bpy of several versions, in two lanes for two cores;
+then the windowed Blenders, whose photographs and clicks want a machine for themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from . import environments, extension_zip, profile, project, windowed
+from .project import OUT, ROOT, BuildError
+
+LOGS = OUT / "test"
+
+LANES = 2
+
+FREED = "165"
+"""What glibc fills freed memory with: code of Blender's that goes on reading it fails each time, not now and then."""
+
+NOTHING = "no test was selected"
+
+WINDOWED = {
+    "gui": ("trixie", ["tests/gui"]),
+    "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
+}
+"""Parts with a window: the Debian whose Blender they run in, and their tests."""
+
+# Bytes on disk, measured and rounded up: an environment with its download cache, and what the tests themselves write.
+ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
+
+
+@dataclass
+class Outcome:
+    """What became of one part."""
+
+    part: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    note: str = ""
+
+
+def parts() -> list[str]:
+    """Every part, in the order of the summary."""
+    return [*project.environment_names(), *WINDOWED]
+
+
+def run(only: list[str] | None, arguments: list[str]) -> int:
+    """Run the parts (all, or these) and print one summary; non-zero when anything failed."""
+    unknown = set(only or ()) - set(parts())
+    if unknown:
+        raise BuildError(f"unknown part {', '.join(sorted(unknown))}.\nChoose from {', '.join(parts())}.")
+    chosen = [part for part in parts() if not only or part in only]
+    _check_disk(chosen)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    environments.ensure("main")
+    bare = [part for part in chosen if part not in WINDOWED]
+    with ThreadPoolExecutor(LANES) as lanes:
+        zipped = lanes.submit(extension_zip.build) if chosen != ["main"] else None
+        running = [lanes.submit(_timed, part, partial(_run_bare, part, zipped, arguments)) for part in bare]
+    outcomes = [each.result() for each in running]
+    outcomes += [_timed(part, partial(_run_windowed, part, zipped, arguments)) for part in chosen if part in WINDOWED]
+    return _summary(outcomes)
+
+
+def _check_disk(chosen: list[str]) -> None:
+    """Say before anything is done that the disk is too full: Blender installs an extension there without a word, and
+    without its files."""
+    wanted = {"main", *chosen} & set(project.environment_names())
+    missing = [name for name in wanted if not environments.folder(name).is_dir()]
+    need = RUN_SIZE + ENVIRONMENT_SIZE * len(missing)
+    for place in (ROOT, Path(tempfile.gettempdir())):
+        if (free := shutil.disk_usage(place).free) < need:
+            raise BuildError(
+                f"The tests need about {need / 1e9:.0f} GB on disk, and {place} has {free / 1e9:.1f} GB left.\n"
+                "Free some, or set TMPDIR to a folder on a larger disk."
+            )
+
+
+def _run_bare(part: str, zipped: Future[Path] | None, arguments: list[str]) -> Outcome:
+    return _main(arguments) if zipped is None or part == "main" else _bare(part, zipped.result(), arguments)
+
+
+def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outcome:
+    release, tests = WINDOWED[part]
+    place = windowed.find(release)
+    if place is None:
+        words = f"run build_addon.py get-blender --release {release} (root)"
+        words += " or set SINEW_BLENDER" if release == windowed.RELEASE else ""
+        return Outcome(part, skipped=1, note=f"skipped: no windowed Blender; {words}")
+    archive = zipped.result()
+    if place.is_dir() and (python := windowed.python_of(place)) not in project.extension()["pythons"]:
+        archive = extension_zip.build(python)
+    variables = {"SINEW_BLENDER": str(place), "SINEW_ZIP": str(archive)}
+    return _pytest(part, tests, arguments, {**os.environ, **variables})
+
+
+def _timed(part: str, step: Callable[[], Outcome]) -> Outcome:
+    start = time.monotonic()
+    try:
+        outcome = step()
+    except BuildError as error:
+        outcome = Outcome(part, failed=1, note=str(error))
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+def narrowed(own: list[str], arguments: list[str]) -> list[str] | None:
+    """Arguments of pytest for a part whose tests are ``own``: where some name tests (files, folders, ``FILE::TEST``),
+    only what these and the part's have in common; None when that is nothing.
+    """
+    before = [None, *arguments]
+    named = [_test_path(each) if last not in ("-k", "-m") else None for last, each in zip(before, arguments)]
+    rest = [each for each, path in zip(arguments, named) if path is None]
+    if len(rest) == len(arguments):
+        return [*own, *rest]
+    common = []
+    for each, path in zip(arguments, named):
+        for folder in own if path is not None else ():
+            if path.is_relative_to(ROOT / folder):
+                common.append(str(path) + "".join(each.partition("::")[1:]))
+            elif (ROOT / folder).is_relative_to(path):
+                common.append(folder)
+    return [*common, *rest] if common else None
+
+
+def _test_path(argument: str) -> Path | None:
+    """The file or folder of tests that an argument names, from here or from the repository."""
+    place = argument.partition("::")[0]
+    paths = ((base / place).resolve() for base in (Path.cwd(), ROOT)) if place and place[0] != "-" else ()
+    return next((path for path in paths if path.exists() and path.is_relative_to(ROOT / "tests")), None)
+
+
+def _main(arguments: list[str]) -> Outcome:
+    # Shares the kernel cache between runs, but with nobody else's, unless one is named.
+    return _pytest(
+        "main",
+        ["tests"],
+        ["--ignore=tests/gui", *arguments],
+        {"SINEW_KERNEL_CACHE": str(OUT / "kernels"), **os.environ},
+        live=True,
+    )
+
+
+def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
+    plan = project.environment(part)
+    if environments.find_python(plan.python) is None:
+        return Outcome(part, skipped=1, note=f"skipped: no Python {plan.python} on this machine")
+    environments.ensure(part)
+    place = OUT / "profiles" / part
+    variables = profile.install(part, archive, place)
+    own = ["tests/blender"] if arguments else list(plan.tests)
+    variables = {"MALLOC_PERTURB_": FREED, **variables, "SINEW_PACKAGE": profile.package_name()}
+    outcome = _pytest(part, own, arguments, variables)
+    if not outcome.failed:
+        shutil.rmtree(place, ignore_errors=True)  # hundreds of megabytes that only a failure makes worth a look
+    return outcome
+
+
+def _pytest(part: str, own: list[str], arguments: list[str], variables: dict[str, str], live: bool = False) -> Outcome:
+    """Run a part's own tests, or what of them is asked for, in its environment; the output is shown as it comes, or
+    whole at the end.
+    """
+    chosen = narrowed(own, arguments)
+    if chosen is None:
+        return Outcome(part, note=NOTHING)
+    python = environments.python_of("main" if part in WINDOWED else part)
+    report, log = LOGS / f"{part}.xml", LOGS / f"{part}.log"
+    report.unlink(missing_ok=True)
+    command = [str(python), "-m", "pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *chosen]
+    if live:
+        code = subprocess.run(command, cwd=ROOT, env=variables).returncode
+    else:
+        with log.open("w") as handle:
+            code = subprocess.run(command, cwd=ROOT, env=variables, stdout=handle, stderr=subprocess.STDOUT).returncode
+        print(f"\n--- {part} ---\n{log.read_text(errors='replace')}", flush=True)
+    return _count(part, report, code)
+
+
+def _count(part: str, report: Path, code: int) -> Outcome:
+    outcome = Outcome(part)
+    if report.is_file():
+        for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+            bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            skipped = int(suite.get("skipped", 0))
+            outcome.failed += bad
+            outcome.skipped += skipped
+            outcome.passed += int(suite.get("tests", 0)) - bad - skipped
+    if code not in (0, 5) and outcome.failed == 0:
+        # A crash, an interrupt or a usage error leaves no failure in the report.
+        outcome.failed = 1
+        outcome.note = f"pytest ended with exit code {code}"
+    elif code == 5:
+        outcome.note = NOTHING
+    return outcome
+
+
+def _summary(outcomes: list[Outcome]) -> int:
+    print("\n" + "=" * 72)
+    for o in outcomes:
+        counts = f"{o.passed:5} passed {o.failed:3} failed {o.skipped:3} skipped"
+        print(f"{o.part:8} {counts}  {o.seconds:6.0f} s" + (f"  {o.note}" if o.note else ""))
+    passed, failed, skipped = (sum(getattr(o, key) for o in outcomes) for key in ("passed", "failed", "skipped"))
+    print("=" * 72)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    return 1 if failed or not passed else 0

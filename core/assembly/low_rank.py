@@ -1,0 +1,32 @@
+"""What a few directions add to a stiffness that is otherwise of single elements."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class LowRank(NamedTuple):
+    """``Y C Y^T``: ``vectors`` Y (r,3,k) by the unknowns, ``core`` C (k,k), symmetric, of any sign."""
+
+    vectors: np.ndarray
+    core: np.ndarray
+
+    def scaled(self, factor: float) -> LowRank:
+        """Times a number."""
+        return LowRank(self.vectors, factor * self.core)
+
+    def of(self, rows: np.ndarray) -> LowRank:
+        """By some of the unknowns alone."""
+        return LowRank(self.vectors[rows], self.core)
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """``Y C Y^T x`` (r,3)."""
+        flat = self.vectors.reshape(-1, len(self.core))
+        return (flat @ (self.core @ (x.ravel() @ flat))).reshape(x.shape)
+
+    def work(self, x: np.ndarray) -> float:
+        """``x . Y C Y^T x``."""
+        along = x.ravel() @ self.vectors.reshape(-1, len(self.core))
+        return float(along @ self.core @ along)

@@ -1,0 +1,1 @@
+"""From a job to what can be simulated, and what acts on it."""

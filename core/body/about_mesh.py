@@ -1,0 +1,102 @@
+"""What is told of a body once its tetrahedra are there: its figures, and what a user should know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from ..checks.body_facts import facts_of
+from ..checks.layer_warnings import layer_warnings
+from ..checks.overlaps import overlap_warnings
+from ..checks.plausibility import scale_warnings
+from ..checks.thin_warnings import thickness_of, thin_warnings
+from ..checks.volume_warnings import volume_warnings
+from ..eigenfit.about_match import Match
+from ..events import Mesh
+from ..jit import cache_warning
+from ..job.job import Job
+from ..materials.fields import MaterialFields
+from ..mesh.embedding import Embedding
+from ..mesh.quality import quality
+from ..mesh.tet_mesh import TetMesh
+from ..mesh.topology import components
+from ..store.cached_subspace import CachedSubspace
+from ..subspaces.softening import ENOUGH
+
+
+def about_mesh(
+    job: Job,
+    mesh: TetMesh,
+    embedding: Embedding,
+    fields: MaterialFields,
+    more_warnings: Sequence[str] = (),
+    cached: CachedSubspace | None = None,
+    match: Match | None = None,
+) -> Mesh:
+    """The event that tells of the tetrahedra of a job; ``cached`` is the subspace, where the solver steps one, and
+    ``match`` tells how it was matched.
+    """
+    figures = quality(mesh)
+    thickness = thickness_of(job)
+    thin = thin_warnings(job, thickness)
+    points_warning, points_that_suffice = _of_cubature(cached)
+    return Mesh(
+        **asdict(facts_of(job, mesh, fields, thickness)),
+        vertices=figures.vertices,
+        outside=int(np.count_nonzero(embedding.outside)),
+        components=figures.components,
+        min_dihedral=figures.min_dihedral,
+        max_dihedral=figures.max_dihedral,
+        mass=float(fields.density @ mesh.body_volumes),
+        volume=float(mesh.body_volumes.sum()),
+        warnings=[
+            *layer_warnings(job, mesh, fields),
+            *scale_warnings(job),
+            *overlap_warnings(job, mesh),
+            *volume_warnings(job, mesh),
+            *_of_embedding(embedding),
+            *filter(None, [cache_warning()]),
+            *_of_pins(job, mesh, embedding),
+            *thin,
+            *more_warnings,
+            *filter(None, [points_warning]),
+        ],
+        is_thin=bool(thin),
+        points_warning=points_warning,
+        points_that_suffice=points_that_suffice,
+        match=match.words if match else "",
+        vibrations=[list(each) for each in match.vibrations] if match else [],
+    )
+
+
+def _of_embedding(embedding: Embedding) -> list[str]:
+    far = int(np.count_nonzero(embedding.far_outside))
+    return [f"{far} vertices lie well outside all tetrahedra and follow the nearest one."] if far else []
+
+
+def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
+    if not len(job.body.pinned_vertices):
+        return []
+    loose = _unpinned_parts(job, mesh, embedding)
+    found = [f"{loose} separate parts have no pin and will fall."] if loose else []
+    return found if job.body.pin_held.any() else [*found, "No pin is held: Hold From is above every weight."]
+
+
+def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
+    labels = components(mesh.tets, len(mesh.rest_positions))
+    held = np.unique(labels[embedding.tet_indices[job.body.pinned_vertices]])
+    return int(labels.max()) + 1 - len(held)
+
+
+def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
+    """What is to say of too few cubature points, and the number that would do."""
+    if cached is None or cached.felt_share >= ENOUGH:
+        return "", 0
+    points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice
+    remedy = f"set Cubature Points to {suffices}, or fewer Modes." if suffices else "set fewer Modes."
+    said = (
+        f"{points} cubature points feel {cached.felt_share:.0%} of the energy of some movement, which will be too soft"
+    )
+    return f"{said}: {remedy}", suffices

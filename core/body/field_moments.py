@@ -1,0 +1,93 @@
+"""A force field between two frames: everything goes straight from one to the other, noise too.
+
+Sampled tracks have a value a frame, or one for all; at a fraction f of the way to a frame it is ``(1 - f) before + f
+after``. Axes are made unit again, bounds that are infinite stay so. Noise is a hash of the seed and the frame, not a
+generator's next number: a bake that is resumed, and another machine, find the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..forces.absorption import AbsorbingSurface
+from ..forces.field_moment import FieldMoment
+from ..forces.field_place import FieldNumbers
+from ..forces.field_samples import FieldSamples
+from ..job.absorber import Absorber
+from ..job.force_field import ForceField
+from ..mesh.surface_search import SurfaceSearch
+
+
+class Absorbing:
+    """What takes from fields, between two frames; of what stands still the tree is built once."""
+
+    def __init__(self, absorbers: Sequence[Absorber]) -> None:
+        self._absorbers = absorbers
+        self._last: list[tuple[np.ndarray, float, AbsorbingSurface] | None] = [None] * len(absorbers)
+
+    def at(self, frame: int, fraction: float) -> tuple[AbsorbingSurface, ...]:
+        """At a fraction of the way to a frame from the one before."""
+        return tuple(self._surface(k, frame, fraction) for k in range(len(self._absorbers)))
+
+    def _surface(self, k: int, frame: int, fraction: float) -> AbsorbingSurface:
+        absorber, last = self._absorbers[k], self._last[k]
+        positions = _between(absorber.positions, frame, fraction)
+        absorption = float(_between(absorber.absorption, frame, fraction))
+        if last is None or last[1] != absorption or not np.array_equal(last[0], positions):
+            surface = AbsorbingSurface(positions, absorber.triangles, absorption, None if last is None else last[2])
+            last = self._last[k] = positions, absorption, surface
+        return last[2]
+
+
+def moment_of(
+    field: ForceField, frame: int, fraction: float, absorbing: Sequence[AbsorbingSurface] = ()
+) -> FieldMoment:
+    """The field at a fraction of the way to a frame, counted from the job's first as 0, from the one before, with the
+    job's absorbers at that moment.
+    """
+
+    def now(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else _between(values, frame, fraction)
+
+    axis = now(field.axes)
+    length = float(np.linalg.norm(axis))
+    # Half-way through a sudden about-turn there is no direction: the one it turns to.
+    axis = axis / length if length > 0.0 else field.axes[min(frame, len(field.axes) - 1)]
+    vertices, samples = now(field.vertices), now(field.samples)
+    return FieldMoment(
+        field.form,
+        _numbers(field, frame, fraction),
+        now(field.centres),
+        axis,
+        SurfaceSearch(vertices, field.triangles) if field.form.shape == "SURFACE" else None,
+        vertices,
+        now(field.normals),
+        None if samples is None else FieldSamples(field.low, field.high, samples),
+        tuple(absorbing[k] for k in field.absorbers),
+    )
+
+
+def _numbers(field: ForceField, frame: int, fraction: float) -> FieldNumbers:
+    numbers = FieldNumbers(*(float(n) for n in _between(field.numbers, frame, fraction)))
+    if numbers.noise == 0.0:
+        return numbers
+    wavering = (1.0 - fraction) * _waver(field.seed, frame - 1) + fraction * _waver(field.seed, frame)
+    # Drag has two coefficients, and a harmonic field its damping, that waver along.
+    damping = numbers.damping + numbers.noise * wavering * (field.form.kind in ("DRAG", "HARMONIC"))
+    return numbers._replace(strength=numbers.strength + numbers.noise * wavering, damping=damping)
+
+
+def _between(values: np.ndarray, frame: int, fraction: float) -> np.ndarray:
+    if len(values) == 1 or fraction == 1.0:
+        return values[min(frame, len(values) - 1)]
+    before, after = values[frame - 1], values[frame]
+    with np.errstate(invalid="ignore"):  # infinite bounds stay what they are
+        return np.where(before == after, after, before + fraction * (after - before))
+
+
+def _waver(seed: int, frame: int) -> float:
+    """A number from -1 to 1 that a seed and a frame decide, the same on every machine."""
+    return int.from_bytes(hashlib.sha256(f"{seed} {frame}".encode()).digest()[:6]) / 2**47 - 1.0

@@ -1,0 +1,1 @@
+"""Whether a job is wise, what it will cost, and what an artist should know of it."""

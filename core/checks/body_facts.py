@@ -1,0 +1,58 @@
+"""The facts of a body that advice goes by: measured where its tetrahedra are at hand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..job.job import Job
+from ..materials.fields import MaterialFields
+from ..mesh.tet_mesh import TetMesh
+from ..tetrahedra.thin_parts import Thickness
+from ..tracks import at_frames
+from .advice import CELLS_THROUGH, Facts
+from .thin_warnings import cell_of
+
+THIN_PART = 0.05
+"""Part of the surface that counts: less is a tip or an edge."""
+
+
+def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickness | None) -> Facts:
+    """The facts of a job's body, of which ``thickness`` was found (:func:`thin_warnings.thickness_of`)."""
+    stiffness = fields.youngs_modulus
+    return Facts(
+        tets=len(mesh.tets),
+        cells_across=job.body.resolution.cells_across,
+        size=job.body.surface.size,
+        contrast=float(stiffness.max() / stiffness.min()),
+        thickness=thin_thickness(job, thickness),
+        movement=movement_of(job),
+    )
+
+
+def thin_thickness(job: Job, thickness: Thickness | None) -> float:
+    """Thickness, m, that half of the parts with too few cells through do not reach; 0 where there are hardly any."""
+    if thickness is None:
+        return 0.0
+    found = thickness.below(CELLS_THROUGH * cell_of(job))
+    return found.thickness if found.share >= THIN_PART else 0.0
+
+
+def movement_of(job: Job) -> float | None:
+    """Largest movement of a pin or of a collider in a frame, m, beside its mean over all frames: what travels evenly
+    takes the body along. None where one frame is all that the job has of them.
+    """
+    moved = [job.body.pin_positions] if job.body.pin_positions.shape[1] else []
+    moved += [collider.positions for collider in job.body.mesh_colliders if len(collider.positions) > 1]
+    if job.frame_count < 2 and (moved or job.body.mesh_colliders):
+        return None
+    moved = [at_frames(track, job.frame_count) for track in moved]
+    return max((_movement(positions) for positions in moved), default=0.0)
+
+
+def _movement(positions: np.ndarray) -> float:
+    """Frame by frame: an animation may be as large as all else."""
+    if len(positions) < 2:
+        return 0.0
+    mean = (positions[-1] - positions[0]) / (len(positions) - 1)
+    pairs = zip(positions[:-1], positions[1:], strict=True)
+    return max(float(np.linalg.norm(after - before - mean, axis=1).max(initial=0.0)) for before, after in pairs)

@@ -1,0 +1,171 @@
+"""What a body costs, before anything is made: seconds a frame, bytes of memory and on disk, from its number of tets.
+
+One model for what panels tell, for advice, and for what is refused. Every constant stands beside what it was measured
+at; how many tets a surface takes is ``tetrahedra/tet_count.py``, how large a factor is ``linear_solvers/factor_size``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..job.job import Job
+from ..linear_solvers.factor_size import entries_of_compact, factor_bytes
+from ..linear_solvers.registry import AUTOMATIC, ITERATIVE, MEMORY_SHARE
+from ..process.available_memory import available_memory
+from ..settings import ResolutionSettings, SolverSettings
+from ..store.frame_store import KEPT_STATES
+from ..tetrahedra.tet_count import SurfaceMeasure, expected_tets
+
+# -- time -------------------------------------------------------------------------------------------------------------
+
+GROWTH = 1.5
+"""Power of the number of tets that a step takes: of a compact body's direct factorisation it is 2, of all else 1."""
+REDUCED_GROWTH = 1.5
+"""The same of the number of modes, in a subspace."""
+PACE_TETS, PACE_MODES = 10_000, 16
+"""With so many a step takes the ``seconds`` of its solver's kind, until a bake has told."""
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+BASE = 2.5e8
+"""Bytes of the process itself with its libraries and compiled kernels."""
+BYTES_A_TET = 4500.0
+"""Bytes of all arrays of a tet and of its part of the matrix. A beam of 101,376 tets peaked at 0.53 GB with conjugate
+gradients, where this estimates 0.75, and at 0.96 GB with CHOLMOD, where it estimates 1.03."""
+BYTES_A_VERTEX = 192.0
+"""Of its arrays, beside its state."""
+BYTES_A_REDUCED_TET = 1200.0
+"""Of a tet while a subspace is found. A bar of 106,285 tets and one of 586,983 peaked at 0.48 and 1.19 GB with 16
+modes, the latter at 2.33 with 64; estimated are 0.55, 2.0 and 3.3."""
+MODE_VERTEX, MODE_TET = 22.0, 2.0
+"""Numbers of each mode: weights, bases and the eigensolver's vectors, and the features of the clusters."""
+BYTES_A_SURFACE_VERTEX = 1000.0
+"""Bytes of the embedding of the render surface, and of its points that touch, are pulled or sampled: 918 counted."""
+BYTES_A_COLLIDER_TRIANGLE = 800.0
+"""Bytes of a collider's connectivity and of its poses: 732 counted where it moves."""
+TETS_A_VERTEX = 4.5
+"""Of lattices, from thin (4) to compact and fine (5.5)."""
+
+# -- disk -------------------------------------------------------------------------------------------------------------
+
+FRAME_HEADER = 4096
+"""Bytes of a frame beside its positions: the reports of its steps, and what a block of the disk leaves empty."""
+POINT, CACHE_POINT = 24, 12
+"""Bytes of a position in a frame, and in a point cache."""
+TET, TET_STATE, TET_MODE = 79, 60, 3.5
+"""Bytes of a tetrahedron with its part of the vertices and materials, in a state, and in the weights of each mode.
+Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space, 148 and 129 in 16 modes."""
+SPARE = 1.1
+"""Times all that, for the job."""
+
+
+class Pace(NamedTuple):
+    """What a bake has told: seconds of a step, with so many tets, or with so many modes in a subspace."""
+
+    seconds: float
+    tets: int
+    modes: int
+
+
+class Cost(NamedTuple):
+    """About how many tets, bytes at the peak, seconds a frame, bytes on disk beside the frames."""
+
+    tets: float
+    memory: float
+    seconds: float
+    disk: float
+
+
+def cost_of(
+    measure: SurfaceMeasure,
+    resolution: ResolutionSettings,
+    solver: SolverSettings,
+    points: int,
+    pace: Pace | None = None,
+) -> Cost:
+    """The cost of a body with so many surface vertices; ``pace`` is of a bake with its solver, where there is one."""
+    tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
+    vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
+    entries = vertex_factor(vertices) if modes else _factor(solver, vertices)
+    memory = peak_bytes(tets, vertices, entries, BYTES_A_SURFACE_VERTEX * points, modes)
+    return Cost(tets, memory, seconds_a_frame(solver, tets, pace), body_bytes(tets, solver))
+
+
+def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
+    """Of a body of so many tets, on two cores."""
+    known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
+    if modes := modes_of(solver):
+        return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
+    return solver.substeps * known.seconds * (tets / max(known.tets, 1)) ** GROWTH
+
+
+def modes_of(solver: SolverSettings) -> int:
+    """Modes that a solver steps; 0 where it steps every vertex."""
+    return solver.modes if solver.kind.takes_modes else 0
+
+
+def peak_bytes(tets: float, vertices: float, entries: float, other: float = 0.0, modes: int = 0) -> float:
+    """Peak bytes of a simulation, in a subspace of so many modes or, with 0, of every vertex.
+
+    ``entries`` are the scalar non-zeros of all factors, ``other`` the bytes that do not come from the tetrahedra:
+    :func:`outside_bytes`, and the targets of pinned vertices, which are held for every sample of their track.
+    """
+    if modes:
+        own = BYTES_A_REDUCED_TET * tets + 8.0 * modes * (MODE_VERTEX * vertices + MODE_TET * tets)
+    else:
+        own = BYTES_A_TET * tets + BYTES_A_VERTEX * vertices + state_bytes(tets, vertices)
+    return BASE + own + factor_bytes(entries) + other
+
+
+def vertex_factor(vertices: float) -> float:
+    """Non-zeros of a factor with one unknown a vertex, not three: a preconditioner's, a subspace's, a field's."""
+    return entries_of_compact(vertices) / 9.0
+
+
+def _factor(solver: SolverSettings, vertices: float) -> float:
+    """Of the solver's linear systems."""
+    direct, free = entries_of_compact(vertices), available_memory()
+    too_large = solver.linear_solver == AUTOMATIC and factor_bytes(direct) > MEMORY_SHARE * free
+    return vertex_factor(vertices) if solver.linear_solver == ITERATIVE or too_large else direct
+
+
+def state_bytes(tets: float, vertices: float) -> float:
+    """Bytes of a state with its history: a bake that is resumed keeps the one that it began with."""
+    return 8.0 * (12.0 * vertices + 6.0 * tets + 1.0)
+
+
+def outside_bytes(job: Job) -> float:
+    """Bytes for the surface of a job and for what acts on it, beside the job's own arrays."""
+    triangles = BYTES_A_COLLIDER_TRIANGLE * sum(len(collider.triangles) for collider in job.body.mesh_colliders)
+    # Before it is posed, a collider's vertices are compared over all samples with a copy of them: 9/8 of their bytes.
+    compared = max((1.2 * collider.positions.nbytes for collider in job.body.mesh_colliders), default=0.0)
+    return BYTES_A_SURFACE_VERTEX * len(job.body.surface.positions) + max(triangles, compared)
+
+
+def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
+    """Bytes on disk of so many frames of a surface of so many points; with those of a point cache, where asked."""
+    return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
+
+
+def body_bytes(tets: float, solver: SolverSettings) -> float:
+    """Bytes on disk of so many tetrahedra, and of the states and modes that are kept of them, while a new state is
+    written.
+    """
+    kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
+    return SPARE * tets * (TET + kept)
+
+
+def time_words(seconds: float) -> str:
+    """A time in words, two significant digits: ``40 ms``, ``1.2 s``, ``3.5 min``, ``39 h``."""
+    for least, size, unit in ((5400.0, 3600.0, "h"), (90.0, 60.0, "min"), (0.1, 1.0, "s")):
+        if seconds >= least:
+            return f"{float(f'{seconds / size:.2g}'):,g} {unit}"
+    return f"{1e3 * seconds:.2g} ms"
+
+
+def size_words(size: float) -> str:
+    """Bytes as people say them: ``28.8 MB``, ``1.5 GB``."""
+    for limit, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= limit:
+            return f"{size / limit:.3g} {unit}"
+    return f"{size:.0f} bytes"

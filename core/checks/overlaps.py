@@ -1,0 +1,70 @@
+"""What a body and its surroundings share in the first frame: contact pushes each point out by its nearest side, which
+frees what overlaps a little and holds what stands in the middle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..contact.collider_pose import ColliderPose
+from ..contact.collider_surface import ColliderSurface
+from ..contact.mesh_collider import MeshCollider
+from ..job.job import Job
+from ..job.surroundings import Collider, Ground
+from ..lengths import length_words
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import TetMesh
+from ..mesh.winding_number import WindingNumber
+
+SHALLOW = 0.01
+"""Depth in sizes of the body that contact undoes in a moment, without a leap."""
+
+
+def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
+    """Sentences, each with a remedy, about what begins deep in something else; empty where nothing does."""
+    if not job.body.colliders:
+        return []
+    surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
+    shallow = SHALLOW * surface.size
+    points = surface.positions
+    if job.body.start is None:  # points within the body, which tell of a post that its surface goes around, are known
+        inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
+        points = np.concatenate([points, mesh.rest_positions[inner]])
+    said = [_said(collider, points, surface, shallow) for collider in job.body.colliders]
+    return [words for words in said if words]
+
+
+def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:
+    """Of one collider, the points of a body and its surface; "" where it is not deep."""
+    if isinstance(collider, Ground):
+        depth = collider.height - points[:, 2]
+        if depth.max() <= shallow:
+            return ""
+        return (
+            f"{_count(depth, shallow)} of the body begin under the ground, up to {length_words(depth.max())} deep, "
+            "and come up at half the body's size a second: raise the body, or lower the ground."
+        )
+    inside = _depths(points, collider.name, collider.triangles, collider.positions[0])
+    corners = collider.positions[0][np.unique(collider.triangles)]
+    around = _depths(corners, "body", surface.triangles, surface.positions)
+    deepest = max(inside.max(), around.max())
+    if deepest <= shallow:
+        return ""
+    return (
+        f"The body and the collider “{collider.name}” begin in each other, up to {length_words(deepest)} deep "
+        f"({_count(inside, shallow)} of the body): each point is pushed out by its nearest side, and a collider in the "
+        "middle stays stuck. Move them apart."
+    )
+
+
+def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """How deep points (p,3) lie in a surface, (p,) m; not above 0 outside, and in what encloses nothing."""
+    surface = ColliderSurface(name, triangles, positions[None])
+    pose = ColliderPose.of(surface, positions)
+    start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin(points, np.zeros_like(points))
+    return -start.first.gaps
+
+
+def _count(depth: np.ndarray, shallow: float) -> str:
+    number = int(np.count_nonzero(depth > shallow))
+    return "1 point" if number == 1 else f"{number} points"

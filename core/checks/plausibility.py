@@ -1,0 +1,44 @@
+"""Whether a body's size fits its gravity and its time step, told before an artist wonders why it hangs still."""
+
+from __future__ import annotations
+
+import math
+
+from ..job.job import Job
+from ..lengths import length_words
+from ..settings import EARTH
+
+LARGEST = 50.0
+"""Metres beyond which elastic bodies move so slowly that a wrong unit is the likelier reason."""
+
+SLIGHT = 1e-3
+"""Part of its size by which a body has to fall in a second to be seen moving."""
+
+WEAKEST = 0.02
+"""Part of Earth's gravity under which even a small body seems to float: a scene in centimetres whose gravity was scaled
+along has 0.01."""
+
+
+def scale_warnings(job: Job) -> list[str]:
+    """Sentences, each with a remedy, about a size that does not fit; empty for ordinary bodies."""
+    size = job.body.surface.size
+    across, gravity = length_words(size), math.hypot(*job.body.solver.gravity)
+    said = []
+    if size > LARGEST:
+        said.append(
+            f"The body is {across} across, and moves as slowly as one of that size: if it is meant to be small, scale "
+            "it down (or the scene's Unit Scale)."
+        )
+    if 0.0 < gravity < WEAKEST * EARTH or 0.0 < 0.5 * gravity < SLIGHT * size:
+        said.append(
+            f"A body of {across} falls by only {length_words(0.5 * gravity)} in its first second and hardly sags: "
+            f"gravity is {gravity:.3g} m/s². Set it to {EARTH} (a Unit Scale other than 1 scales the scene's gravity)."
+        )
+    fall = gravity * job.time_step**2
+    if fall > size > 0.0:
+        substeps = math.ceil(job.body.solver.substeps * math.sqrt(fall / size))
+        said.append(
+            f"The body is only {across} across and falls {length_words(fall)} in its first step: scale it up if it is "
+            f"meant to be larger, else set Substeps to {substeps}."
+        )
+    return said

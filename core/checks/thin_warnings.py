@@ -1,0 +1,60 @@
+"""Parts of a body that are thinner than its cells, found once, and what a user should know of them."""
+
+from __future__ import annotations
+
+import math
+
+from ..job.job import Job
+from ..lengths import length_words
+from ..settings import ResolutionSettings
+from ..tetrahedra.tet_count import measured
+from ..tetrahedra.thin_parts import Thickness, ThinParts, measure_thickness
+from .advice import CELLS_THROUGH
+
+LEAST_SHARE = 0.005
+"""Part of the surface that is worth a word."""
+MOST = 5_000
+"""Triangles that are looked at."""
+LEAST_ROBUST = 2e-3
+"""Thickness that Robust can follow, in parts of the size: under 1.3e-3 it is lost in fTetWild's tolerance."""
+
+
+def cell_of(job: Job) -> float:
+    """Side of the job's cells, m; 0 where its tets follow the surface, however thin it is."""
+    measure = measured(job.body.surface)
+    if measure is None or job.body.resolution.method != "lattice":
+        return 0.0
+    return measure.size / (job.body.resolution.cells_across - 0.5)
+
+
+def thickness_of(job: Job) -> Thickness | None:
+    """How thick the body is where it is thinner than the cells that it must have through; None where its tets follow
+    the surface.
+    """
+    cell = cell_of(job)
+    return None if cell == 0.0 else measure_thickness(job.body.surface, cell, CELLS_THROUGH, MOST)
+
+
+def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
+    """Parts that are thinner than a cell, where they are worth a word."""
+    if thickness is None:
+        return None
+    found = thickness.below(cell_of(job)).not_finer(job.body.fineness)
+    return found if len(found.vertices) and found.share >= LEAST_SHARE else None
+
+
+def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
+    """One sentence with a remedy, or none."""
+    found = find_thin(job, thickness)
+    if found is None:
+        return []
+    cell = cell_of(job)
+    enough = math.ceil(CELLS_THROUGH * job.body.surface.size / found.thickness + 0.5)
+    _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
+    robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.body.surface.size else "make them thicker"
+    remedy = "Advice tells how many Cells Across they want" if enough <= most else robust
+    return [
+        f"{max(found.share, 0.01):.0%} of the surface is thinner than a cell ({length_words(cell)}), at vertex "
+        f"{int(found.vertices[0])} for one: neighbours there may merge. Select Thin Parts shows where; "
+        f"{remedy}."
+    ]

@@ -1,0 +1,31 @@
+"""Whether the tetrahedra hold as much as the mesh encloses: what is shown as mass is theirs."""
+
+from __future__ import annotations
+
+from ..job.job import Job
+from ..mesh.tet_mesh import TetMesh
+from ..tetrahedra.enclosed_volume import enclosed_volume
+
+TOLD = 0.03
+"""Part of what the mesh encloses by which the body may differ without a word."""
+SHEET = 1e-6
+"""Part of the cube of its size that a mesh encloses at least, if it is no sheet."""
+
+
+def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
+    """One sentence with a remedy where volume, and so mass, differ from the mesh's own; else none."""
+    enclosed, filled = enclosed_volume(job.body.surface), float(mesh.body_volumes.sum())
+    if enclosed < SHEET * job.body.surface.size**3:
+        return [
+            "The mesh encloses nothing (a sheet): its mass and volume follow from the resolution alone. Give it a "
+            "thickness (Solidify) if they matter."
+        ]
+    off = filled / enclosed - 1.0
+    if abs(off) <= TOLD:
+        return []
+    said = f"Mass and volume are {abs(off):.0%} {'above' if off > 0.0 else 'below'} what the mesh encloses"
+    if job.body.resolution.method != "lattice":
+        return [f"{said}: raise Cells Across, or choose Draft."]
+    if off > 0.0:  # the lattice measures all else
+        return [f"{said}: faces without an inside (sheets) count as thin bodies. Give them a thickness (Solidify)."]
+    return [f"{said}: raise Cells Across."]

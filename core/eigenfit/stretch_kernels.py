@@ -1,0 +1,35 @@
+"""What stresses that are fixed in the material's frame pull with through the polar stretch.
+
+With ``F = U diag(sigma) V^T`` and ``D = U^T dF V`` the polar stretch changes, in the frame V, by
+
+    dS_ij = (sigma_i D_ij + sigma_j D_ji) / (sigma_i + sigma_j)
+
+so that the derivative of ``T : S(F)`` by F is ``U (2 sigma_i / (sigma_i + sigma_j) T'_ij) V^T`` with ``T' = V^T T V``.
+
+A symmetric tensor is six numbers, 11, 22, 33, 23, 13, 12, the last three twice, as they stand for two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import parallel_kernel
+from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame
+
+
+@parallel_kernel
+def fill_stress(begin, end, U, sigma, V, T, out):
+    """Derivatives of ``T . s(F)`` by F, (m,3,3), for T (m,6)."""
+    A, D, scratch = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for e in range(begin, end):
+        t = T[e]
+        A[0, 0], A[1, 1], A[2, 2] = t[0], t[1], t[2]
+        A[1, 2] = A[2, 1] = 0.5 * t[3]
+        A[0, 2] = A[2, 0] = 0.5 * t[4]
+        A[0, 1] = A[1, 0] = 0.5 * t[5]
+        into_frame(V[e], A, V[e], scratch, D)
+        for p in range(3):
+            for q in range(3):
+                if p != q:
+                    D[p, q] *= 2.0 * sigma[e, p] / max(sigma[e, p] + sigma[e, q], SMALLEST_SUM)
+        out_of_frame(U[e], D, V[e], scratch, out[e])

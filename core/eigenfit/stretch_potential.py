@@ -1,0 +1,172 @@
+"""A potential of the stretches by which a coarse body swings as a fine one does ([EigenFit19], without its eigenproblem
+in every step).
+
+Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with the stresses ``sigma_i`` that they make.
+
+    q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : (S(F_e) - I),     V(x) = 1/2 q . C q
+
+At rest ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15: what C has to be
+for other frequencies and modes is found once (:mod:`.matching`). q knows F by its stretch alone: V turns and flies with
+the body, and its forces have neither a sum nor a torque. Springs that hold the body have no part in it: as firm ones
+they hardly give way in a mode, and as soft ones they are in series with the body, which V corrects.
+
+In Mixed FEM V is a function of the independent stretches, as the elastic energy is: as one of positions it would ask
+the merit to fall along a direction in which nothing but V does.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..assembly.low_rank import LowRank
+from ..energies.kinematics import Deformation
+from ..forces.elastic import ElasticDensity
+from ..forces.step_potential import Motion, Moved, StrainPotential
+from ..small_matrix import UNSTRETCHED
+from .stretch_kernels import fill_stress
+
+_TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
+"""Off-diagonal entries of a symmetric tensor stand for two."""
+
+
+class StretchModes:
+    """The coordinates q of k modes.
+
+    Parameters
+    ----------
+    elastic : of the space's unknowns
+    rest : (r,3) the unknowns at rest
+    eigenvalues : (k,) 1/s²; modes : (k,r,3)
+    """
+
+    def __init__(
+        self,
+        elastic: ElasticDensity,
+        rest: np.ndarray,
+        eigenvalues: np.ndarray,
+        modes: np.ndarray,
+    ) -> None:
+        self._elastic = elastic
+        tangent = elastic.tangent(elastic.deformation(rest), projected=False)
+        changes = [elastic.change(u) for u in modes]
+        stresses = np.stack([tangent.stress_change(dF) for dF in changes], axis=-1) / eigenvalues
+        energies = np.einsum("m,mijk,kmij->km", elastic.weights, stresses, np.stack(changes))
+        self.energies = energies / energies.sum(axis=1, keepdims=True)
+        """Parts of each mode's elastic energy in the elements, (k,m)."""
+        six = stresses.reshape(len(stresses), 9, -1)[:, [0, 4, 8, 5, 2, 1]]
+        self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by s, not weighted
+        self._weighted = (elastic.weights[:, None, None] * self._stresses).reshape(-1, len(modes))
+        self._at_rest = np.tile(UNSTRETCHED, len(stresses)) @ self._weighted
+        self.gradients = self._gradients(elastic.deformation(rest))
+        """dq/dx at rest, (r,3,k)."""
+
+    def _gradients(self, rest: Deformation) -> np.ndarray:
+        return np.stack([self._elastic.nodal(self.forces(rest, by)) for by in np.eye(self._stresses.shape[2])], axis=-1)
+
+    def coordinates(self, s: np.ndarray) -> np.ndarray:
+        """q (k,), kg^(1/2) m, at stretches s (m,6)."""
+        return self.change(s) - self._at_rest
+
+    def at(self, x: np.ndarray) -> np.ndarray:
+        """q at unknowns (r,3)."""
+        return self.coordinates(self._elastic.deformation(x).stretch())
+
+    def change(self, ds: np.ndarray) -> np.ndarray:
+        """What changes of stretches (m,6) do to q, (k,)."""
+        return ds.reshape(-1) @ self._weighted
+
+    def slope(self, by: np.ndarray) -> np.ndarray:
+        """Derivative of ``by . q`` by stretches, not weighted, (m,6)."""
+        return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
+
+    def forces(self, deformation: Deformation, by: np.ndarray) -> np.ndarray:
+        """Derivative of ``by . q`` by F, not weighted, (m,3,3)."""
+        P = np.empty_like(deformation.F)
+        fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(by), P)
+        return P
+
+    def turned_gradients(self, deformation: Deformation) -> np.ndarray:
+        """dq/dx at rest, turned as the body is on the whole, (r,3,k)."""
+        rows = (self._elastic.weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
+        U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
+        return (U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt) @ self.gradients
+
+
+class StretchLoad:
+    """V as a load.
+
+    Parameters
+    ----------
+    modes : StretchModes, of k modes
+    core : C (k,k), 1/s²
+    beta : s, of the internal friction, which acts on the corrected stiffness as on the elastic one
+    """
+
+    def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0) -> None:
+        self._modes, self._core, self._beta = modes, core, beta
+
+    def begin(self, motion: Motion) -> StretchPotential:
+        """V in a step, with ``beta / (2 step) (q - q_b) . C (q - q_b)`` where there is friction: q_b is to q what
+        ``base`` is to positions.
+        """
+        if not self._beta:
+            return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)))
+        base = self._modes.at(motion.start)
+        if motion.earlier is not None:
+            base = base + motion.extrapolation * (base - self._modes.at(motion.earlier))
+        return StretchPotential(self._modes, self._core, self._beta / motion.step, base)
+
+
+class StretchPotential(StrainPotential):
+    """V during a step, with ``friction`` times that of the way from ``base`` (k,)."""
+
+    def __init__(self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray) -> None:
+        self._modes, self._core, self._friction, self._base = modes, core, friction, base
+        self._low_rank: LowRank | None = None
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
+
+    @cached_property
+    def _curvature(self) -> np.ndarray:
+        return (1.0 + self._friction) * self._core
+
+    def _coordinates(self, s: np.ndarray) -> np.ndarray:
+        """q, which an iteration asks for where a line search ended."""
+        if self._last is None or self._last[0] is not s:
+            self._last = s, self._modes.coordinates(s)
+        return self._last[1]
+
+    def _slope(self, q: np.ndarray) -> np.ndarray:
+        return self._core @ (q + self._friction * (q - self._base))
+
+    def value(self, s: np.ndarray) -> float:
+        """V, J."""
+        q = self._coordinates(s)
+        away = q - self._base
+        return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
+
+    def forces(
+        self, deformation: Deformation, s: np.ndarray, apart: np.ndarray | None = None, bends: bool = True
+    ) -> np.ndarray:
+        """As :meth:`StrainPotential.forces`."""
+        by = self._slope(self._coordinates(s))
+        if apart is not None and bends:
+            by = by + self._curvature @ self._modes.change(apart)
+        return self._modes.forces(deformation, by)
+
+    def low_rank(self, deformation: Deformation) -> LowRank:
+        """``Y C Y^T`` with ``Y = dq/dx`` as it is at rest, turned with the body in the step's first iteration: near
+        enough for as few iterations on a bar that swings by half its length as the one there.
+        """
+        if self._low_rank is None:
+            self._low_rank = LowRank(self._modes.turned_gradients(deformation), self._curvature)
+        return self._low_rank
+
+    def moved(self, s: np.ndarray, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
+        """As :meth:`StrainPotential.moved`."""
+        by, core = self._slope(self._coordinates(s)), self._curvature if bends else np.zeros_like(self._curvature)
+        dq = self._modes.change(ds)
+        of_positions = self._modes.change(ds - apart)
+        bent = core @ dq
+        return Moved(self._modes.slope(by + bent), float(dq @ bent), float(of_positions @ core @ of_positions))

@@ -1,0 +1,104 @@
+"""Free vibrations at rest: the lowest pairs of ``K u = omega² M u``, of all vertices or of a subspace.
+
+K is the elastic stiffness at rest with the springs that hold the body. Modes are mass-orthonormal. A body that is held
+by nothing has six of frequency zero a part, one that hangs on a point three: ``rigid_count``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..assembly.sparsity import BlockSparsity
+from ..forces.unilateral_springs import Points
+from ..linear_solvers.lowest import lowest_pairs
+from ..mesh.topology import vertex_components
+from ..model.model import Model
+from ..progress import OnProgress, ignore_progress
+from ..subspaces.reduced_model import ReducedModel
+from ..subspaces.reduced_stiffness import symmetric
+
+HELD = 1e-9
+"""Of the stiffest hold: what holds a rigid motion less leaves it free."""
+
+
+class Springs(NamedTuple):
+    """What holds a body at rest: ``points`` p of them, ``stiffness`` (p,) N/m."""
+
+    points: Points
+    stiffness: np.ndarray
+
+
+class Vibrations(NamedTuple):
+    """``eigenvalues`` (k,) omega², 1/s², ascending; ``modes`` (k,r,3) by the unknowns of the space, zero at pins."""
+
+    eigenvalues: np.ndarray
+    modes: np.ndarray
+
+    @property
+    def frequencies(self) -> np.ndarray:
+        """Hz, (k,)."""
+        return np.sqrt(np.maximum(self.eigenvalues, 0.0)) / (2.0 * np.pi)
+
+    def after(self, rigid: int, count: int) -> Vibrations:
+        """``count`` of them after the first ``rigid``."""
+        return Vibrations(self.eigenvalues[rigid : rigid + count], self.modes[rigid : rigid + count])
+
+
+def rigid_count(model: Model) -> int:
+    """How many of a model's modes stretch nothing: six of each part that nothing holds, three of one that hangs on a
+    point, one of one on a hinge.
+    """
+    rest, n = model.mesh.rest_positions, len(model.mesh.rest_positions)
+    part = np.empty(n, dtype=np.int64)
+    part[model.mesh.tets.ravel()] = np.repeat(vertex_components(model.mesh.tets), 4)
+    given = np.isin(np.arange(n), model.pinned).astype(np.float64)
+    stiffest = 0.0 if model.anchors is None else model.anchors.diagonal().max()
+    springs = model.anchors / stiffest if stiffest else sp.csr_matrix((n, n))
+    holding, free = sp.diags(given) + springs, 0
+    for k in np.unique(part):
+        inside = (part == k)[:, None]
+        away = (rest - rest[inside[:, 0]].mean(axis=0)) / model.mesh.size
+        motions = [inside * way for axis in np.eye(3) for way in (np.broadcast_to(axis, (n, 3)), np.cross(axis, away))]
+        held = [[np.sum(one * (holding @ other)) for other in motions] for one in motions]
+        free += 6 - np.linalg.matrix_rank(np.array(held), tol=HELD, hermitian=True)
+    return int(free)
+
+
+def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
+    """The lowest ``count`` of a model in all its vertices; ArpackError, FactorizationError where there are none."""
+    n = len(model.mesh.rest_positions)
+    sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
+    free, pattern = sparsity.free, sparsity.pattern
+    tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
+    values = np.empty(len(pattern.row_indices))
+    sparsity.fill(model.stiffness(tangent, 0.0), values)
+    size = pattern.size
+    K = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=(size, size))
+    if model.anchors is not None:
+        K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
+    M = sp.kron(model.mass[free][:, free], sp.eye(3), format="csc")
+    values, vectors = lowest_pairs(K, M, min(count, size), on_progress)
+    modes = np.zeros((len(values), n, 3))
+    modes[:, free] = vectors.T.reshape(len(values), -1, 3)
+    return Vibrations(values, modes)
+
+
+def reduced_vibrations(space: ReducedModel, springs: Springs | None, count: int) -> Vibrations:
+    """The lowest ``count`` of a body in its subspace, which springs hold beside its pins."""
+    r = space.unknowns
+    free = np.setdiff1d(np.arange(r), space.pinned)
+    tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
+    matrix = space.stiffness(tangent, 0.0)
+    if springs is not None:
+        springs.points.add_stiffness(springs.stiffness[:, None, None] * np.eye(3), 1.0, matrix)
+    K = symmetric(matrix)
+    rows = np.concatenate([free + i * r for i in range(3)])
+    mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])
+    values, vectors = scipy.linalg.eigh(K[np.ix_(rows, rows)], mass, subset_by_index=[0, min(count, len(rows)) - 1])
+    modes = np.zeros((len(values), r, 3))
+    modes[:, free] = vectors.T.reshape(len(values), 3, -1).transpose(0, 2, 1)
+    return Vibrations(values, modes)

@@ -1,0 +1,195 @@
+"""Files that are there whole or not at all, and files of named arrays with a checksum.
+
+A file of arrays is a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and shapes
+of arrays, SHA-256 of what follows, an ``about``) and the arrays' bytes, little-endian. A checksum does not make a file
+honest: what the header claims is checked against what is there before anything is allocated. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import stat
+import struct
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import CorruptFrameError, refusing
+
+MAGIC = b"SINEW\x00\x00\x01"
+HEADER_LIMIT = 64 * 2**20
+"""Bytes; reports of a frame's steps are the bulk of a header, and take kilobytes."""
+WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
+"""Seconds before a file is asked for again."""
+_TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
+
+
+def open_own(path: Path, mode: str) -> IO[Any]:
+    """Open a file in a folder of frames to write to it. A folder that comes from a stranger, or from a farm's store,
+    may hold links to what is another's, or pipes: what is no file and stands in its place is deleted, not written to.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        kind = os.lstat(path).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            path.unlink()
+    return open(path, mode, encoding=None if "b" in mode else "utf-8", opener=_following_no_link)
+
+
+def _following_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to that is there whole or not at all: beside its place, flushed to the disk, moved at the end.
+
+    Raises StoreError when the disk is full or the folder cannot be written; the file of that name is untouched then,
+    and nothing is left beside it.
+    """
+    temporary = path.with_name(path.name + ".part")
+    with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
+        try:
+            with open_own(temporary, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            _patiently(lambda: os.replace(temporary, path))
+            _sync_folder(path.parent)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+
+
+def remove(path: Path) -> None:
+    """Delete a file if it is there; StoreError when the folder does not let it go."""
+    remedy = "Close programs that use it, or choose a folder that can be written: for a .blend, save it elsewhere."
+    with refusing(f"{path.name} cannot be deleted", remedy):
+        _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any]) -> None:
+    """Write arrays and a JSON-able ``about`` to one file, whole or not at all; StoreError as :func:`whole_file`."""
+    little = {k: np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("<")) for k, a in arrays.items()}
+    sha = hashlib.sha256()
+    for array in little.values():
+        sha.update(array.ravel())
+    header = json.dumps(
+        {
+            "arrays": [[k, a.dtype.str, list(a.shape)] for k, a in little.items()],
+            "sha256": sha.hexdigest(),
+            "about": about,
+        }
+    ).encode()
+    with whole_file(path) as file:
+        for part in (MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header):
+            file.write(part)
+        for array in little.values():
+            file.write(array.ravel())
+
+
+def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What :func:`write_arrays` wrote; CorruptFrameError when the file is truncated, altered or foreign."""
+    path = Path(path)
+    described, payload = _read(path, with_arrays=True)
+    with _damage(path):
+        if hashlib.sha256(payload).hexdigest() != described["sha256"]:
+            raise ValueError("its content is truncated or altered")
+        return dict(_arrays(described["arrays"], payload)), described["about"]
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What is noted of the arrays, which are not read and may be damaged; errors as of :func:`read_arrays`."""
+    return _read(Path(path), with_arrays=False)[0]["about"]
+
+
+def _read(path: Path, with_arrays: bool) -> tuple[dict[str, Any], bytes]:
+    """A file's header and the bytes of its arrays, or none."""
+    with refusing(f"{path.name} cannot be read", "Bake again."):
+        # What is no file (a pipe, a device, as a stranger's archive may hold) would never come to its end.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError("it is no file")
+        with open(path, "rb") as file, _damage(path):
+            described = _header(file)
+            if not with_arrays:
+                return described, b""
+            claimed = sum(_size(kind, shape) for _, kind, shape in described["arrays"])
+            there = os.fstat(file.fileno()).st_size - file.tell()
+            if claimed != there:
+                raise ValueError(
+                    f"it {'claims more than it holds' if claimed > there else 'holds more than it claims'}"
+                )
+            return described, file.read(claimed)
+
+
+def _header(file: IO[bytes]) -> dict[str, Any]:
+    start = file.read(48)
+    if start[:8] != MAGIC or len(start) < 48:
+        raise ValueError("it is no file of Sinew")
+    length = struct.unpack_from("<Q", start, 8)[0]
+    header = file.read(length if length <= HEADER_LIMIT else 0)
+    if hashlib.sha256(header).digest() != start[16:]:
+        raise ValueError("its header is damaged")
+    described = json.loads(header)
+    if not isinstance(described["about"], dict):
+        raise ValueError("its header is of another kind")
+    return described
+
+
+def _size(kind: Any, shape: Any) -> int:
+    """Bytes of an array that a header describes."""
+    if kind not in _TYPES:
+        raise ValueError(f"it holds values of type {kind}")
+    if not all(type(side) is int and side >= 0 for side in shape):
+        raise ValueError(f"it holds an array of shape {shape}")
+    return math.prod(shape) * np.dtype(kind).itemsize  # Python's integers: a product of NumPy's wraps round
+
+
+@contextlib.contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Within it, what a file holds is doubted: a CorruptFrameError names it."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise CorruptFrameError(f"{path.name} is damaged: {error}.", "Resume the bake to compute it again.") from error
+
+
+def _arrays(described: Any, payload: bytes) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays that a header describes; ValueError where it claims more, or less, than is there."""
+    payload, at = memoryview(payload), 0
+    for name, kind, shape in described:
+        if not isinstance(name, str):
+            raise ValueError("it holds an array whose name is of another type")
+        size = _size(kind, shape)
+        yield name, np.frombuffer(payload[at : at + size], dtype=kind).reshape(shape).copy()
+        at += size
+
+
+def _patiently(action: Callable[[], None]) -> None:
+    """Windows moves and deletes no file that another process has open, as a reader or a virus scanner may:
+    what is refused is asked for again.
+    """
+    for wait in PAUSES:
+        try:
+            return action()
+        except PermissionError:
+            time.sleep(wait)
+    action()
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":  # Windows keeps renames in order by itself and cannot open a folder.
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

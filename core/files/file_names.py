@@ -1,0 +1,31 @@
+"""Names that files and folders are called by on every system."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from ..errors import SettingsError
+
+_WORKS = re.compile(r"\w([\w .()+-]*[\w)+-])?")
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.I)
+LONGEST = 100
+"""Bytes; systems have room for 255, and endings come behind."""
+
+
+def check_names(names: Sequence[str]) -> None:
+    """SettingsError where bodies cannot each have a folder of their name: letters, digits, ``_ - + ( ) .`` and spaces
+    in between, no device of Windows, and no two that some system takes for one.
+    """
+    for name in names:
+        if not _WORKS.fullmatch(name) or _DEVICES.fullmatch(name) or len(name.encode()) > LONGEST:
+            raise SettingsError(
+                f"A body has the name {name!r}, which a folder cannot have everywhere.",
+                "Give it one of letters, digits, _ and -.",
+            )
+    folded = [unicodedata.normalize("NFC", name).casefold() for name in names]
+    for k, name in enumerate(folded):
+        if name in folded[:k]:
+            same = f"“{names[folded.index(name)]}” and “{names[k]}”"
+            raise SettingsError(f"Two bodies have the names {same}, on some systems one folder.", "Give each its own.")

@@ -1,0 +1,127 @@
+"""Springs of rest length zero that give way up to a stop: soft under small loads, ``FIRM`` times as stiff under large
+ones.
+
+Each is a soft spring k whose give ends at its reach g, in series with one of the stiffness ``m k``, m = FIRM. In units
+of g, and of ``k g`` for forces, it gives way under a force f by
+
+    c(f) = f / m + (1 - 1/m) f / (1 + f)        which is f where that is small, and 1 + f / m where it is large
+
+This is a convex potential of the give. Minimised as such it would cost iterations: Newton's method comes down from a
+large give by a part at a time, and forgets the force on the way. So an iteration of a solver sees what the springs are
+near a force instead, linear in the give,
+
+    f_0 + K (a - c(f_0) f_0 / |f_0|),           K = 1 / c'(f_0) along f_0, |f_0| / c(f_0) across
+
+and goes on from the force that its end says, along the give there: Newton's method on forces, which what hangs hardly
+changes. The first ones are those of the step's beginning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .springs import Springs
+from .step_potential import Motion
+from .unilateral_springs import Points
+
+FIRM = 4000.0
+
+NEAR = 1e-4
+"""Of a reach: how far the give of springs may be off what their forces ask for."""
+
+
+class StiffeningSprings:
+    """Springs during a step, as a load.
+
+    Parameters
+    ----------
+    points : Points, c of them; stiffness : (c,) N/m; reach : (c,) m
+    before, targets : (c,3) m, at the beginning and at the end of the step
+    """
+
+    def __init__(
+        self, points: Points, stiffness: np.ndarray, reach: np.ndarray, before: np.ndarray, targets: np.ndarray
+    ) -> None:
+        self._points, self._stiffness, self._reach = points, stiffness, reach
+        self._before, self._targets = before, targets
+
+    def begin(self, motion: Motion) -> LinearSprings:
+        """What they are near the forces at the step's beginning."""
+        away = (self._points.positions(motion.start) - self._before) / self._reach[:, None]
+        length = np.linalg.norm(away, axis=1)
+        forces = _along(away, length, force_of(length))
+        return LinearSprings(self._points, self._stiffness, self._reach, self._targets, forces)
+
+
+class LinearSprings(Springs):
+    """The springs near forces (c,3), in units of their stiffness times their reach."""
+
+    def __init__(
+        self, points: Points, stiffness: np.ndarray, reach: np.ndarray, targets: np.ndarray, forces: np.ndarray
+    ) -> None:
+        super().__init__(points, stiffness, targets)
+        self._reach = reach
+        self._go_on_from(forces)
+
+    def value(self, positions: np.ndarray) -> float:
+        """J, but for a constant until the next update."""
+        further = self._away(positions) - self._give
+        each = np.sum((self._forces + 0.5 * np.einsum("cij,cj->ci", self._K, further)) * further, axis=1)
+        return float(np.sum(self._stiffness * self._reach**2 * each))
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """(n,3), N."""
+        return self._points.spread((self._stiffness * self._reach)[:, None] * self._forces_at(self._away(positions)))
+
+    def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """K as the module says."""
+        self._points.add_stiffness(self._stiffness[:, None, None] * self._K, scale, blocks)
+
+    def update(self, positions: np.ndarray) -> bool:
+        """Go on from the forces there, of which the part along the give counts."""
+        away = self._away(positions)
+        forces = self._forces_at(away)
+        if (np.abs(_gives(forces) - away) <= NEAR).all():
+            return False
+        length = np.linalg.norm(away, axis=1)
+        pull = np.maximum(np.sum(forces * away, axis=1), 0.0)
+        self._go_on_from(_along(away, length**2, pull))
+        return True
+
+    def _go_on_from(self, forces: np.ndarray) -> None:
+        size = np.linalg.norm(forces, axis=1)
+        across = 1.0 / _softness(size)
+        more = 1.0 / _softness(size, 2) - across
+        way = _along(forces, size, np.ones_like(size))
+        self._forces, self._give = forces, _gives(forces)
+        self._K = across[:, None, None] * np.eye(3) + more[:, None, None] * (way[:, :, None] * way[:, None, :])
+
+    def _away(self, positions: np.ndarray) -> np.ndarray:
+        """How far points are from their targets (c,3), in units of their reach."""
+        return (self._points.positions(positions) - self._targets) / self._reach[:, None]
+
+    def _forces_at(self, away: np.ndarray) -> np.ndarray:
+        return self._forces + np.einsum("cij,cj->ci", self._K, away - self._give)
+
+
+def force_of(give: np.ndarray) -> np.ndarray:
+    """The force with which springs give way so far, both in the module's units."""
+    beyond = give - 1.0
+    root = np.hypot(beyond, 2.0 * np.sqrt(give / FIRM))
+    # The two forms of a quadratic equation's root, each where it does not cancel.
+    return np.where(beyond > 0.0, 0.5 * FIRM * (beyond + root), 2.0 * give / (root - beyond))
+
+
+def _softness(force: np.ndarray, power: int = 1) -> np.ndarray:
+    """``c(f) / f``, and with the power 2 ``c'(f)``."""
+    return 1.0 / FIRM + (1.0 - 1.0 / FIRM) / (1.0 + force) ** power
+
+
+def _gives(forces: np.ndarray) -> np.ndarray:
+    """How far springs give way under forces, (c,3)."""
+    return forces * _softness(np.linalg.norm(forces, axis=1))[:, None]
+
+
+def _along(ways: np.ndarray, lengths: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Vectors (c,3) over lengths and times sizes (c,); 0 where the length is."""
+    return ways * np.divide(sizes, lengths, out=np.zeros_like(lengths), where=lengths > 0.0)[:, None]

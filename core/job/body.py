@@ -1,0 +1,256 @@
+"""A body of a job: its surface, what it is made of, what holds it, and what it meets.
+
+Each field says to which fingerprint it belongs, and what else there is to know of it (``core/parts.py``): files,
+cutting and the words for what was edited follow from that.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringError
+from ..materials.layer import Layer
+from ..mesh.surface_mesh import SurfaceMesh
+from ..parts import coerce, lengths, part
+from ..settings import MaterialSettings, ResolutionSettings, SolverSettings, moduli
+from ..solver_kinds import solver_kind
+from ..tracks import fits
+from .absorber import Absorber
+from .force_field import ForceField
+from .surroundings import Collider, Ground, Spring
+
+
+@dataclass(frozen=True, kw_only=True)
+class Body:
+    """One body, over the frames of its job. What several bodies meet (a collider, a field) is given to each: the
+    same object, where it is to be in memory once.
+
+    Attributes
+    ----------
+    name : str
+        For messages, and the folder of its frames; bodies of one job have different ones.
+    surface : SurfaceMesh
+        The rest shape in world space, metres (n vertices).
+    materials : tuple of MaterialSettings
+        At least one.
+    material_weights : (n, len(materials)) float64
+        Painted weights; the first material is what is missing to a sum of one (``core/materials/shares.py``).
+    layers : tuple of Layer
+        Materials laid over what is painted, later ones over earlier ones; in the space of ``surface``.
+    stiffness_maps : (n, len(materials)) float64
+        How stiff each material with a ``painted_modulus`` is, 0 to 1; zero by default.
+    pinned_vertices : (p,) int32
+        Surface vertices that are held.
+    pin_positions : (samples, p, 3) float64
+        A track (``core/tracks.py``) of where they are from the job's first frame to its last, world space, metres; or
+        (p, 3), where they hold still.
+    pin_held : (frames, p) bool
+        Whether each is still held at each frame; all by default. What is released stays released: later entries are
+        made False.
+    object_to_world : (samples, 4, 4) float64
+        A track of what maps the object's own coordinates to world space in metres, for interfaces that write results
+        back. Identity by default.
+    fineness : (n,) float64 or None
+        How much finer than elsewhere tetrahedra are at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
+    start : (n, 3) float64 or None
+        Where the surface is at the first frame, world space, metres; None where the rest shape is.
+    springs : tuple of Spring
+    colliders : tuple of Ground and Collider
+        What the body runs into; contacts are summed in this order.
+    accelerations : (frames, n, 3) float64 or None
+        An acceleration that acts beside gravity, at each surface vertex and frame, world space, m/s².
+    moduli : (frames, K) float64 or None
+        The moduli of the materials (``settings.moduli``) at each frame, Pa; None keeps those of the materials,
+        which are those of the first frame. Their logarithms go straight from frame to frame.
+    force_fields : tuple of ForceField
+    absorbers : tuple of Absorber
+        What takes from the force fields that name it by its number.
+    solver : SolverSettings
+    """
+
+    name: str = ""
+    surface: SurfaceMesh = part("", word="mesh")
+    resolution: ResolutionSettings = part("", word="resolution", default_factory=ResolutionSettings)
+    fineness: np.ndarray | None = part(
+        "where it is finer", word="resolution", default=None, dtype=np.float64, rules=("resolution.finest",)
+    )
+    materials: tuple[MaterialSettings, ...] = part(word="materials")
+    material_weights: np.ndarray = part("map of", word="materials", dtype=np.float64, each_of="materials")
+    stiffness_maps: np.ndarray | None = part(
+        "stiffness map of", word="materials", default=None, dtype=np.float64, each_of="materials", filled=True
+    )
+    layers: tuple[Layer, ...] = part("place of", word="materials", default=(), each_of="materials")
+    moduli: np.ndarray | None = part(
+        "keyed stiffness", word="materials", default=None, dtype=np.float64, over_frames=True
+    )
+    pinned_vertices: np.ndarray = part("vertices", word="pins", dtype=np.int32, counted=True)
+    pin_held: np.ndarray | None = part(
+        "their release", word="pins", default=None, dtype=bool, over_frames=True, filled=True
+    )
+    springs: tuple[Spring, ...] = part("spring", word="springs", default=())
+    colliders: tuple[Ground | Collider, ...] = part("collider", word="collisions", default=())
+    accelerations: np.ndarray | None = part(
+        "acceleration", word="fields", default=None, dtype=np.float64, over_frames=True
+    )
+    force_fields: tuple[ForceField, ...] = part(word="fields", default=())
+    absorbers: tuple[Absorber, ...] = part(word="fields", default=())
+    solver: SolverSettings = part("", word="solver", default_factory=SolverSettings)
+    object_to_world: np.ndarray | None = part(
+        "the object", word="animation", default=None, dtype=np.float64, over_frames=True, filled=True
+    )
+    pin_positions: np.ndarray = part("the pins", word="animation", dtype=np.float64, over_frames=True)
+    start: np.ndarray | None = part("the shape at the first frame", word="animation", default=None, dtype=np.float64)
+
+    def __post_init__(self) -> None:
+        coerce(self)
+        if self.stiffness_maps is None:
+            maps = np.zeros((len(self.surface.positions), len(self.materials)))
+            object.__setattr__(self, "stiffness_maps", maps)
+
+    def over(self, frames: int, first: int) -> Body:
+        """The body over so many frames, the ``first`` of that number: what was not told filled in, and all checked."""
+        body, held = copy(self), self.pin_held
+        held = np.ones((frames, len(self.pinned_vertices)), dtype=bool) if held is None else np.atleast_1d(held)
+        filled = {"pin_held": np.logical_and.accumulate(held, axis=0)}
+        if self.object_to_world is None:
+            filled["object_to_world"] = np.tile(np.eye(4), (frames, 1, 1))
+        if self.pin_positions.ndim == 2 and len(held) == frames:  # else a file could ask for any memory
+            filled["pin_positions"] = np.tile(self.pin_positions, (frames, 1, 1))
+        for name, array in filled.items():
+            object.__setattr__(body, name, array)
+        body._validate(frames)
+        body._validate_pins(frames)
+        body._validate_surroundings(frames, first)
+        return body
+
+    @property
+    def first_positions(self) -> np.ndarray:
+        """Where the surface is at the first frame, (n,3), world space, metres."""
+        return self.surface.positions if self.start is None else self.start
+
+    @property
+    def mesh_colliders(self) -> tuple[Collider, ...]:
+        """The colliders that are meshes."""
+        return tuple(each for each in self.colliders if isinstance(each, Collider))
+
+    def _validate(self, frames: int) -> None:
+        n = len(self.surface.positions)
+        self._validate_materials(n)
+        if self.fineness is not None and not (self.fineness.shape == (n,) and np.isfinite(self.fineness).all()):
+            raise SettingsError("What is painted finer is not one number a vertex.", "Paint its map again.")
+        if self.start is not None and not (self.start.shape == (n, 3) and np.isfinite(self.start).all()):
+            raise SettingsError("The shape at the first frame is not one position a vertex.", "Set Rest Shape again.")
+        if self.moduli is not None:
+            expected = frames, len(moduli(self.materials))
+            if self.moduli.shape != expected or not (np.isfinite(self.moduli) & (self.moduli > 0.0)).all():
+                raise SettingsError(
+                    "The stiffness of a material is not a positive number at every frame.",
+                    "Check the animation of its stiffness.",
+                )
+        matrices = self.object_to_world
+        if not fits(matrices, frames) or matrices.shape[1:] != (4, 4):
+            raise SettingsError(
+                f"There must be one object matrix a frame, not {len(matrices)} for {frames}.",
+                "Sample the object's matrix at every frame.",
+            )
+        if not np.isfinite(matrices).all():
+            raise SettingsError("The object's matrix is not a number.", "Check the animation of the object.")
+        for layer in self.layers:
+            layer.check(len(self.materials), n)
+
+    def _validate_materials(self, n: int) -> None:
+        if not self.materials:
+            raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+        for what, values in (("weight", self.material_weights), ("stiffness map", self.stiffness_maps)):
+            if values.shape != (n, len(self.materials)):
+                raise SettingsError(
+                    f"The {what}s of the materials have shape {values.shape}, not {(n, len(self.materials))}.",
+                    "Give one column a material and one row a vertex.",
+                )
+            bad = np.argwhere(~np.isfinite(values))
+            if len(bad):
+                name = self.materials[bad[0][1]].name
+                raise SettingsError(
+                    f"The {what} of the material “{name}” at vertex {bad[0][0]} is not a number.",
+                    "Paint its map there again.",
+                )
+
+    def _validate_pins(self, frames: int) -> None:
+        p = len(self.pinned_vertices)
+        if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
+            raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
+        if not fits(self.pin_positions, frames) or self.pin_positions.shape[1:] != (p, 3):
+            raise PinError(
+                f"The pin positions have shape {self.pin_positions.shape}, not {(frames, p, 3)}.",
+                "Give one position a frame and pin, or one a pin that holds still.",
+            )
+        if not np.isfinite(self.pin_positions).all():
+            raise PinError(
+                "A pin's position is not a number.", "Check the animation of the object that carries the pins."
+            )
+        if self.pin_held.shape != (frames, p):
+            raise PinError(
+                f"Whether pins are held has shape {self.pin_held.shape}, not {(frames, p)}.",
+                "Give one value a frame and pin.",
+            )
+
+    def _validate_surroundings(self, frames: int, first: int) -> None:
+        n = len(self.surface.positions)
+        for spring in self.springs:
+            if not _are_vertices(spring.vertices, n):
+                raise SpringError(
+                    f"The spring “{spring.name}” holds a vertex that does not exist.", "Choose its vertices again."
+                )
+            if len(spring.stiffness) != frames:
+                raise SpringError(
+                    f"The spring “{spring.name}” has {len(spring.stiffness)} frames, not {frames}.",
+                    "Sample it at every frame.",
+                )
+        for collider in self.mesh_colliders:
+            if len(collider.positions) > 1 and not fits(collider.positions, frames):
+                raise ColliderError(
+                    f"The collider “{collider.name}” has {len(collider.positions)} frames, not {frames}.",
+                    "Sample it at every frame, or once if it stands still.",
+                )
+        if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
+            raise FieldError("A force field names an absorber that is not there.", "Name one by its number, from 0.")
+        for each in (*self.force_fields, *self.absorbers):
+            if wrong := lengths(each) - {1, frames}:
+                raise FieldError(
+                    f"“{each.name}” has {max(wrong)} frames, not {frames}.",
+                    "Sample it at every frame, or once if it never changes.",
+                )
+        if self.accelerations is None:
+            return
+        if self.accelerations.shape != (frames, n, 3):
+            raise SettingsError(
+                f"The accelerations have shape {self.accelerations.shape}, not {(frames, n, 3)}.",
+                "Give one vector a frame and vertex.",
+            )
+        bad = np.argwhere(~np.isfinite(self.accelerations))
+        if len(bad):
+            raise SettingsError(
+                f"The acceleration at vertex {bad[0][1]} is not a number at frame {first + bad[0][0]}.",
+                "Check what makes the field.",
+            )
+
+    def check(self) -> None:
+        """What can be told at once of whether the body can be simulated; a SinewError where it cannot."""
+        from ..energies.registry import energy  # it loads Numba, which Blender's start does not wait for
+
+        solver_kind(self.solver.solver)
+        for material in self.materials:
+            energy(material.energy)
+        self.surface.validate()
+        for layer in self.layers:
+            for surface in layer.surfaces:
+                surface.validate()
+        if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
+            raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
+
+
+def _are_vertices(indices: np.ndarray, count: int) -> bool:
+    return indices.ndim == 1 and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < count))

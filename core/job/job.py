@@ -1,0 +1,147 @@
+"""A job: everything one bake needs, as arrays and settings, with nothing of Blender in it.
+
+A job is what crosses from an interface to the library; that of one body is what the child process reads from the frame
+store's folder. Bodies are stepped apart, each as a job of its own (:meth:`Job.alone`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import SettingsError, named
+from ..parts import over, part
+from ..tracks import at_frames, prolonged, until
+from .body import Body
+from .fingerprints import fingerprints_of
+from .job_file import load_part, save_part
+
+SLOWEST = 1e-6
+"""Frames a second at least; its inverse at most."""
+
+JOB_FORMAT = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Bodies over a range of frames.
+
+    Attributes
+    ----------
+    bodies : tuple of Body
+        At least one; several have different names.
+    frame_start, frame_end : int
+        Both included. Each body is at rest, and at its rest shape or at its ``start``, at ``frame_start``.
+    pre_roll : int
+        How many of the first frames are simulated only to come to what follows: interfaces do not show them.
+    frame_rate : float
+        Frames a second.
+    """
+
+    bodies: tuple[Body, ...]
+    frame_start: int = part("", word="frame range", shown="shown_range")
+    frame_end: int = part("", word="frame range", shown="shown_range")
+    pre_roll: int = part("pre-roll", word="frame range", default=0)
+    frame_rate: float = part(word="frame range")
+
+    def __post_init__(self) -> None:
+        self._validate()
+        bodies = []
+        for body in self.bodies:
+            with named(body.name, len(self.bodies) > 1):
+                bodies.append(body.over(self.frame_count, self.frame_start))
+        object.__setattr__(self, "bodies", tuple(bodies))
+
+    @property
+    def body(self) -> Body:
+        """The only body; SettingsError where there are several."""
+        if len(self.bodies) > 1:
+            raise SettingsError(f"The job has {len(self.bodies)} bodies.", "Take one of them: job.alone(0).")
+        return self.bodies[0]
+
+    def alone(self, k: int) -> Job:
+        """The job of one of the bodies, by its number."""
+        return replace(self, bodies=(self.bodies[k],))
+
+    def with_body(self, **changed: Any) -> Job:
+        """The same job with other fields of its only body."""
+        return replace(self, bodies=(replace(self.body, **changed),))
+
+    @property
+    def frame_count(self) -> int:
+        """Frames from start to end, both included."""
+        return self.frame_end - self.frame_start + 1
+
+    @property
+    def first_shown(self) -> int:
+        """First frame that belongs to the result."""
+        return self.frame_start + self.pre_roll
+
+    @property
+    def shown_range(self) -> str:
+        """The frames of the result, for an artist."""
+        return f"{self.first_shown}-{self.frame_end}"
+
+    @property
+    def frame_matrices(self) -> np.ndarray:
+        """``object_to_world`` of the only body at the frames themselves, (frames, 4, 4)."""
+        return at_frames(self.body.object_to_world, self.frame_count)
+
+    @property
+    def time_step(self) -> float:
+        """Seconds of one substep of the only body."""
+        return 1.0 / (self.frame_rate * self.body.solver.substeps)
+
+    def _validate(self) -> None:
+        if self.frame_count < 1:
+            raise SettingsError(
+                f"The frame range {self.frame_start}-{self.frame_end} is empty.",
+                "Set the end frame after the start frame.",
+            )
+        if type(self.pre_roll) is not int or not 0 <= self.pre_roll < self.frame_count:
+            raise SettingsError(
+                f"The pre-roll is {self.pre_roll} of {self.frame_count} frames.", "Leave at least one frame to show."
+            )
+        rate = self.frame_rate
+        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not SLOWEST <= rate <= 1.0 / SLOWEST:
+            raise SettingsError(f"The frame rate is {rate}.", "Set a positive frame rate, such as 24.")
+        if not self.bodies:
+            raise SettingsError("The job has no body.", "Give it at least one.")
+        names = [body.name for body in self.bodies]
+        if len(set(names)) < len(names):
+            raise SettingsError(f"Two bodies have the name “{max(names, key=names.count)}”.", "Give each its own.")
+
+    def check(self) -> None:
+        """What can be told at once of whether the job can be simulated; a SinewError where it cannot."""
+        for body in self.bodies:
+            with named(body.name, len(self.bodies) > 1):
+                body.check()
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    def fingerprints(self, *words: str) -> dict[str, str]:
+        """SHA-256 of each part, or of some, by the word an artist would use for it; equal jobs have equal ones."""
+        return fingerprints_of(self, *words)
+
+    def until(self, frame_end: int) -> Job:
+        """The same job, ended earlier."""
+        count = frame_end - self.frame_start + 1
+        return over(self, lambda track: until(track, self.frame_count, count), frame_end=frame_end)
+
+    def prolonged(self) -> Job:
+        """The same job with a further frame at which everything stays where it is at the last one."""
+        return over(self, lambda track: prolonged(track, self.frame_count), frame_end=self.frame_end + 1)
+
+    # -- to and from a file ---------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Write the job to one ``.npz`` file; StoreError when that fails."""
+        save_part(path, self, JOB_FORMAT)
+
+    @classmethod
+    def load(cls, path: Path) -> Job:
+        """Read what :meth:`save` wrote; StoreError when it is not such a file."""
+        return load_part(path, cls, JOB_FORMAT)

@@ -1,0 +1,33 @@
+"""Being asked to stop: Ctrl-C, or a farm's SIGTERM."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def stop_signals(most: int | None = None) -> Iterator[list[signal.Signals]]:
+    """Collects SIGTERM and SIGINT instead of dying of them; one after ``most`` raises KeyboardInterrupt. Handlers are
+    put back afterwards. What a shell has let this process ignore, as it does in the background, stays ignored.
+    """
+    caught: list[signal.Signals] = []
+
+    def note(number: int, _frame: Any) -> None:
+        if len(caught) == most:
+            raise KeyboardInterrupt
+        caught.append(signal.Signals(number))
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # Python sets signal handlers nowhere else
+        numbers = (number for number in (signal.SIGTERM, signal.SIGINT) if signal.getsignal(number) != signal.SIG_IGN)
+        before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            # None: it was set outside of Python, and cannot be put back from here.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -1,0 +1,269 @@
+"""The story of a bake, read from its frames: how many iterations, which frames did not converge, where time went."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checks.plausibility import scale_warnings
+from ..lengths import length_words
+from ..solver_kinds import SOLVER_KINDS
+from ..store.frame_store import FrameStore
+
+SHOWN_RANGES = 6
+"""Ranges of frames that a message names before it only counts the rest."""
+
+
+MEANINGS = {
+    "Iterations": "of all steps of the frame",
+    "Converged": "whether every step ended because its Stop When was met",
+    "Still Moving": "how far a vertex wanted to move in a step's last iteration",
+    "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
+    "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
+    "Factorization": "seconds to prepare the linear system",
+    "Solve": "seconds to solve it for the movements",
+    "Local": "seconds for the tetrahedra one by one",
+    "Line search": "seconds to find how much of a movement to make",
+}
+"""What a column of the table says, by its heading."""
+
+MOVING = "Still Moving (m)"
+"""Heading of lengths: metres for machines, in words for readers."""
+
+
+@dataclass(frozen=True)
+class FrameReport:
+    """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
+    far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
+    most, of the steps that did not converge where there are any; seconds in all and by part, and the peak memory of the
+    process so far (bytes; 0 unknown).
+    """
+
+    frame: int
+    steps: int
+    iterations: int
+    most_iterations: int
+    converged: bool
+    reasons: tuple[str, ...]
+    movement: float
+    force: float
+    seconds: float
+    parts: dict[str, float]
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class BakeReport:
+    """A bake: the method's name, the linear solver with the reason for it ("" unknown), every frame but the first, at
+    which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit;
+    what helps steps that do not converge; how a subspace was matched with the full mesh.
+    """
+
+    solver: str
+    linear_solver: str
+    frames: tuple[FrameReport, ...]
+    preparation: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    remedy: str = "raise Substeps, or Iterations"
+    match: str = ""
+
+    @property
+    def unconverged(self) -> list[int]:
+        """Frames with a step that stopped before it converged."""
+        return [frame.frame for frame in self.frames if not frame.converged]
+
+    @property
+    def worst(self) -> FrameReport | None:
+        """The frame to look at first: the farthest from converged, or the one with the longest step."""
+        if not self.frames:
+            return None
+        loose = [frame for frame in self.frames if not frame.converged]
+        return (
+            max(loose, key=lambda f: (f.movement, f.force))
+            if loose
+            else max(self.frames, key=lambda f: f.most_iterations)
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Of all frames."""
+        return sum(frame.seconds for frame in self.frames)
+
+    def parts(self) -> dict[str, float]:
+        """Seconds by part of a step, the longest first."""
+        total: dict[str, float] = {}
+        for frame in self.frames:
+            for part, seconds in frame.parts.items():
+                total[part] = total.get(part, 0.0) + seconds
+        return dict(sorted(total.items(), key=lambda item: -item[1]))
+
+    def summary(self) -> list[str]:
+        """A few lines that an artist reads."""
+        if not self.frames:
+            return ["Only the first frame is baked: no step was computed."]
+        steps = sum(frame.steps for frame in self.frames)
+        mean = sum(frame.iterations for frame in self.frames) / max(steps, 1)
+        busiest = max(self.frames, key=lambda f: f.most_iterations)
+        range_words = frame_words([frame.frame for frame in self.frames])
+        lines = [
+            f"{self.solver}, frames {range_words}, {steps} steps, {_time(self.seconds)}",
+            f"Iterations a step: {mean:.1f} on average, {busiest.most_iterations} at most (frame {busiest.frame})",
+            self.unconverged_words() or "Every step converged.",
+        ]
+        if self.unconverged:
+            lines.append(f"Worst frame: {self.worst.frame} ({'; '.join(self.worst.reasons)})")
+        slowest = max(self.frames, key=lambda f: f.seconds)
+        lines.append(f"Slowest frame: {slowest.frame} ({_time(slowest.seconds)})")
+        parts = self.parts()
+        total = sum(parts.values())
+        if total > 0.0:
+            shares = (f"{part_words(part)} {100.0 * seconds / total:.0f}%" for part, seconds in parts.items())
+            lines.append(f"Time of the steps: {', '.join(shares)}")
+        if self.preparation:
+            spent = (f"{part_words(part)} {_time(seconds)}" for part, seconds in self.preparation.items())
+            lines.append(f"Before the first frame: {', '.join(spent)}")
+        if self.linear_solver:
+            lines.append(f"Linear solver: {self.linear_solver}")
+        if self.match:
+            lines.append(f"Match Full Space: {self.match}")
+        if peak := max(frame.peak_memory for frame in self.frames):
+            lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
+        return [*lines, *self.warnings]
+
+    def unconverged_words(self) -> str:
+        """What to say of frames with a step that stopped before it converged; "" when there are none."""
+        frames = self.unconverged
+        if not frames:
+            return ""
+        many = "s" if len(frames) > 1 else ""
+        farthest = max(frame.movement for frame in self.frames if not frame.converged)
+        missing = f" (vertices still wanted to move by up to {length_words(farthest)})" if farthest > 0.0 else ""
+        return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
+
+    def table(self) -> str:
+        """Every frame as a line of text, and what the columns mean."""
+        heading, *values = self.rows()
+        lengths = heading.index(MOVING)
+        heading[lengths] = MOVING.removesuffix(" (m)")
+        for row in values:
+            row[lengths] = length_words(row[lengths])
+        rows = [[_cell(value) for value in row] for row in (heading, *values)]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
+        lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths)), row[-1]]) for row in rows]
+        meanings = [f"{word}: {MEANINGS[word]}" for word in heading if word in MEANINGS]
+        return "\n".join([*self.summary(), "", *lines, "", *meanings]) + "\n"
+
+    def rows(self, parts: Sequence[str] | None = None) -> Iterator[list[Any]]:
+        """The heading and a row a frame, with these parts of a step, or those that it has."""
+        parts = list(self.parts()) if parts is None else parts
+        yield [
+            "Frame",
+            "Steps",
+            "Iterations",
+            "Most in a Step",
+            "Converged",
+            MOVING,
+            "Unbalanced (N)",
+            "Seconds",
+            *(part_words(part).capitalize() for part in parts),
+            "Why the steps ended",
+        ]
+        for f in self.frames:
+            counts = [f.frame, f.steps, f.iterations, f.most_iterations, "yes" if f.converged else "NO"]
+            times = [f.seconds, *(f.parts.get(part, 0.0) for part in parts)]
+            yield [*counts, f.movement, f.force, *times, "; ".join(f.reasons)]
+
+
+def csv_of(reports: Mapping[str, BakeReport]) -> str:
+    """Every frame of bakes, by the names of their bodies, as a line of comma-separated values: seconds and SI units."""
+    parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
+    tables = {name: list(report.rows(parts)) for name, report in reports.items()}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows(["Body", *rows[0]] for rows in list(tables.values())[:1])
+    writer.writerows([name, *row] for name, rows in tables.items() for row in rows[1:])
+    return text.getvalue()
+
+
+def read_report(store: FrameStore) -> BakeReport:
+    """The report of a store's frames; StoreError where they cannot be read."""
+    job = store.job()
+    abouts = [(frame, store.about(frame)) for frame in store.frames()]
+    frames = tuple(_frame_report(frame, about) for frame, about in abouts if about["reports"])
+    last = abouts[-1][1]["reports"] if abouts else []
+    known = SOLVER_KINDS.get(job.body.solver.solver)
+    return BakeReport(
+        solver=known.label if known is not None else job.body.solver.solver,
+        linear_solver=str(last[-1].get("linear_solver", "")) if last else "",
+        frames=frames,
+        preparation=store.preparation(),
+        warnings=tuple(scale_warnings(job)),
+        remedy=known.remedy if known is not None else BakeReport.remedy,
+        match=store.match(),
+    )
+
+
+def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
+    steps = about["reports"]
+    iterations = [int(_number(step.get("iterations"))) for step in steps]
+    parts: dict[str, float] = {}
+    for step in steps:
+        seconds = step.get("seconds")
+        for part, value in seconds.items() if isinstance(seconds, dict) else ():
+            parts[part] = parts.get(part, 0.0) + _number(value)
+    loose = [step for step in steps if step.get("converged") is not True]
+    reasons = dict.fromkeys(str(step.get("reason", "")) for step in loose or steps)
+    return FrameReport(
+        frame=frame,
+        steps=len(steps),
+        iterations=sum(iterations),
+        most_iterations=max(iterations),
+        converged=not loose,
+        reasons=tuple(reasons),
+        movement=max(_number(step.get("movement")) for step in loose or steps),
+        force=max(_number(step.get("force")) for step in loose or steps),
+        seconds=_number(about.get("seconds")) or sum(parts.values()),
+        parts=parts,
+        peak_memory=int(_number(about.get("peak_memory"))),
+    )
+
+
+def _number(value: Any) -> float:
+    """A finite number from a file; 0 for anything else."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        return 0.0
+    return float(value)
+
+
+def frame_words(frames: Sequence[int]) -> str:
+    """Ascending frame numbers in words: ``3-5, 9``."""
+    ranges: list[list[int]] = []
+    for frame in frames:
+        if ranges and frame == ranges[-1][1] + 1:
+            ranges[-1][1] = frame
+        else:
+            ranges.append([frame, frame])
+    shown = ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in ranges[:SHOWN_RANGES])
+    rest = sum(b - a + 1 for a, b in ranges[SHOWN_RANGES:])
+    return f"{shown} and {rest} more" if rest else shown
+
+
+def part_words(part: str) -> str:
+    """A part of a step in words: ``line_search`` is "line search"."""
+    return part.replace("_", " ")
+
+
+def _time(seconds: float) -> str:
+    if seconds < 60.0:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

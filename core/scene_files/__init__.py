@@ -1,0 +1,1 @@
+"""Scenes in TOML and surfaces in files, without Blender."""

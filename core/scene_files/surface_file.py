@@ -1,0 +1,73 @@
+"""Surfaces from files: OBJ, STL, PLY and ``.npz``, or any other format that meshio reads, where it is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import MeshError
+from ..mesh.polygons import triangulate
+from ..mesh.surface_mesh import SurfaceMesh
+from .surface_formats import READERS
+
+
+def read_surface(path: Path | str) -> SurfaceMesh:
+    """A surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format that meshio reads; faces of more
+    corners are split into triangles. MeshError when there is none, or it is torn or of another kind.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise MeshError(f"There is no file {path.name}.", "Check the path; a scene file's are relative to it.")
+    ending = path.suffix.lower()
+    try:
+        if ending == ".npz":
+            surface = SurfaceMesh(*_read_npz(path))
+        else:
+            read = READERS.get(ending)
+            positions, counts, corners = read(path.read_bytes()) if read else _read_any(path)
+            surface = SurfaceMesh(positions, triangulate(positions, counts, corners))
+        surface.validate()
+    except MeshError as error:
+        raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
+    # Readers raise whatever a broken file leads them to; meshio's even exits.
+    except (Exception, SystemExit) as error:
+        raise MeshError(
+            f"{path.name} cannot be read ({error or type(error).__name__}).", "Check that it is whole, and its format."
+        ) from error
+    return surface
+
+
+def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    data = np.load(path, allow_pickle=False)
+    if not isinstance(data, np.lib.npyio.NpzFile):
+        raise MeshError("It is no .npz file.", "Save positions and triangles with numpy.savez.")
+    with data:
+        if not {"positions", "triangles"} <= set(data.files):
+            raise MeshError("It lacks the arrays positions and triangles.", "Save both.")
+        return data["positions"], data["triangles"]
+
+
+def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    try:
+        import meshio
+    except ImportError as error:
+        raise MeshError(
+            f"Reading {path.suffix} needs meshio.", "Install meshio, or give an .obj, .stl, .ply or .npz file."
+        ) from error
+    said = io.StringIO()
+    try:
+        # What meshio prints when it gives up is the reason; it must not stand beside our own line.
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            mesh = meshio.read(path)
+    except SystemExit as error:
+        raise MeshError(
+            f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
+        ) from error
+    faces = [b.data for b in mesh.cells if b.type in ("triangle", "quad") or b.type.startswith("polygon")]
+    points = np.asarray(mesh.points)[:, :3]
+    points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    counts = np.concatenate([np.full(len(face), face.shape[1]) for face in faces] or [np.empty(0, int)])
+    return points, counts, np.concatenate([face.ravel() for face in faces] or [np.empty(0, int)]).astype(np.int64)

@@ -1,0 +1,130 @@
+"""Which solvers there are: what each is called, what it steps, which settings are its own, what it costs.
+
+Settings, menus, panels, command lines, scene files, forecasts and advice read this. It loads no method, since Blender's
+start does not wait for kernels: the class that steps is named, and loaded by ``solvers.registry``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, replace
+from typing import Any
+
+from .errors import SettingsError
+from .setting_fields import choice, number
+
+SUBSPACE = "modes", "cubature_points", "match_full_space", "match_modes"
+"""Settings that those read which step a subspace."""
+
+
+@dataclass(frozen=True)
+class SolverKind:
+    """A method that computes steps, as interfaces know it.
+
+    Attributes
+    ----------
+    name : in files and on command lines; label, description : in menus
+    method : ``module.Class`` in ``core.solvers``
+    seconds : of a step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
+    takes_modes : whether it steps a subspace of the body, of some modes, and not every vertex
+    iterates : whether a step takes iterations, ``max_iterations`` at most
+    bears_contrast : whether it follows stiff parts in soft bodies
+    at_contrast : what becomes of its steps there, in advice
+    remedy : what helps steps that do not converge
+    own : settings that it alone reads, fields of ``setting_fields`` by name
+    """
+
+    name: str
+    label: str
+    description: str
+    method: str = ""
+    seconds: float = 0.4
+    takes_modes: bool = False
+    iterates: bool = True
+    bears_contrast: bool = False
+    at_contrast: str = "others take many times as many"
+    remedy: str = "raise Substeps, or Iterations"
+    own: Mapping[str, Field[Any]] = field(default_factory=dict)
+
+    @property
+    def plays_live(self) -> bool:
+        """Whether its frames take milliseconds, whatever the mesh, and its modes can be drawn while it steps."""
+        return self.takes_modes
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Names of the solver's settings that it reads and not every kind does."""
+        space = SUBSPACE if self.takes_modes else ("linear_solver", "inner_iterations")
+        return (*space, *(["max_iterations"] if self.iterates else []), *self.own)
+
+
+MIXED_FEM = SolverKind(
+    name="mixed_fem",
+    label="Mixed FEM",
+    description="Lively after a few iterations, right when it converges: flesh to rigid in one body",
+    method="mixed_fem.MixedFEMSolver",
+    bears_contrast=True,
+    at_contrast="Mixed FEM takes 4 to 15 iterations a step all the same",
+    own={
+        "quadratic_finish": choice(
+            True, "Mixed FEM: finish by Newton once stretches and positions agree", is_advanced=True
+        )
+    },
+)
+NEWTON = SolverKind(
+    name="newton",
+    label="Newton FEM",
+    description="Accurate when it converges; loses motion when stopped early on stiff bodies",
+    method="newton.NewtonSolver",
+)
+LINEARLY_IMPLICIT = SolverKind(
+    name="linearly_implicit",
+    label="Linearly Implicit FEM",
+    description="One solve a step: fast and calm; wants small steps for lively motion",
+    method="linearly_implicit.LinearlyImplicitSolver",
+    seconds=0.1,
+    iterates=False,
+    at_contrast="one solve a step leaves it behind",
+    remedy="raise Substeps",
+    own={
+        "damping_factor": number(
+            1.0, 0.25, 10.0, "", "Beta of the linearly implicit solver, no unit: 1 as derived, 2 to 4 calmer"
+        )
+    },
+)
+SUBSPACE_MIXED_FEM = replace(
+    MIXED_FEM,
+    name="subspace_mixed_fem",
+    label="Subspace Mixed FEM",
+    description="Mixed FEM for few movements of the whole body: real time at any resolution, without fine detail",
+    seconds=0.04,
+    takes_modes=True,
+)
+SUBSPACE_FEM = replace(
+    NEWTON,
+    name="subspace_fem",
+    label="Subspace FEM",
+    description="Newton FEM for few movements of the whole body; loses motion when stopped early on stiff bodies",
+    seconds=0.04,
+    takes_modes=True,
+)
+
+SOLVER_KINDS = {kind.name: kind for kind in (MIXED_FEM, NEWTON, LINEARLY_IMPLICIT, SUBSPACE_MIXED_FEM, SUBSPACE_FEM)}
+"""By name, in the order of menus. Where several would do, advice takes the first."""
+
+
+def solver_kind(name: str) -> SolverKind:
+    """The solver of that name; SettingsError names the known ones."""
+    if name not in SOLVER_KINDS:
+        raise SettingsError(f"Unknown solver “{name}”.", f"Choose one of {', '.join(SOLVER_KINDS)}.")
+    return SOLVER_KINDS[name]
+
+
+def live_solver() -> SolverKind:
+    """The solver that is proposed where frames have to be quick."""
+    return next(kind for kind in SOLVER_KINDS.values() if kind.plays_live)
+
+
+def own_settings() -> dict[str, Field[Any]]:
+    """Settings that some solvers alone read, by name."""
+    return {name: each for kind in SOLVER_KINDS.values() for name, each in kind.own.items()}

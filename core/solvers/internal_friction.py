@@ -1,0 +1,102 @@
+"""Friction inside a body, which calms deformation and knows nothing of flight and turning: Rayleigh damping by the
+stiffness, of the stretch in place of the positions.
+
+    D(s) = beta / (2 c) sum_e w_e (s_e - s_b) . C_e (s_e - s_b)         at the polar stretches s(F(x))
+
+c is the effective step, and ``(s - s_b) / c`` the rate of s by the rule of time integration. C is lagged: the projected
+second derivative of psi by s at the step's beginning. For small movements the force is ``beta K v``: a vibration of
+angular frequency omega dies by ``beta omega² / 2`` a second (Sifakis and Barbic 2012, SIGGRAPH course notes, Sec. 1).
+But ``beta K v`` takes a finite turn for a strain of half its square, and ends it; a turn changes no s, and as D knows F
+by s alone its forces have neither a sum nor a torque.
+
+In Mixed FEM it is a function of the independent stretches, as the elastic energy is: as one of F it would hold back
+stiff parts that turn, whose tets a finite step along a straight line stretches. Either way its stress and stiffness are
+condensed as the elastic ones (``condensation``), with s_b for the independent stretch.
+
+Traps: the polar stretch of an inverted tet jumps, and of one that is torn apart, as in a scrambled body, C is beyond
+all measure. Where a singular value is not within ``UPRIGHT`` at the beginning of the step, or of the one before, there
+is no friction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..energies.kinematics import Deformation, Stretch
+from ..forces.elastic import ElasticDensity
+from ..integrators.time_step import TimeStep
+from ..model.state import State
+from .condensation import Mixed, Turning, condense, condensed_stress, local_update
+
+UPRIGHT = 0.1, 10.0
+"""Smallest singular value of F, with its sign, and largest, between which a tet has friction."""
+
+
+class InternalFriction:
+    """Friction during one step of the rule of time integration ``time`` from a state.
+
+    Parameters
+    ----------
+    elastic : of the space's unknowns
+    beta : s
+    """
+
+    def __init__(self, elastic: ElasticDensity, beta: float, state: State, time: TimeStep) -> None:
+        start = elastic.deformation(state.positions)
+        polar, upright = start.stretch(), _upright(start)
+        base = polar
+        if time.extrapolation:
+            before = elastic.deformation(state.history.positions, start)
+            upright &= _upright(before)
+            base = time.base_of(polar, before.stretch())
+        law, factor = elastic.stretch_tangent(Stretch(polar, start.sigma, start.V)), beta / time.step
+        # Laws may be infinite where there is to be none.
+        curvature = np.where(upright[:, None, None], factor * law.curvature, 0.0)
+        flip = np.where(upright[:, None], factor * law.flip, 0.0)
+        self._weights, self.start = elastic.weights, start
+        self._lagged = base, start.V, np.zeros_like(start.sigma), curvature, flip
+
+    def value(self, s: np.ndarray) -> float:
+        """D at stretches (m,6), J."""
+        return 0.5 * float(condensed_stress(self._mixed(self.start, s), self._weights)[1].sum())
+
+    def stress(self, deformation: Deformation) -> np.ndarray:
+        """Its derivatives by F, not weighted, (m,3,3), Pa."""
+        return condensed_stress(self._mixed(deformation, deformation.stretch()), self._weights)[0]
+
+    def condensed(
+        self, deformation: Deformation, exact: bool, N: np.ndarray, scale: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same, and element matrices (m,10,3,3) times ``scale`` (h² for a step): all of the second derivative, or
+        its semi-definite part ``J^T C J``.
+        """
+        return self._condensed(self._mixed(deformation, deformation.stretch()), exact, N, scale)
+
+    def linearized(
+        self, deformation: Deformation, dF: np.ndarray, N: np.ndarray, scale: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The same at ``F + dF``, were s linear from the deformation on."""
+        mixed = self._mixed(deformation, deformation.stretch())
+        away = local_update(mixed, Turning.NOTHING, dF, self._weights)[0]
+        return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)
+
+    def moved(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """The derivative of D by s at ``s + ds``, (m,6), Pa, and ``w ds . C ds`` times ``scale``, (m,)."""
+        rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
+        at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))
+        stress = local_update(at, Turning.NOTHING, still, self._weights)[1]
+        return stress, local_update(along, Turning.NOTHING, still, scale * self._weights)[2]
+
+    def _condensed(self, mixed: Mixed, exact: bool, N: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        m = len(self._weights)
+        blocks, turning = np.empty((m, 10, 3, 3)), Turning.EXACT if exact else Turning.NOTHING
+        P, _ = condense(mixed, turning, N, scale * self._weights, np.zeros((m, 4)), blocks)
+        return P, blocks
+
+    def _mixed(self, deformation: Deformation, s: np.ndarray) -> Mixed:
+        return Mixed(*deformation[1:], s, *self._lagged)
+
+
+def _upright(deformation: Deformation) -> np.ndarray:
+    smallest, largest = UPRIGHT
+    return (deformation.sigma[:, 2] >= smallest) & (deformation.sigma[:, 0] <= largest)

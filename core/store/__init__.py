@@ -1,0 +1,1 @@
+"""Frames on disk, and all that is kept beside them."""

@@ -1,0 +1,82 @@
+"""Frames as handles: a bake's surface as few moving handles under fixed weights, kept beside the frames.
+
+Everything is in the object's own coordinates, so that its animation goes on over the result. Interfaces read them
+without loading what finds them (``handles_of_frames``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..job.job import Job
+from .cached_arrays import sides_of
+from .frame_store import FrameStore
+
+HANDLES_FORMAT = 1
+"""Part of the key: raise it when the same frames and modes give other handles than before."""
+
+_SCHEMA = {
+    "frames": "i4 f",
+    "weights": "f4 n h",
+    "handles": "f4 f k 4 3",
+    "centre": "f4 3",
+    "size": "f4 1",
+    "errors": "f8 f 2",
+}
+
+APART = 0.02
+"""Largest error, in sizes of the body, without a remedy beside it."""
+
+EXACT = 1e-6
+"""Largest error, in sizes of the body, that is that of numbers of 32 bits."""
+
+
+class Handles(NamedTuple):
+    """What the frames of a bake are made of, h weights beside the constant one.
+
+    Attributes
+    ----------
+    frames : (f,) int32
+    weights : (n,h) float32, of the surface's vertices; the largest of each is 1
+    handles : (f,1+h,4,3) float32, in the object's own coordinates; that of the constant weight comes first
+    centre : (3,) float32; size : (1,) float32, of the coordinates: ``c(p) = [(p - centre) / size, 1]``
+    errors : (f,2) float64, m: root of the mean square over the vertices, and largest
+    """
+
+    frames: np.ndarray
+    weights: np.ndarray
+    handles: np.ndarray
+    centre: np.ndarray
+    size: np.ndarray
+    errors: np.ndarray
+
+    def error_words(self, size: float) -> str:
+        """How far the handles are off, in words, for a body of that size in metres."""
+        mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.errors[:, 1].max() / size
+        if most < EXACT:
+            return "Equal to the frames but for round-off."
+        frame = int(self.frames[self.errors[:, 1].argmax()])
+        most_words = f"{100 * most:.2g} % at most (frame {frame})"
+        remedy = " Set more Modes or Cells Across, or Result to Shape Keys." if most > APART else ""
+        return f"Off the frames by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
+
+
+def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:
+    """Keep the handles of the frames in a store, with the number of modes that was chosen; 0: the solver's own."""
+    store.write_cached("handles", handles._asdict(), {"key": [HANDLES_FORMAT, modes]})
+
+
+def cached_handles(job: Job, store: FrameStore, modes: int) -> Handles | None:
+    """What was kept of exactly the frames that are in the store, for that number of modes unless the solver has its
+    own; None on any doubt.
+    """
+    cached = store.read_cached("handles")
+    if cached is None or cached[1].get("key") not in ([HANDLES_FORMAT, 0], [HANDLES_FORMAT, modes]):
+        return None
+    sides = sides_of(cached[0], _SCHEMA, n=len(job.body.surface.positions))
+    if sides is None or sides["k"] != 1 + sides["h"]:
+        return None
+    found = Handles(**cached[0])
+    return found if found.frames.tolist() == store.frames() and found.size[0] > 0.0 else None

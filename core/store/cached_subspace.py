@@ -1,0 +1,127 @@
+"""A subspace as the arrays that a frame store keeps, and back where they are beyond doubt.
+
+It is kept for its cost, and since the states of a bake mean nothing in another basis: eigenvectors differ in their last
+digits from machine to machine, and within a multiple eigenvalue altogether.
+
+Modes and handles are found again for another number of modes, another mesh, mass, pins or ratio of stiffnesses; the
+cubature for another number of points, too. A body that is stiffer throughout has the same modes and points, and
+eigenvalues that grow with its stiffness.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ..files.digest import digest
+from ..model.model import Model
+from ..progress import OnStepProgress, ignore_step_progress
+from ..subspaces.reduced_model import (
+    POINTS_A_MODE,
+    Subspace,
+    SubspaceParts,
+    find_cubature,
+    find_subspace,
+    subspace_of,
+)
+from ..subspaces.softening import ENOUGH, felt_share, points_that_suffice
+from .cached_arrays import sides_of
+from .frame_store import FrameStore
+
+SUBSPACE_FORMAT = 4
+"""Part of the key: raise it when the same model and numbers give another subspace than before."""
+
+_SCHEMA = {
+    "weights": "f8 n m",
+    "eigenvalues": "f8 m",
+    "islands": "int n <n",
+    "pin_group": "int p",
+    "pin_weights": "f8 n h",
+    "transform": "f8 q r",
+    "tets": "int c <t",
+    "volumes": "f8 c",
+    "clusters": "int t <c",
+}
+
+
+class CachedSubspace(NamedTuple):
+    """A subspace; the share of their energy that its low movements have left (:mod:`subspaces.softening`); and where
+    that is not enough, the cubature points with which it would be, 0 where none are known.
+    """
+
+    subspace: Subspace
+    felt_share: float
+    points_that_suffice: int
+
+
+def cached_subspace(
+    model: Model, modes: int, points: int, store: FrameStore | None, on_progress: OnStepProgress = ignore_step_progress
+) -> CachedSubspace:
+    """A model's subspace: from the store where it is kept already, else found and kept there."""
+    key, points_key = modes_key(model, modes), points or POINTS_A_MODE * modes
+    scale = largest_modulus(model)
+    cached = store.read_cached("subspace") if store is not None else None
+    parts = unpack(cached[0], model) if cached is not None and cached[1].get("key") == key else None
+    if parts is not None:
+        before = cached[1].get("scale")
+        parts = parts._replace(eigenvalues=parts.eigenvalues * (scale / before)) if _is_scale(before) else None
+    if parts is not None and cached[1].get("points") == points_key:
+        share, suffices = cached[1].get("felt_share"), cached[1].get("points_that_suffice")
+        if isinstance(share, float) and isinstance(suffices, int):
+            return CachedSubspace(subspace_of(model, parts), share, suffices)
+    if parts is None:
+        parts = find_subspace(model, modes, points, on_progress)
+    else:
+        on_progress("cubature", 0.0)
+        parts = parts.at(find_cubature(model, parts, points_key, partial(on_progress, "cubature")))
+    on_progress("projection", 0.0)
+    subspace = subspace_of(model, parts)
+    share, suffices = felt_share(model, subspace.model, partial(on_progress, "projection")), 0
+    if share < ENOUGH:
+        suffices = points_that_suffice(model, subspace, partial(on_progress, "projection"))
+    if store is not None:
+        about = {"key": key, "modes": modes, "points": points_key, "scale": scale}
+        store.write_cached("subspace", parts._asdict(), about | {"felt_share": share, "points_that_suffice": suffices})
+    return CachedSubspace(subspace, share, suffices)
+
+
+def modes_key(model: Model, modes: int) -> str:
+    """SHA-256 of all that modes and handles are found from."""
+    elastic = model.elastic
+    # Twelve digits: what is scaled differs in the last ones.
+    mantissa, exponent = np.frexp(
+        elastic.scaled(np.full(len(elastic.weights), 1.0 / largest_modulus(model))).parameters
+    )
+    numbers = repr((SUBSPACE_FORMAT, modes, elastic.energies))
+    tets = elastic.weights, elastic.energy_of_tet, np.round(mantissa, 12), exponent, model.masses
+    held = [model.pinned]
+    if model.anchors is not None:
+        springs = model.anchors.sorted_indices()
+        mantissa, exponent = np.frexp(springs.data / largest_modulus(model))
+        held += [springs.indptr, springs.indices, np.round(mantissa, 12), exponent]
+    return digest(numbers, model.mesh.rest_positions, model.mesh.tets, *tets, *held)
+
+
+def largest_modulus(model: Model) -> float:
+    """The largest shear modulus, Pa."""
+    return float(model.elastic.shear_modulus.max())
+
+
+def _is_scale(number: object) -> bool:
+    return isinstance(number, float) and math.isfinite(number) and number > 0.0
+
+
+def unpack(arrays: dict[str, np.ndarray], model: Model) -> SubspaceParts | None:
+    """What a store kept, or None on any doubt."""
+    known = {"n": len(model.mesh.rest_positions), "t": len(model.mesh.tets), "p": len(model.pinned)}
+    sides = sides_of(arrays, _SCHEMA, **known)
+    if sides is None:
+        return None
+    parts = SubspaceParts(**arrays)
+    group = parts.pin_group
+    g = int(group.max(initial=-1)) + 1
+    whole = sides["q"] == 4 * (sides["m"] + sides["h"] - g) and group.min(initial=0) >= 0
+    return parts if whole and sides["m"] > 0 and sides["c"] > 0 and (parts.volumes > 0.0).all() else None

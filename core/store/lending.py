@@ -1,0 +1,23 @@
+"""What one store lends another: playing and baking a body need the same tetrahedra and modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .frame_store import LENT, FrameStore
+
+
+def borrow(store: FrameStore, lenders: Iterable[FrameStore], modes: int) -> None:
+    """Let a store keep what others keep of tetrahedra and so many modes, where it has none itself or other ones; keys
+    tell whether they can be used.
+    """
+    for kind in LENT:
+        for source in (store, *lenders):
+            about = source.about_cached(kind)  # modes of a fine body are megabytes
+            if about is None or (kind == "subspace" and about.get("modes") != modes):
+                continue
+            if source is store:
+                break
+            if (cached := source.read_cached(kind)) is not None:
+                store.write_cached(kind, *cached)
+                break

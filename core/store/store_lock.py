@@ -1,0 +1,125 @@
+"""One process at a time writes to a folder of frames: two Blenders with the same .blend would spoil each other's.
+
+The lock is the operating system's, on a file in the folder: it is let go when the process that holds it ends, however
+that is. The file may stay behind after a kill, and means nothing then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import IO, Any, Concatenate, ParamSpec, TypeVar
+
+from ..errors import StoreError, refusing
+from ..files.array_file import WRITE_REMEDY, open_own
+
+if os.name == "nt":
+    import msvcrt
+else:
+    import fcntl
+
+LOCK_NAME = "lock"
+PATIENCE = 2.0
+"""Seconds in which a process that was told to end may still hold a folder."""
+PAUSE = 0.05
+_PLACE = 1 << 30
+"""Of the byte that is locked: Windows lets nobody read what is."""
+_held: dict[str, int] = {}
+"""Folders that this process holds, and how many times over."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder; again within is allowed.
+
+    Raises
+    ------
+    StoreError
+        Another process holds it for longer than ``PATIENCE``, or nothing can be written there.
+    """
+    key = os.path.realpath(folder)
+    if key in _held:
+        _held[key] += 1
+        try:
+            yield
+        finally:
+            _held[key] -= 1
+        return
+    path = folder / LOCK_NAME
+    file = _take(path, time.monotonic() + PATIENCE)
+    _held[key] = 1
+    try:
+        yield
+    finally:
+        del _held[key]
+        _let_go(path, file)
+
+
+def alone(work: Callable[Concatenate[Any, Any, P], R]) -> Callable[Concatenate[Any, Any, P], R]:
+    """Let ``work(job, store, ...)`` hold the store's folder."""
+
+    @wraps(work)
+    def held(job: Any, store: Any, *args: P.args, **keywords: P.kwargs) -> R:
+        with locked(store.folder):
+            return work(job, store, *args, **keywords)
+
+    return held
+
+
+def _take(path: Path, until: float) -> IO[str]:
+    while True:
+        with refusing(f"{path} cannot be written", WRITE_REMEDY):
+            file = open_own(path, "a+")
+        if _is_ours(file, path):
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}")
+            with contextlib.suppress(OSError):  # a full disk: then nobody learns whose it is
+                file.flush()
+            return file
+        whose = _whose(file)
+        file.close()
+        if time.monotonic() > until:
+            raise StoreError(
+                f"Another Blender works on {path.parent.name} ({whose}).",
+                "Wait until it is done, or stop it there. To bake both, save one .blend under another name.",
+            )
+        time.sleep(PAUSE)
+
+
+def _is_ours(file: IO[str], path: Path) -> bool:
+    """Whether the file could be locked and still lies there: who let it go may have deleted it."""
+    try:
+        if os.name == "nt":
+            file.seek(_PLACE)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a network's file system without locks: as good as alone
+        return True
+    return path.is_file() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+
+
+def _whose(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read(200).strip() or "another process"
+
+
+def _let_go(path: Path, file: IO[str]) -> None:
+    if os.name != "nt":  # Windows deletes no open file, and elsewhere nobody else may take it meanwhile
+        with contextlib.suppress(OSError):
+            path.unlink()
+    with contextlib.suppress(OSError):  # what could not be written to a full disk
+        file.close()
+    if os.name == "nt":
+        with contextlib.suppress(OSError):
+            path.unlink()

@@ -1,0 +1,332 @@
+"""How much of a tetrahedron lies inside a surface, and where its middle is: exact for closed surfaces.
+
+Inside is where ``|w| > 1/2`` by generalised winding number. Across a triangle w jumps by one, so within a tet T it is
+known everywhere from its value at one point p and the clipped triangles: each casts a shadow, as seen from p, in which
+w is lower by one (higher, where p sees its back). With p inside T and T cut into four tets (p, face), the shadow of a
+piece Q is the cone over its central projection onto the face, less the cone over Q:
+
+    volume inside T = [p inside] |T| - sum over pieces Q of (cone(p, projected Q) - cone(p, Q))
+
+with signed cones, and likewise for the first moments. Nothing in it is decided by where pieces meet: a triangle in a
+face, an edge or a corner of T changes the sum by round-off alone. Coordinates are barycentric, so lengths do not count.
+
+That holds where w takes two values in T, 0 and one other. Five points of it are asked; where surfaces cross or overlap,
+or an opening lets w pass smoothly through 1/2, T is cut into eight, twice at most, and each is measured alone. In the
+last ones only p is asked, and the sum is cut off at nothing and all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import inlined, kernel, parallel_kernel
+from ..lanes import combine, cross, dot, minus, moved, plus, times
+from ..mesh.bounding_tree import STACK_SIZE, box_of, next_overlap
+from ..mesh.winding_number import WindingNumber, winding_at
+
+DEPTH = 2
+"""How often a tet is cut into eight at most."""
+CLEAR = 0.1
+"""How far from one half the winding number is at least where it is trusted: twice what its far field is off by."""
+SHEET = 0.25
+"""How far from one half the winding number is at most beside a sheet: there it passes from -1/2 to 1/2, so that
+no side is inside; at the surface of a body it passes from 0 to 1, and on it round-off takes it to either."""
+CORNER = 1e-3
+"""Least share of a corner in what is inside: every vertex has mass."""
+_BASE = np.array([0.27, 0.24, 0.26, 0.23])
+"""Barycentric coordinates of p: near the middle, but on no plane that a surface is likely to lie on."""
+_ASKED = 0.2
+"""The other points asked lie at the corners, nearer to p by this part."""
+
+
+class FilledParts(NamedTuple):
+    """What of m tets lies inside.
+
+    Attributes
+    ----------
+    fill : (m,) float64
+        Part of the volume, 0 to 1.
+    middle : (m, 4) float64
+        Barycentric coordinates of the inside part's centre of mass, at least ``CORNER``; even where nothing is inside.
+    sheet : (m,) bool
+        Whether it holds surface that has no inside on either side.
+    """
+
+    fill: np.ndarray
+    middle: np.ndarray
+    sheet: np.ndarray
+
+
+def filled_parts(corners: np.ndarray, winding: WindingNumber) -> FilledParts:
+    """Measure tets with corners (m,4,3), positively oriented, in the unit of the surface."""
+    corners = np.ascontiguousarray(corners, dtype=np.float64)
+    m = len(corners)
+    fill, moment, sheet = np.zeros(m), np.zeros((m, 4)), np.zeros(m, dtype=np.bool_)
+    if winding.field is not None:
+        _measure(m, corners, _BASE, winding.field, fill, moment, sheet)
+    some = fill > 1e-12
+    middle = np.full((m, 4), 0.25)
+    middle[some] = np.maximum(moment[some] / fill[some, None], CORNER)
+    middle /= middle.sum(axis=1, keepdims=True)
+    return FilledParts(np.clip(fill, 0.0, 1.0), middle, sheet)
+
+
+@kernel
+def _clipped(polygon, count, spare, plane):
+    """Cut a polygon, rows of three barycentric coordinates, at one of the planes b0, b1, b2 >= 0, b0 + b1 + b2 <= 1."""
+    kept = 0
+    for k in range(count):
+        a, b = polygon[k], polygon[(k + 1) % count]
+        da = a[plane] if plane < 3 else 1.0 - a[0] - a[1] - a[2]
+        db = b[plane] if plane < 3 else 1.0 - b[0] - b[1] - b[2]
+        if da >= 0.0:
+            spare[kept] = a
+            kept += 1
+        if (da >= 0.0) != (db >= 0.0):
+            t = da / (da - db)
+            spare[kept, 0], spare[kept, 1], spare[kept, 2] = moved(a, t, minus(b, a))
+            kept += 1
+    polygon[:kept] = spare[:kept]
+    return kept
+
+
+@kernel
+def _add_shadow(polygon, count, shadow):
+    """Add the shadow of a piece to (volume, first moments along the three corners) of a tet (p, face) of volume 1."""
+    reach = np.empty(count)
+    for k in range(count):
+        reach[k] = polygon[k, 0] + polygon[k, 1] + polygon[k, 2]
+    for k in range(1, count - 1):
+        a, b, c = polygon[0], polygon[k], polygon[k + 1]
+        beyond = reach[0] * reach[k] * reach[k + 1]
+        if beyond < 1e-30:  # it goes through p: no shadow is to be told
+            continue
+        near = dot(a, cross(b, c))
+        far = near / beyond
+        shadow[0] += far - near
+        for i in range(3):
+            shadow[1 + i] += 0.25 * far * (a[i] / reach[0] + b[i] / reach[k] + c[i] / reach[k + 1])
+            shadow[1 + i] -= 0.25 * near * (a[i] + b[i] + c[i])
+
+
+@kernel
+def _inverse(e, out):
+    """Invert a 3 x 3 matrix given by its columns, the rows of e; rows of out."""
+    for i in range(3):
+        out[i, 0], out[i, 1], out[i, 2] = cross(e[(i + 1) % 3], e[(i + 2) % 3])
+    out /= dot(e[0], out[0])
+
+
+@kernel
+def _near(corners, tree, found):
+    """Write the triangles whose boxes meet a tet's into found, which grows; it and their number."""
+    low, high = box_of(corners)
+    stack = np.zeros(STACK_SIZE, dtype=np.int32)
+    count = 0
+    leaf, depth = next_overlap(stack, 1, low, high, tree)
+    while leaf >= 0:
+        for k in range(tree.start[leaf], tree.end[leaf]):
+            if count == len(found):
+                longer = np.empty(2 * count, dtype=np.int32)
+                longer[:count] = found
+                found = longer
+            found[count] = tree.order[k]
+            count += 1
+        leaf, depth = next_overlap(stack, depth, low, high, tree)
+    return found, count
+
+
+@kernel
+def _shadows(corners, p, triangles, found, count, shadows, largest):
+    """Shadows of the triangles in the four tets (p, face), into shadows (4,4); how many pieces there are.
+
+    ``largest`` (4,) is the middle of the largest piece, and its area.
+    """
+    edges, inverse = np.empty((3, 3)), np.empty((3, 3))
+    polygon, spare = np.empty((8, 3)), np.empty((8, 3))
+    pieces = 0
+    for face in range(4):
+        for j in range(3):
+            edges[j, 0], edges[j, 1], edges[j, 2] = minus(corners[(face + 1 + j) % 4], p)
+        _inverse(edges, inverse)
+        for k in range(count):
+            t = triangles[found[k]]
+            for c in range(3):
+                polygon[c, 0], polygon[c, 1], polygon[c, 2] = times(inverse, minus(t[c], p))
+            n = 3
+            for plane in range(4):
+                if n > 0:
+                    n = _clipped(polygon, n, spare, plane)
+            if n < 3:
+                continue
+            pieces += 1
+            # Every other face has the corners that follow the other way round.
+            sign = 1.0 if face % 2 == 0 else -1.0
+            before = shadows[face].copy()
+            _add_shadow(polygon, n, shadows[face])
+            shadows[face] = before + sign * (shadows[face] - before)
+            _note_largest(polygon, n, edges, p, largest)
+    return pieces
+
+
+@kernel
+def _note_largest(polygon, count, edges, p, largest):
+    """Keep the middle and the area of a piece if it is larger than those before."""
+    area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for k in range(count):
+        middle = moved(middle, 1.0 / count, polygon[k])
+    for k in range(1, count - 1):
+        a, b = minus(polygon[k], polygon[0]), minus(polygon[k + 1], polygon[0])
+        area = plus(area, cross(combine(a, edges), combine(b, edges)))
+    size = np.sqrt(dot(area, area))
+    if size > largest[3]:
+        largest[0], largest[1], largest[2] = plus(p, combine(middle, edges))
+        largest[3] = size
+
+
+@kernel
+def _asked(corners, p, at_p, field):
+    """The lowest and the highest winding number at p and near the corners, and whether none is nearly one half."""
+    low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
+    for c in range(4):
+        w = winding_at(moved(corners[c], _ASKED, minus(p, corners[c])), field)
+        low, high = min(low, w), max(high, w)
+        sure = sure and abs(abs(w) - 0.5) > CLEAR
+    return low, high, sure
+
+
+@kernel
+def _simple(low, high, pieces):
+    """Whether winding numbers are of one tet that is wholly inside or outside, or, where it holds some surface, take
+    one value beside 0.
+    """
+    if pieces == 0:
+        return low > 0.5 or high < -0.5 or max(high, -low) < 0.5
+    return max(high, -low) < 1.5 and (low > -0.5 or high < 0.5)
+
+
+@inlined
+def _blend(b, corners):
+    """The point of a tet with barycentric coordinates b."""
+    return moved(combine(b, (corners[0], corners[1], corners[2])), b[3], corners[3])
+
+
+@kernel
+def _measure_one(corners, base, field, found, total, largest):
+    """Part of a tet (or of what it was cut into) that is inside, and its moments, into total (5,)."""
+    inside = np.empty((7 * DEPTH + 1, 4, 4))
+    level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
+    inside[0] = np.eye(4)
+    waiting = 1
+    children = np.empty((8, 4, 4))
+    own = np.empty((4, 3))
+    shadows, here = np.empty((4, 4)), np.zeros(4)
+    part = np.empty(5)
+    triangles = field[0]
+    while waiting > 0:
+        waiting -= 1
+        coordinates, depth = inside[waiting].copy(), level[waiting]
+        for c in range(4):
+            own[c, 0], own[c, 1], own[c, 2] = _blend(coordinates[c], corners)
+        p = _blend(base, own)
+        at_p = winding_at(p, field)
+        found, count = _near(own, field[1], found)
+        shadows[:] = 0.0
+        here[3] = 0.0
+        pieces = _shadows(own, p, triangles, found, count, shadows, here)
+        if here[3] > largest[3]:
+            largest[:] = here
+        lowest, highest, sure = at_p, at_p, True
+        if depth < DEPTH:
+            lowest, highest, sure = _asked(own, p, at_p, field)
+            if not sure or not _simple(lowest, highest, pieces):
+                _cut(coordinates, children)
+                for k in range(8):
+                    inside[waiting] = children[k]
+                    level[waiting] = depth + 1
+                    waiting += 1
+                continue
+        turned = _turned(lowest, highest, shadows, base, here, field)
+        # Where it wraps p twice there may be more to leave than to enter.
+        _add_parts(max(1.0, np.rint(abs(at_p))) if abs(at_p) > 0.5 else 0.0, turned, shadows, base, part)
+        share = 0.125**depth * min(max(part[0], 0.0), 1.0)
+        if part[0] <= 0.0:
+            continue
+        total[0] += share
+        for c in range(4):
+            for d in range(4):
+                total[1 + d] += share * part[1 + c] / part[0] * coordinates[c, d]
+    return found
+
+
+@kernel
+def _is_sheet(largest, field):
+    """Whether the largest piece has no inside on either side."""
+    return largest[3] > 0.0 and abs(abs(winding_at(largest[:3], field)) - 0.5) < SHEET
+
+
+@kernel
+def _turned(lowest, highest, shadows, base, largest, field):
+    """Whether the surface goes the right way round, 1, or inside out, -1: as w tells, or else so that there is some
+    inside; 0 where there is none.
+    """
+    if max(highest, -lowest) > 0.5:
+        return 1.0 if highest > -lowest else -1.0
+    if _is_sheet(largest, field):
+        return 0.0
+    volume = 0.0
+    for face in range(4):
+        volume -= base[face] * shadows[face, 0]
+    return 1.0 if volume >= 0.0 else -1.0
+
+
+@kernel
+def _add_parts(at_p, turned, shadows, base, part):
+    """Volume and moments of the inside of one tet, from what is at p and the shadows in its four parts."""
+    part[:] = 0.0
+    for face in range(4):
+        own = base[face]  # the part's share of the tet's volume
+        volume = at_p - turned * shadows[face, 0]
+        part[0] += own * volume
+        left = volume
+        for j in range(3):
+            moment = 0.25 * at_p - turned * shadows[face, 1 + j]
+            left -= moment
+            part[1 + (face + 1 + j) % 4] += own * moment
+        for c in range(4):
+            part[1 + c] += own * left * base[c]
+
+
+@kernel
+def _cut(coordinates, children):
+    """Cut a tet into eight of equal volume: four at its corners, four around an octahedron's diagonal."""
+    middle = np.empty((4, 4, 4))
+    for a in range(4):
+        for b in range(4):
+            for d in range(4):
+                middle[a, b, d] = 0.5 * (coordinates[a, d] + coordinates[b, d])
+    for a in range(4):
+        for b in range(4):
+            children[a, b] = middle[a, b]
+    around = ((0, 1), (0, 3), (2, 3), (1, 2))
+    for k in range(4):
+        one, other = around[k], around[(k + 1) % 4]
+        children[4 + k, 0] = middle[0, 2]
+        children[4 + k, 1] = middle[1, 3]
+        children[4 + k, 2] = middle[one[0], one[1]]
+        children[4 + k, 3] = middle[other[0], other[1]]
+
+
+@parallel_kernel
+def _measure(first, last, corners, base, field, fill, moment, sheet):
+    found = np.empty(64, dtype=np.int32)
+    total, largest = np.empty(5), np.empty(4)
+    for t in range(first, last):
+        total[:] = 0.0
+        largest[:] = 0.0
+        found = _measure_one(corners[t], base, field, found, total, largest)
+        fill[t] = total[0]
+        moment[t] = total[1:]
+        sheet[t] = _is_sheet(largest, field)

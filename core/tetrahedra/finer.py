@@ -1,0 +1,156 @@
+"""A lattice that is finer where it is painted so: cells are bisected there, and what then lies outside is left away.
+
+Unit: the side of a cell.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components
+
+from ..mesh.surface_depth import SurfaceDepth
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.topology import FACES
+from .bisection import bisect
+from .sizing_field import SizingField, refuse_too_many
+
+CELL_VOLUME = 1.0 / 12.0
+"""Of a tet of the lattice."""
+NEARLY = 0.34
+"""Distance of any point of a tet from the nearest of ``_SPREAD``, as a part of the farthest corner's from the middle:
+at most 0.333 for the shapes that bisection makes."""
+_STEPS = [(a, b, c, 2 - a - b - c) for a in range(3) for b in range(3 - a) for c in range(3 - a - b)]
+_SPREAD = np.vstack([(np.array(_STEPS) + 0.25) / 3.0, np.eye(4)])
+"""Barycentric weights of ten points spread in a tet, and of its corners."""
+SLACK = 1.4
+"""Tets are halved while they are so much larger than wanted: they end between 0.7 and 1.4 of that."""
+
+
+def refine(
+    points: np.ndarray, tets: np.ndarray, border: np.ndarray, surface: SurfaceMesh, wanted: SizingField, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bisect the tets (m,4) of a lattice over its points (n,3): new points, tets, and whether each is at the border.
+
+    ``border`` (m,): the tets that the surface cuts, or that hold others together. Raises MeshError when there would be
+    more than ``most``.
+    """
+    least = SLACK * CELL_VOLUME * wanted.least**3
+
+    def too_large(corners: np.ndarray) -> np.ndarray:
+        refuse_too_many(len(corners), most)
+        e = corners[:, 1:] - corners[:, :1]
+        volumes = np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
+        large = volumes > least
+        sizes = wanted.at(corners[large].mean(axis=1))
+        large[large] = volumes[large] > SLACK * CELL_VOLUME * sizes**3
+        return large
+
+    is_corner = (points == np.floor(points)).all(axis=1)  # the others are the cells' centres
+    count = len(tets)
+    points, tets, parents = bisect(points, tets, too_large, is_corner)
+    border = border[parents]
+    halved = np.bincount(parents, minlength=count)[parents] > 1
+    kept = np.ones(len(tets), dtype=bool)
+    doubtful = np.flatnonzero(border & halved)
+    kept[doubtful] = _touching(points[tets[doubtful]], SurfaceDepth(surface))
+    kept = _hanging_together(tets, kept)
+    used, renumbered = np.unique(tets[kept].ravel(), return_inverse=True)
+    return points[used], renumbered.reshape(-1, 4).astype(np.int32), border[kept]
+
+
+def _touching(corners: np.ndarray, depth: SurfaceDepth) -> np.ndarray:
+    """Which tets, corners (m,4,3), the body reaches or nearly so: no point of the surface lies in any other."""
+    middles = corners.mean(axis=1)
+    reach = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
+    at_middle = depth.at(middles)
+    found = at_middle > -NEARLY * reach
+    unsure = np.flatnonzero(~found & (at_middle > -reach))
+    deepest = np.full(len(unsure), -np.inf)
+    for weights in _SPREAD:
+        deepest = np.maximum(deepest, depth.at(np.einsum("c,tci->ti", weights, corners[unsure])))
+    found[unsure] = deepest > -NEARLY * reach[unsure]
+    return found
+
+
+def _hanging_together(tets: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """A mask (m,) of the kept tets and those on the shortest ways between them, so that around every vertex they hang
+    together by faces; all of them together do.
+    """
+    kept = kept.copy()
+    while True:
+        loose = np.bincount(_stars(tets[kept]), minlength=int(tets.max()) + 1) > 1
+        near = np.flatnonzero(loose[tets].any(axis=1))
+        tet, corner = np.nonzero(loose[tets[near]])
+        vertices, stars = tets[near[tet], corner], near[tet]
+        order = np.argsort(vertices, kind="stable")
+        borders = np.flatnonzero(np.diff(vertices[order])) + 1
+        found = [_bridge(tets, kept, star, v) for star, v in _groups(stars[order], vertices[order], borders)]
+        added = [tet for way in found for tet in way]
+        if not added:
+            return kept
+        kept[added] = True
+
+
+def _groups(stars: np.ndarray, vertices: np.ndarray, borders: np.ndarray) -> list[tuple[np.ndarray, int]]:
+    """The tets around each vertex, with its number."""
+    parts = np.split(stars, borders) if len(stars) else []
+    firsts = np.concatenate([[0], borders]).astype(np.int64)
+    return [(part, int(vertices[first])) for part, first in zip(parts, firsts)]
+
+
+def _bridge(tets: np.ndarray, kept: np.ndarray, star: np.ndarray, vertex: int) -> list[int]:
+    """Tets of a vertex's star to add, so that its first part hangs together by faces with another: the fewest."""
+    by_face: dict[tuple[int, int], list[int]] = {}
+    for t in star:
+        others = sorted(int(v) for v in tets[t] if v != vertex)
+        for face in itertools.combinations(others, 2):
+            by_face.setdefault(face, []).append(int(t))
+    beside: dict[int, list[int]] = {}
+    for pair in by_face.values():
+        if len(pair) == 2:
+            beside.setdefault(pair[0], []).append(pair[1])
+            beside.setdefault(pair[1], []).append(pair[0])
+    first = next(int(t) for t in star if kept[t])
+    came: dict[int, int | None] = {first: None}
+    part = [first]
+    for t in part:  # grows: the whole first part is the start of the search
+        for n in beside.get(t, ()):
+            if n not in came and kept[n]:
+                came[n] = None
+                part.append(n)
+    front = list(part)
+    for t in front:
+        for n in beside.get(t, ()):
+            if n in came:
+                continue
+            if kept[n]:
+                way = []
+                while came[t] is not None:
+                    way.append(t)
+                    t = came[t]
+                return way
+            came[n] = t
+            front.append(n)
+    return []
+
+
+def _stars(tets: np.ndarray) -> np.ndarray:
+    """The vertex of each face-connected part of each vertex's star."""
+    faces = tets[:, FACES]  # (m,4,3), with the corners of the tet that they are made of
+    order = np.sort(faces, axis=2).reshape(-1, 3)
+    ranked = np.lexsort((order[:, 2], order[:, 1], order[:, 0]))
+    same = (order[ranked[1:]] == order[ranked[:-1]]).all(axis=1)
+    one, other = ranked[:-1][same], ranked[1:][same]
+    # A node for each corner of each tet; two are joined by a common face at the same vertex.
+    nodes = (4 * np.arange(len(tets))[:, None, None] + FACES).reshape(-1, 3)
+    by_vertex = np.argsort(faces.reshape(-1, 3), axis=1)
+    a = np.take_along_axis(nodes[one], by_vertex[one], axis=1).ravel()
+    b = np.take_along_axis(nodes[other], by_vertex[other], axis=1).ravel()
+    graph = scipy.sparse.coo_matrix((np.ones(len(a)), (a, b)), shape=(4 * len(tets), 4 * len(tets)))
+    count, labels = connected_components(graph, directed=False)
+    vertices = np.empty(count, dtype=np.int64)
+    vertices[labels] = tets.ravel()
+    return vertices

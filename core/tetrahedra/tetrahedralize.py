@@ -1,0 +1,41 @@
+"""From a surface to tetrahedra, by the way that the resolution settings name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import MeshError
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import TetMesh
+from ..settings import ResolutionSettings
+from .clean import clean_tets
+from .lattice import lattice_tets
+from .robust import robust_tets
+
+
+def tetrahedralize(surface: SurfaceMesh, resolution: ResolutionSettings, fineness: np.ndarray | None = None) -> TetMesh:
+    """Fill a surface with tetrahedra.
+
+    Parameters
+    ----------
+    surface : SurfaceMesh
+        Metres; open, non-manifold, self-intersecting, inside-out is fine, but for ``clean``.
+    resolution : ResolutionSettings
+    fineness : (n,) or None
+        How much finer than elsewhere tets are at each vertex, 0 to 1 (``ResolutionSettings.finest``).
+
+    Raises
+    ------
+    MeshError
+        Nothing can be filled, or too many tets would be needed.
+    """
+    surface.validate()
+    tets = METHODS[resolution.method](surface, resolution.cells_across, fineness, resolution.finest)
+    if len(tets.tets) == 0:
+        raise MeshError(
+            "The mesh encloses nothing.", "Close its holes, or use the Draft method, which also fills sheets."
+        )
+    return tets
+
+
+METHODS = {"lattice": lattice_tets, "robust": robust_tets, "clean": clean_tets}

@@ -1,0 +1,108 @@
+"""Where a body is thinner than a length: how far it is from its surface straight through to the other side.
+
+Only faces that look away from each other count (less than 45 degrees from opposite): a sharp edge is no thin part.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..jit import parallel_kernel
+from ..mesh.bounding_tree import build_tree
+from ..mesh.closest_point import first_hit
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import proper_triangles, sample_surface
+
+SPACING = 0.5
+"""Of the places that are measured, as a part of the length."""
+OPPOSITE = -(0.5**0.5)
+START = 1e-4
+"""Part of the length by which a ray begins below the surface."""
+DRAWN_IN = 0.02
+"""Part of the way from its place to the triangle's middle at which a ray begins: edges belong to two triangles."""
+
+
+class ThinParts(NamedTuple):
+    """``share`` of the area that is thinner than the length, 0 to 1; ``vertices`` (k,) next to it; ``thickness`` (m)
+    that half of it does not reach; 0 where nothing is thin.
+    """
+
+    share: float
+    vertices: np.ndarray
+    thickness: float
+
+    def not_finer(self, fineness: np.ndarray | None) -> ThinParts:
+        """Without the vertices where cells are painted finer: ``fineness`` (n,), 0 to 1."""
+        if fineness is None:
+            return self
+        return self._replace(vertices=self.vertices[fineness[self.vertices] < 0.5])
+
+
+class Thickness(NamedTuple):
+    """Places of a surface with another side near: ``across`` (k,), m, straight through to it; ``depths`` (k,), m, to
+    its plane; ``vertices`` (k,) next to them; ``shares`` (k,) of the area that was looked at.
+    """
+
+    across: np.ndarray
+    depths: np.ndarray
+    vertices: np.ndarray
+    shares: np.ndarray
+
+    def below(self, length: float) -> ThinParts:
+        """What is thinner than ``length``, m, which is not over the reach of the search."""
+        thin = self.across <= length
+        if not thin.any():
+            return ThinParts(0.0, np.empty(0, dtype=np.int64), 0.0)
+        share, depth = float(self.shares[thin].sum()), float(np.median(self.depths[thin]))
+        return ThinParts(share, np.unique(self.vertices[thin]), depth)
+
+
+def thin_parts(surface: SurfaceMesh, length: float, most: int | None = None) -> ThinParts:
+    """Parts of a surface that are thinner than ``length``, m: one question to :func:`measure_thickness`."""
+    return measure_thickness(surface, length, most=most).below(length)
+
+
+def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, most: int | None = None) -> Thickness:
+    """Where a surface is thinner than ``reach`` times ``length``, m, at places as near to each other as what is thinner
+    than ``length`` asks for. Openings have no other side, so sheets are not thin.
+
+    Of about ``most`` triangles at most, spread over all, the places are measured: others need the memory, too.
+    """
+    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    if len(triangles) == 0:
+        return Thickness(np.empty(0), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
+    points = (surface.positions - surface.positions[triangles[:, 0]].mean(axis=0)) / length
+    corners = np.ascontiguousarray(points[triangles])
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    if float(np.einsum("ni,ni->", corners[:, 0], normals)) < 0.0:  # inside out
+        normals = -normals
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    every = 1 if most is None else -(-len(triangles) // most)
+    samples = sample_surface(points, triangles[::every], SPACING)
+    samples = samples._replace(triangle=every * samples.triangle)
+    weights = (1.0 - DRAWN_IN) * samples.barycentric + DRAWN_IN / 3.0
+    places = np.einsum("sc,sci->si", weights, corners[samples.triangle])
+    tree = build_tree(corners.min(axis=1), corners.max(axis=1))
+    other = np.empty(len(places), dtype=np.int64)
+    _other_side(len(places), float(reach), places, samples.triangle, normals, corners, tree, other)
+    hit = other >= 0
+    facing = np.einsum("si,si->s", normals[samples.triangle], normals[other])
+    thin = hit & (facing < OPPOSITE)
+    nearest = triangles[samples.triangle[thin], samples.barycentric[thin].argmax(axis=1)]
+    beyond = corners[other[thin], 0] - places[thin]
+    depths = length * np.abs(np.einsum("si,si->s", beyond, normals[other[thin]]))
+    return Thickness(depths / -facing[thin], depths, nearest, samples.area[thin] / samples.area.sum())
+
+
+@parallel_kernel
+def _other_side(first, last, reach, places, triangle, normals, corners, tree, other):
+    """The triangle that a ray of length ``reach`` from each place straight inwards meets first, or -1."""
+    p, q = np.empty(3), np.empty(3)
+    for s in range(first, last):
+        n = normals[triangle[s]]
+        for i in range(3):
+            p[i] = places[s, i] - START * n[i]
+            q[i] = places[s, i] - reach * n[i]
+        other[s] = first_hit(p, q, corners, tree)

@@ -1,0 +1,216 @@
+"""The child process of a bake:
+``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL]]``.
+
+A task is ``bake``, ``resume``, ``mesh``, ``live``, ``handles`` or ``tetrahedra``, made for the parent alone. With a
+number of modes, frames are kept as handles, too; a bake stops after frame UNTIL.
+
+It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
+store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
+lines are the commands of live mode. It ends at once with its parent: files are whole at any moment. Exit code 0: done
+or stopped; 1: an error, whose event was printed.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import importlib.util
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+"""Of ``sys/prctl.h``: which signal a process gets when its parent ends."""
+PAUSE = 0.005
+"""Seconds between two looks for what the parent has said, where none can wait for it."""
+SYNCHRONIZE, FOREVER, ONLY_ONCE = 0x100000, 0xFFFFFFFF, 8
+"""Of the Windows API: the right to wait for a process, for how long, and WT_EXECUTEONLYONCE."""
+
+
+def _load_package(name: str, folder: str) -> None:
+    """Put the package under its name in ``sys.modules`` without running what is above it."""
+    parts = name.split(".")
+    for k in range(1, len(parts)):
+        parent = ".".join(parts[:k])
+        if parent not in sys.modules:
+            module = types.ModuleType(parent)
+            module.__path__ = []
+            sys.modules[parent] = module
+    package = types.ModuleType(name)
+    package.__path__ = [folder]
+    sys.modules[name] = package
+
+
+def _add_runtime() -> None:
+    """Blender's Python on Windows is without the C++ runtime that Numba wants; Blender keeps it in ``blender.crt``."""
+    folder = os.path.join(os.path.dirname(os.path.dirname(sys.prefix)), "blender.crt")
+    if sys.platform == "win32" and os.path.isdir(folder):
+        os.add_dll_directory(folder)
+
+
+def _lines_on_windows() -> Iterator[str]:
+    """What the parent says, without a read that waits: while one does, Windows lets nobody ask anything about the
+    pipe, and each OpenBLAS (of NumPy, SciPy, CVXOPT) asks when it is loaded, so that the import would never end.
+    """
+    import ctypes
+    import msvcrt
+
+    kernel, pipe = ctypes.WinDLL("kernel32"), ctypes.c_void_p(msvcrt.get_osfhandle(0))
+
+    def waiting() -> int | None:
+        count = ctypes.c_ulong()
+        return count.value if kernel.PeekNamedPipe(pipe, None, 0, None, ctypes.byref(count), None) else None
+
+    return lines_of(waiting, lambda count: os.read(0, count))
+
+
+def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) -> Iterator[str]:
+    """Lines as they come; ``waiting`` tells how many bytes can be read at once, None when there will be no more."""
+    said = b""
+    while (count := waiting()) is not None:
+        if count == 0:
+            time.sleep(PAUSE)
+            continue
+        *lines, said = (said + read(count)).split(b"\n")
+        yield from (line.decode() for line in lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Run one task of a store."""
+    package, folder, parent, store_folder, task = arguments[:5]
+    modes = int(arguments[5]) if len(arguments) > 5 else 0
+    until = int(arguments[6]) if len(arguments) > 6 else None
+    end_with(int(parent))
+    _add_runtime()
+    # Whatever libraries print must not end up between the JSON lines.
+    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+
+    stop = threading.Event()
+    commands: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def on_event(event: Any) -> None:
+        try:
+            lines.write(events.line_of(event) + "\n")
+            lines.flush()
+        except OSError as error:  # The parent died: a broken pipe, which Windows calls an invalid argument.
+            if error.errno not in (errno.EPIPE, errno.EINVAL):
+                raise
+            stop.set()
+
+    def listen() -> None:
+        for line in _lines_on_windows() if sys.platform == "win32" else sys.stdin:
+            if line.strip() == "stop":
+                break
+            commands.put(line)
+        stop.set()
+        commands.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    _load_package(package, folder)
+    errors, events = (importlib.import_module(f"{package}.core.{name}") for name in ("errors", "events"))
+    importlib.import_module(f"{package}.core.process.child_process").sweep_dead()
+    try:
+        _work(package, store_folder, task, modes, until, on_event, stop.is_set, iter(commands.get, None))
+    except errors.SinewError as error:
+        on_event(events.Failed(error.code, error.message, error.remedy))
+        return 1
+    except MemoryError:
+        on_event(events.Failed("MemoryError", "The memory does not suffice for this body.", "Lower the resolution."))
+        return 1
+    except OSError as error:
+        remedy = "See that the folder of the frames can be read and written, then press Resume."
+        on_event(events.Failed(type(error).__name__, f"The system refused a file: {error}.", remedy))
+        traceback.print_exc()
+        return 1
+    except Exception as error:
+        # Python prints the traceback, for the log, and ends with exit code 1.
+        message = f"The simulation failed unexpectedly: {type(error).__name__}: {error}."
+        on_event(events.Failed(type(error).__name__, message, "Please report this, with the log."))
+        raise
+    return 0
+
+
+def _work(
+    package: str,
+    store_folder: str,
+    task: str,
+    modes: int,
+    until: int | None,
+    on_event: Callable[[Any], None],
+    should_stop: Callable[[], bool],
+    commands: Iterable[str],
+) -> None:
+    frame_store = importlib.import_module(f"{package}.core.store.frame_store")
+    store = frame_store.FrameStore.open(store_folder)
+    job = store.job()
+    importlib.import_module(f"{package}.core.body.meshing").let_this_process_end()
+    if task == "tetrahedra":
+        importlib.import_module(f"{package}.core.body.prepare").tetrahedra(job, store, on_event)
+        return
+    if task == "live":
+        live_service = importlib.import_module(f"{package}.core.simulation.live_service")
+        live_service.serve(job, store, on_event, commands, should_stop)
+        return
+    simulation = importlib.import_module(f"{package}.core.simulation.bake")
+    if task == "mesh":
+        simulation.build_mesh(job, store, on_event, should_stop)
+    elif task == "handles":
+        handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
+        handles_of_frames.find_handles(job, store, modes, on_event, should_stop)
+    else:
+        simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes, until=until)
+
+
+def end_with(parent: int) -> None:
+    """Have the system end this process when another one ends, however that is: while other people's code is at work, no
+    thread of Python's would see it.
+    """
+    if sys.platform == "win32":
+        _end_with_on_windows(parent)
+        return
+    if sys.platform == "linux" and os.getppid() == parent:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it has ended meanwhile
+            os._exit(1)
+        return
+    watch_for(parent)
+
+
+def watch_for(parent: int) -> None:
+    """A shell that looks each second: macOS tells no process of another's end, nor Linux but a child of the parent."""
+    this = os.getpid()
+    look = f"while kill -0 {this}; do kill -0 {parent} || kill -9 {this}; sleep 1; done 2>/dev/null"
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(["/bin/sh", "-c", look], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+
+
+def _end_with_on_windows(parent: int) -> None:
+    """A thread of Windows' own waits for the parent and calls TerminateProcess(this process, 0): what it hands over,
+    a pointer of ours and whether time ran out (never), are that function's arguments.
+    """
+    import ctypes
+
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.OpenProcess.restype = kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    handle = kernel.OpenProcess(SYNCHRONIZE, False, parent)
+    if not handle:  # it is gone already
+        os._exit(1)
+    this, registered = ctypes.c_void_p(kernel.GetCurrentProcess()), ctypes.c_void_p()
+    kernel.RegisterWaitForSingleObject(
+        ctypes.byref(registered), ctypes.c_void_p(handle), kernel.TerminateProcess, this, FOREVER, ONLY_ONCE
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

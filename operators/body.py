@@ -1,0 +1,88 @@
+"""What a body is: Sinew on and off, its settings given to others, scenes to begin with."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..blender_addon import examples
+from ..blender_addon.bake import baking
+from ..blender_addon.basics import linked, sources
+from ..blender_addon.setup import copying, starting
+from . import polls
+from .operator_class import EDITS, operator
+
+
+def _can_enable(context: Any) -> None:
+    if (source := sources.source_of(polls.mesh_object(context))) is not None:
+        raise polls.Disabled(f"This is the bake of “{source.name}”")
+
+
+@operator("Sinew", _can_enable, EDITS)
+def enable(self: Any, context: Any, obj: Any) -> None:
+    """Simulate this object as an elastic body made of physical materials."""
+    starting.enable(context.object)
+
+
+@operator("Sinew", polls.idle_body, {"UNDO"}, keep=True)
+def disable(self: Any, context: Any, obj: Any) -> None:
+    """Stop simulating this object. Its bake is deleted; its physical materials are remembered."""
+    if obj.mode == "EDIT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    baking.delete(obj)
+    baking.delete_live(obj)
+    obj.sinew.enabled = False
+
+
+def _can_copy(context: Any) -> None:
+    polls.idle_body(context)
+    polls.disable_if(not _others(context), "Select other meshes too: they get the settings of the active one")
+
+
+@operator("Copy Settings to Selected", _can_copy, EDITS)
+def copy_settings(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Give all selected meshes the Sinew settings of the active one: materials and springs by name, resolution,
+    collisions, fields, solver, result. Vertex groups that they lack are left as they were; bakes stay.
+    """
+    copied, left = 0, []
+    for other in _others(context):
+        if linked.is_linked(other) or sources.source_of(other) is not None:
+            left.append(f"{other.name} (linked, or a bake)")
+            continue
+        copied += 1
+        if missing := copying.copy_settings(obj, other):
+            left.append(f"{other.name}: {', '.join(missing)}")
+    words = f"Copied to {copied} {'body' if copied == 1 else 'bodies'}"
+    if left:
+        self.report({"WARNING"}, f"{words}. Left out: {'; '.join(left)}")
+    else:
+        self.report({"INFO"}, words)
+    return None if copied else {"CANCELLED"}
+
+
+def _others(context: Any) -> list[Any]:
+    own = context.object, sources.body_of(context)
+    return [obj for obj in context.selected_objects or () if obj.type == "MESH" and obj not in own]
+
+
+def _about_example(context: Any, properties: Any) -> str:
+    about = examples.EXAMPLES[properties.example].DESCRIPTION
+    return f"{about}. Comes in a collection of its own, at the 3D cursor, ready to Bake"
+
+
+@operator(
+    "Add Sinew Example",
+    polls.in_object_mode,
+    EDITS,
+    description=_about_example,
+    example=EnumProperty(
+        name="Example",
+        description="Which scene is built at the 3D cursor",
+        items=[(name, each.LABEL, each.DESCRIPTION) for name, each in examples.EXAMPLES.items()],
+    ),
+)
+def add_example(self: Any, context: Any, obj: Any) -> None:
+    """Add a scene to begin with."""
+    body = examples.add(self.example, context)
+    button = "Bake" if context.blend_data.filepath else "Save and Bake"
+    self.report({"INFO"}, f"Press {button} in the sidebar's tab Sinew (N): “{body.name}” is active")

@@ -1,0 +1,81 @@
+"""Write baked bodies to an Alembic or USD file, by Blender's own exporters."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..blender_addon.bake import baking
+from . import polls
+from .operator_class import choose_file, file_parts, operator, refused
+
+FORMATS = (
+    ("ALEMBIC", "Alembic", "One .abc file with the positions of every frame"),
+    ("USD", "USD", "One .usdc file with the positions of every frame"),
+)
+ENDINGS = {"ALEMBIC": (".abc",), "USD": (".usdc", ".usda", ".usd", ".usdz")}
+
+
+def formats_here(operator: object = None, context: object = None) -> tuple[tuple[str, str, str], ...]:
+    """Items callback: the formats that this build of Blender writes."""
+    has = {"ALEMBIC": bpy.app.alembic.supported, "USD": bpy.app.usd.supported}
+    return tuple(item for item in FORMATS if has[item[0]])
+
+
+def _can_export(context: Any) -> None:
+    polls.disable_if(not formats_here(), "This build of Blender has neither Alembic nor USD: use one from blender.org")
+    polls.disable_if(not _baked(context), "No selected body is baked")
+    polls.disable_if(context.mode != "OBJECT", polls.NOT_IN_OBJECT)
+
+
+def _baked(context: Any) -> list[Any]:
+    return [obj for obj in polls.chosen_bodies(context) if baking.is_baked(obj)]
+
+
+def _ask_where(self: Any, context: Any, event: Any) -> set[str]:
+    stem = bpy.path.clean_name(polls.chosen_bodies(context)[0].name)
+    return choose_file(self, context, str(Path(bpy.path.abspath("//")) / stem) + ENDINGS[self.file_format][0])
+
+
+def _chosen_path(self: Any) -> str:
+    """The chosen file, with an ending of the format."""
+    path = Path(bpy.path.abspath(self.filepath))
+    endings = ENDINGS[self.file_format]
+    known = path.suffix.lower() in (ending for group in ENDINGS.values() for ending in group)
+    if path.suffix.lower() in endings:
+        return str(path)
+    return str(path.with_suffix(endings[0]) if known else path.with_name(path.name + endings[0]))
+
+
+@operator(
+    "Export Alembic/USD",
+    _can_export,
+    invoke=_ask_where,
+    **file_parts("The file that is written", "*.abc;*.usd;*.usdc;*.usda;*.usdz", _chosen_path),
+    file_format=EnumProperty(
+        name="Format", description="Alembic or USD, where this Blender can write it", items=formats_here
+    ),
+)
+def export_bake(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Write the selected baked bodies, frame by frame, to a file for other programs. Modifiers after the bake are
+    applied as in a render.
+    """
+    bodies = _baked(context)
+    if not self.properties.is_property_set("file_format"):
+        _guess_format(self)
+    path = Path(_chosen_path(self))
+    try:
+        first, last = baking.export(bodies, context, path, self.file_format)
+    except RuntimeError as error:
+        return refused(self, f"{path} cannot be written: {str(error).strip()}")
+    self.report({"INFO"}, f"Sinew: frames {first}-{last} of {len(bodies)} bodies are in {path}")
+    return None
+
+
+def _guess_format(self: Any) -> None:
+    """By the file's ending, where a script names only that."""
+    suffix = Path(self.filepath).suffix.lower()
+    for name, _, _ in formats_here():
+        if suffix in ENDINGS[name]:
+            self.file_format = name

@@ -1,0 +1,122 @@
+"""The buttons and keys of live mode; what the mouse drags is in ``live_grab.py``."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..blender_addon.bake import baking
+from ..blender_addon.basics import sources
+from ..blender_addon.live import live, live_again, live_take
+from ..blender_addon.live.live_state import Stepped
+from ..blender_addon.result_out.take_out import names_of_take
+from ..core.errors import SinewError
+from ..core.events import StopRecording
+from ..core.solver_kinds import live_solver
+from . import polls
+from .operator_class import BY_ESC, EDITS, operator
+
+SOLVER = live_solver()
+
+
+def live_choose_solver(self: Any, context: Any, obj: Any) -> None:
+    obj.sinew.solver = SOLVER.name
+
+
+live_choose_solver.__doc__ = f"Choose the solver {SOLVER.label}, which takes milliseconds a frame"
+live_choose_solver = operator(f"Use {SOLVER.label}", polls.idle_body, EDITS)(live_choose_solver)
+
+
+def _can_play(context: Any) -> None:
+    session = live.session_of(sources.body_of(context))
+    if session is None or not session.state.ready:
+        polls.can_play(context)
+
+
+def _play_by_key(self: Any, context: Any, event: Any) -> set[str]:
+    is_playing = live.session_of(sources.body_of(context)) is not None
+    return self.execute(context) if is_playing or not self.by_key else {"PASS_THROUGH"}
+
+
+@operator(
+    "Play",
+    _can_play,
+    invoke=_play_by_key,
+    by_key=BoolProperty(
+        name="By Key",
+        description="Asked for by P, which pauses and goes on, but begins nothing",
+        options={"HIDDEN", "SKIP_SAVE"},
+    ),
+)
+def live_play(self: Any, context: Any, obj: Any) -> None:
+    """Play with the body in the viewport: drag it with the mouse, with Ctrl to pin it there. Esc ends it and leaves the
+    scene as it was.
+    """
+    if live.session_of(obj) is not None:
+        live.toggle()
+    else:
+        live.begin(obj)
+
+
+@operator("Record", polls.can_record)
+def live_record(self: Any, context: Any, obj: Any) -> None:
+    """Start over at the first frame and record until the last, or until this is pressed again. Then what the mouse did
+    becomes springs of the object, and the frames its bake. Springs of an earlier take are replaced: rename one to keep
+    it.
+    """
+    session = live.current()
+    if session.state.recording:
+        session.work.note(StopRecording())
+    else:
+        live_again.record()
+
+
+def _can_reset(context: Any) -> None:
+    polls.disable_if(polls.is_live(context).state.recording, "A take is being recorded: stop it first (Esc)")
+
+
+@operator("Reset", _can_reset)
+def live_reset(self: Any, context: Any, obj: Any) -> None:
+    """Back to the first frame, at rest, with nothing grabbed. What was edited meanwhile counts from now on, and modes
+    are found anew where they have to be.
+    """
+    live_again.reset()
+
+
+@operator("Step", polls.is_live)
+def live_step(self: Any, context: Any, obj: Any) -> None:
+    """One frame on, and pause."""
+    live.current().work.note(Stepped())
+
+
+def _can_stop(context: Any) -> None:
+    polls.disable_if(live.current() is None, polls.NOT_LIVE)
+    polls.not_rendering()
+
+
+@operator("Stop", _can_stop, **BY_ESC)
+def live_stop(self: Any, context: Any, obj: Any) -> None:
+    """End live mode; the scene is as it was before. A take that is being recorded is kept."""
+    live.leave_off()
+
+
+# Failures are reported as warnings: an error report raises in the timer that calls this, and so would never be seen.
+@operator(
+    "Record Live",
+    options={"UNDO", "INTERNAL"},
+    object_name=StringProperty(
+        name="Object", description="Name of the body that was played with", options={"SKIP_SAVE"}
+    ),
+)
+def apply_take(self: Any, context: Any, obj: Any) -> None:
+    """Bring a recorded take into the scene: the one step of live mode that changes it, and one undo takes it back."""
+    obj = bpy.data.objects[self.object_name]
+    try:
+        count = live_take.put(obj, context, live_take.waiting())
+    except SinewError as error:
+        obj.sinew.live.message = str(error)
+        baking.note_error(obj, error)
+        self.report({"WARNING"}, str(error))
+        return
+    grabs = "its grabs are springs now" if names_of_take(obj) else "nothing was grabbed"
+    self.report({"INFO"}, f"Sinew: a take of {count} frames of “{obj.name}” is baked; {grabs}")

@@ -1,0 +1,114 @@
+"""The list of physical materials, and where each is."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.properties import choices
+from ..blender_addon.properties.mirror import stiffness_of
+from ..blender_addon.setup import starting
+from . import polls
+from .operator_class import EDITS, list_operators, operator
+
+remove_material, move_material = list_operators(
+    "material",
+    "Physical Material",
+    polls.body_with_material,
+    ". The first is where nothing is painted; of regions and depths the later wins",
+)
+
+
+def preset_property(description: str) -> Any:
+    """The presets, Blender's menu of them; ``description`` says what they are for."""
+    return EnumProperty(
+        name="Preset",
+        description=description,
+        items=choices.preset_items,
+        default=choices.number_of(starting.FIRST_PRESET),
+    )
+
+
+def about_preset(properties: Any) -> str:
+    """What is said of the chosen preset, after a colon; "" where there is none of that name."""
+    return next((f": {item[2]}" for item in choices.preset_items() if item[0] == properties.preset), "")
+
+
+def _about_adding(context: Any, properties: Any) -> str:
+    return f"Add a physical material{about_preset(properties)}"
+
+
+@operator(
+    "Add Physical Material",
+    polls.body,
+    EDITS,
+    description=_about_adding,
+    preset=preset_property("What the new material begins as: stiffness in Pa, Poisson's ratio, density in kg/m³"),
+)
+def add_material(self: Any, context: Any, obj: Any) -> None:
+    """Add a physical material."""
+    starting.add_material(obj, self.preset)
+
+
+def _stiffness_words(context: Any, properties: Any = None) -> str:
+    material = item_lists.active_item(sources.body_of(context).sinew, "material")
+    return f"Young's modulus of {material.name}: {choices.pascals(stiffness_of(material.log_stiffness))}"
+
+
+@operator("Stiffness in Pascals", polls.body_with_material, {"INTERNAL"}, description=_stiffness_words)
+def show_stiffness(self: Any, context: Any, obj: Any) -> None:
+    """The exact stiffness of the active material, in a tooltip and on pressing in the status bar."""
+    self.report({"INFO"}, _stiffness_words(context))
+
+
+def _can_paint(context: Any) -> None:
+    polls.active(context, polls.with_material(polls.idle_body(context)))
+
+
+def _about_painting(context: Any, properties: Any) -> str:
+    if properties.map == "STIFFNESS":
+        return "Paint how stiff this material is, in Weight Paint mode: 0 is the first stiffness, 1 the second"
+    return "Paint where this material is, in Weight Paint mode. Each stroke keeps the sum of all materials at one"
+
+
+@operator(
+    "Paint",
+    _can_paint,
+    EDITS,
+    description=_about_painting,
+    map=EnumProperty(
+        name="Map",
+        description="Whether the brush says where the material is, or how stiff it is",
+        items=[("PLACE", "Map", "Where the material is"), ("STIFFNESS", "Stiffness Map", "How stiff it is")],
+        options={"SKIP_SAVE"},
+    ),
+)
+def paint_material(self: Any, context: Any, obj: Any) -> None:
+    """Paint where the active physical material is."""
+    material = item_lists.active_item(obj.sinew, "material")
+    # First: in Edit Mode no vertex can be given a weight.
+    if obj.mode != "WEIGHT_PAINT":
+        bpy.ops.object.mode_set(mode="WEIGHT_PAINT")
+    owner, name = ("stiffness_map", f"{material.name} Stiffness")
+    if self.map == "PLACE":
+        owner, name = "vertex_group", material.name
+    group = obj.vertex_groups.get(getattr(material, owner)) if getattr(material, owner) else None
+    if group is None:
+        group = obj.vertex_groups.new(name=name)
+        setattr(material, owner, group.name)
+        if self.map == "PLACE" and material.is_layer:
+            # Until now it covered all of its region or depth: painting takes away from that.
+            group.add(range(len(obj.data.vertices)), 1.0, "REPLACE")
+    obj.vertex_groups.active_index = group.index
+
+
+def _is_painted(context: Any) -> None:
+    if context.object is None or context.object.mode != "WEIGHT_PAINT":
+        raise polls.Disabled
+
+
+@operator("Stop Painting", _is_painted, EDITS)
+def stop_painting(self: Any, context: Any, obj: Any) -> None:
+    """Back to Object Mode."""
+    bpy.ops.object.mode_set(mode="OBJECT")

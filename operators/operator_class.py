@@ -1,0 +1,150 @@
+"""A button is a function: its name is the operator's, its docstring the tooltip; what the library refuses is told."""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import isfunction
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..blender_addon.bake import baking
+from ..blender_addon.basics import item_lists, playback, sources
+from ..core.errors import SinewError
+from . import polls
+
+EDITS = {"REGISTER", "UNDO"}
+"""Options of what changes the scene; with ``UNDO`` alone, Adjust Last Operation (F9) does not run it again."""
+
+
+def operator(
+    label: str,
+    ask: Callable[[Any], Any] | None = None,
+    options: set[str] = frozenset(),
+    keep: bool = False,
+    **parts: Any,
+) -> Callable[[Callable[[Any, Any, Any], set[str] | None]], type]:
+    """Make an operator ``sinew.NAME`` of a function ``NAME(self, context, obj)``.
+
+    ``obj`` is the body that is meant, None where there is none; what returns nothing is done.
+
+    Parameters
+    ----------
+    label : what the button says
+    ask : of a context, raises :class:`polls.Disabled` where the button cannot be pressed
+    options : ``bl_options``
+    keep : what the library refuses is kept for the body's panel, too
+    parts : properties, and what else Blender calls: ``invoke``, ``check``, ``draw``; for tooltips that depend on
+        properties ``description(context, properties)``
+    """
+
+    def make(run: Callable[[Any, Any, Any], set[str] | None]) -> type:
+        calls = {name: part for name, part in parts.items() if isfunction(part)}
+        if ask is not None:
+            calls["poll"] = polls.where(ask)
+        if describe := parts.get("description"):
+            calls["description"] = classmethod(lambda cls, context, properties: describe(context, properties))
+        about = {
+            "__module__": run.__module__,
+            "__annotations__": {name: part for name, part in parts.items() if name not in calls},
+            "bl_idname": f"sinew.{run.__name__}",
+            "bl_label": label,
+            "bl_description": " ".join((run.__doc__ or "").split()).removesuffix("."),  # Blender adds the full stop
+            "bl_options": set(options),
+            "execute": executed(run, keep),
+        }
+        return type(f"SINEW_OT_{run.__name__}", (bpy.types.Operator,), about | calls)
+
+    return make
+
+
+def executed(run: Callable[[Any, Any, Any], set[str] | None], keep: bool) -> Callable[[Any, Any], set[str]]:
+    """``execute`` of an operator: what the library refuses is reported, and kept for the body's panel where asked."""
+
+    @wraps(run)
+    def execute(self: Any, context: Any) -> set[str]:
+        obj = sources.body_of(context)
+        try:
+            return run(self, context, obj) or {"FINISHED"}
+        except SinewError as error:
+            if keep and (noted := obj or getattr(context, "object", None)):
+                baking.note_error(noted, error)
+            return refused(self, error)
+
+    return execute
+
+
+def refused(operator: Any, error: Exception | str) -> set[str]:
+    """Report why nothing was done; what ``execute`` returns then."""
+    operator.report({"ERROR"}, str(error))
+    return {"CANCELLED"}
+
+
+# -- parts that several have -------------------------------------------------------------------------------------------
+
+
+def _invoke_by_key(self: Any, context: Any, event: Any) -> set[str]:
+    return {"PASS_THROUGH"} if self.by_key and playback.takes_esc(context) else self.execute(context)
+
+
+BY_ESC = {
+    "by_key": BoolProperty(
+        name="By Key", description="Asked for by Esc, which other tools may want", options={"HIDDEN", "SKIP_SAVE"}
+    ),
+    "invoke": _invoke_by_key,
+}
+"""Of what ends something: a button, and a key that ends a playback first."""
+
+
+def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[str, Any]:
+    """What the file browser needs of who writes a file: ``path_of(self)`` is the chosen one with its ending."""
+
+    def check(self: Any, context: Any) -> bool:
+        before, self.filepath = self.filepath, path_of(self)
+        return self.filepath != before
+
+    return {
+        "filepath": StringProperty(name="File Path", description=about, subtype="FILE_PATH", options={"SKIP_SAVE"}),
+        "filter_glob": StringProperty(
+            name="Filter", description="Files that the browser shows", default=endings, options={"HIDDEN"}
+        ),
+        "check_existing": BoolProperty(
+            name="Check Existing",
+            description="Ask before another file is overwritten",
+            default=True,
+            options={"HIDDEN"},
+        ),
+        "check": check,
+    }
+
+
+def choose_file(operator: Any, context: Any, first: str) -> set[str]:
+    """Open the file browser on a path; what ``invoke`` returns."""
+    operator.filepath = first
+    context.window_manager.fileselect_add(operator)
+    return {"RUNNING_MODAL"}
+
+
+def list_operators(noun: str, label: str, ask: Callable[[Any], Any], order: str) -> tuple[type, type]:
+    """What removes and moves the active ``noun`` of a body's list, its animation with it; ``order`` ends the words on
+    moving.
+    """
+
+    def remove(self: Any, context: Any, obj: Any) -> None:
+        item_lists.remove_active(obj, noun)
+
+    def move(self: Any, context: Any, obj: Any) -> set[str] | None:
+        moved = item_lists.move_active(obj, noun, -1 if self.direction == "UP" else 1)
+        return None if moved else {"CANCELLED"}
+
+    remove.__name__, remove.__doc__ = f"remove_{noun}", f"Remove the active {label.lower()}; its vertex group stays"
+    move.__name__, move.__doc__ = f"move_{noun}", f"Move the active {label.lower()}{order}"
+    direction = EnumProperty(
+        name="Direction",
+        description=f"Which way the active {noun} goes in the list",
+        items=[("UP", "Up", "One place up"), ("DOWN", "Down", "One place down")],
+    )
+    return (
+        operator(f"Remove {label}", ask, EDITS)(remove),
+        operator(f"Move {label}", ask, EDITS, direction=direction)(move),
+    )

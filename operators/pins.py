@@ -1,0 +1,63 @@
+"""Vertices that are held, or that the active spring pulls."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty
+
+from ..blender_addon.scene_in import picks
+from . import polls
+from .operator_class import EDITS, operator, refused
+
+
+def _about_assigning(context: Any, properties: Any) -> str:
+    whose = "pin group" if properties.target == "PINS" else "active spring's vertex group"
+    if properties.action == "ADD":
+        return f"Add the selected vertices to the {whose}, which is made if there is none"
+    return f"Take the selected vertices out of the {whose}"
+
+
+@operator(
+    "Pin Selected",
+    polls.body_in_edit_mode,
+    EDITS,
+    description=_about_assigning,
+    action=EnumProperty(
+        name="Action",
+        description="Whether the selected vertices are added or taken out",
+        items=[
+            ("ADD", "Pin", "Add the selected vertices to the pin group"),
+            ("REMOVE", "Unpin", "Take the selected vertices out of the pin group"),
+        ],
+    ),
+    target=EnumProperty(
+        name="For", description="Whose vertex group is changed", items=picks.TARGETS, options={"SKIP_SAVE"}
+    ),
+)
+def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Pin what is selected, or have the active spring pull it."""
+    selected, add = polls.selected_vertices(obj), self.action == "ADD"
+    if not selected:
+        return refused(self, "No vertex is selected. Select the vertices that are to be held.")
+    group = picks.group_of(obj, self.target, make=add)
+    if group is None:
+        return refused(self, "There is no vertex group yet. Add some vertices first.")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    picks.change(obj, group, selected, add)
+    bpy.ops.object.mode_set(mode="EDIT")
+    self.report({"INFO"}, f"{len(selected)} vertices {'added to' if add else 'taken out of'} “{group.name}”")
+    if obj.sinew.pick_warning:
+        self.report({"WARNING"}, obj.sinew.pick_warning)
+    return None
+
+
+def _has_pins(context: Any) -> None:
+    obj = polls.body_in_edit_mode(context)
+    polls.disable_if(obj.sinew.pin_group not in obj.vertex_groups, "Choose a pin group first")
+
+
+@operator("Select Pins", _has_pins, EDITS)
+def select_pins(self: Any, context: Any, obj: Any) -> None:
+    """Select the vertices of the pin group."""
+    obj.vertex_groups.active = obj.vertex_groups[obj.sinew.pin_group]
+    bpy.ops.object.vertex_group_select()

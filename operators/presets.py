@@ -1,0 +1,104 @@
+"""Material presets: to apply, and of one's own."""
+
+from dataclasses import replace
+from typing import Any
+
+from bpy.props import StringProperty
+
+from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.basics.list_animation import animated
+from ..blender_addon.properties import own_presets
+from ..blender_addon.scene_in.settings_in import material_settings
+from ..blender_addon.setup import starting
+from . import polls
+from .materials import about_preset, preset_property
+from .operator_class import EDITS, operator, refused
+
+KEYED = {"log_stiffness": "Stiffness", "log_painted_stiffness": "Where Painted"}
+"""Numbers of a material that can be animated."""
+
+
+def _about_applying(context: Any, properties: Any) -> str:
+    return (
+        f"Give the active physical material the numbers of this preset{about_preset(properties)}. Its name, maps, "
+        "regions, depth and keys stay"
+    )
+
+
+@operator(
+    "Apply Material Preset",
+    polls.body_with_material,
+    EDITS,
+    description=_about_applying,
+    preset=preset_property(
+        "What the active physical material becomes: stiffness in Pa, Poisson's ratio, density in kg/m³, energy, "
+        "painted range"
+    ),
+)
+def apply_preset(self: Any, context: Any, obj: Any) -> None:
+    """Give the active physical material the numbers of a preset."""
+    material = item_lists.active_item(obj.sinew, "material")
+    starting.fill_material(material, starting.preset_settings(self.preset))
+    keyed = animated(obj, f"sinew.materials[{item_lists.active_index(obj.sinew, 'material')}]")
+    if not material.use_range:
+        keyed.discard("log_painted_stiffness")
+    if words := " and ".join(label for name, label in KEYED.items() if name in keyed):
+        self.report({"WARNING"}, f"{words} of “{material.name}” is animated: its keys go on, whatever was applied")
+
+
+def _ask_name(self: Any, context: Any, event: Any) -> set[str]:
+    self.properties.name = item_lists.active_item(sources.body_of(context).sinew, "material").name
+    return context.window_manager.invoke_props_dialog(self)
+
+
+def _draw_name(self: Any, context: Any) -> None:
+    self.layout.prop(self.properties, "name")
+    if own_presets.path_of(self.properties.name.strip()).exists():
+        self.layout.label(text="Replaces the preset of that name", icon="INFO")
+
+
+@operator(
+    "Save Material Preset",
+    polls.body_with_material,
+    {"REGISTER"},
+    invoke=_ask_name,
+    draw=_draw_name,
+    name=StringProperty(
+        name="Name",
+        description="Name of the preset; one of the same name is replaced",
+        maxlen=63,
+        options={"SKIP_SAVE"},
+    ),
+)
+def save_preset(self: Any, context: Any, obj: Any) -> None:
+    """Keep the numbers of the active physical material as a preset of your own, for all files. Where it is, its maps,
+    regions and depth, stays with the object.
+    """
+    material = item_lists.active_item(obj.sinew, "material")
+    name = self.properties.name.strip() or material.name
+    own_presets.save(replace(material_settings(material), name=name))
+    self.report({"INFO"}, f"Saved “{name}”")
+
+
+def _has_own(context: Any) -> None:
+    polls.disable_if(not own_presets.own_presets().materials, "There is no preset of your own")
+
+
+def _confirm(self: Any, context: Any, event: Any) -> set[str]:
+    return context.window_manager.invoke_confirm(self, event)
+
+
+@operator(
+    "Remove Material Preset",
+    _has_own,
+    {"REGISTER"},
+    invoke=_confirm,
+    name=StringProperty(name="Name", description="Name of the preset", options={"SKIP_SAVE"}),
+)
+def remove_preset(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Delete this preset of your own for good; physical materials made from it stay."""
+    name = self.properties.name
+    if name not in [material.name for material in own_presets.own_presets().materials]:
+        return refused(self, f"There is no preset “{name}” of your own")
+    own_presets.remove(name)
+    return None

@@ -1,0 +1,66 @@
+"""How a body is filled, and which shape."""
+
+from functools import partial
+from typing import Any
+
+import bpy
+
+from ..blender_addon.bake import background
+from ..blender_addon.scene_in.finer_in import select_vertices, thin_vertices
+from ..blender_addon.scene_in.rest_in import store_rest
+from ..core.errors import SinewError
+from . import polls
+from .operator_class import EDITS, operator
+
+_WHY = {"kept": "the tetrahedra are kept beside it", "baked": "The bake has its tetrahedra: press Delete Bake first"}
+
+
+@operator("Tetrahedralize", partial(polls.can_begin, **_WHY))
+def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
+    """Fill the body with tetrahedra and show their number and quality, in the background; Esc stops. They are kept
+    until the mesh or the resolution changes, and a bake makes them by itself.
+    """
+    background.begin(obj, "mesh")
+
+
+def _can_set_rest(context: Any) -> None:
+    polls.disable_if(
+        polls.idle_body_outside_edit(context).sinew.bake.status != "NONE",
+        "The bake has its own shapes: press Delete Bake first",
+    )
+
+
+@operator("Set Rest Shape", _can_set_rest, EDITS)
+def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
+    """Keep the shape of this frame as the one without stress, in a shape key. At the first frame the body then begins
+    in the shape that it has there, and is drawn to this one.
+    """
+    self.report({"INFO"}, f"The shape key “{store_rest(obj, context)}” keeps the rest shape")
+
+
+def _can_select(context: Any) -> None:
+    polls.active(context, polls.idle_body(context))
+
+
+@operator("Select Thin Parts", _can_select, EDITS)
+def select_thin(self: Any, context: Any, obj: Any) -> None:
+    """Select the vertices where the body is thinner than a cell, in Edit Mode: fingers, ears, sheets. The draft lattice
+    can merge neighbours there. Only faces that look away from each other count, so edges do not.
+    """
+    mode = obj.mode
+    if mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    try:
+        vertices = thin_vertices(obj, context.scene)
+    except SinewError:
+        bpy.ops.object.mode_set(mode=mode)
+        raise
+    # Edges are deselected by Blender itself: 5.0 crashes where a script sets their flags.
+    context.tool_settings.mesh_select_mode = (True, False, False)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    select_vertices(obj.data, vertices)
+    bpy.ops.object.mode_set(mode="EDIT")
+    words = f"{len(vertices)} vertices are where the body is thinner than one of {obj.sinew.cells_across} cells across"
+    self.report({"INFO"}, words)

@@ -1,0 +1,138 @@
+"""What becomes of the frames of a bake: they come into the scene, are kept in another way, shown, told of, deleted."""
+
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..blender_addon.bake import background, baking, comparing
+from ..blender_addon.basics import sources
+from ..core.errors import SinewError
+from ..core.results.report import csv_of
+from ..core.store.frame_store import FrameStore
+from . import polls
+from .operator_class import operator
+
+
+def _told(name: str, description: str, default: str = "") -> Any:
+    return StringProperty(name=name, description=description, default=default, options={"SKIP_SAVE"})
+
+
+# REGISTER is left out on purpose: Adjust Last Operation (F9) would run it again. Failures are reported as warnings: an
+# error report raises in the timer that calls this, and so would never be seen.
+@operator(
+    "Bake Elastic Body",
+    options={"UNDO", "INTERNAL"},
+    object_name=_told("Object", "Name of the body that was baked"),
+    folder=_told("Folder", "Folder of the baked frames"),
+    status=_told("Status", "DONE, STOPPED or FAILED", "DONE"),
+    message=_told("Message", "What the bake said in the end"),
+)
+def apply_bake(self: Any, context: Any, obj: Any) -> None:
+    """Turn baked frames into shape keys: the one step of a bake that changes the scene, and one undo takes it back."""
+    obj = bpy.data.objects[self.object_name]
+    obj.sinew.bake.message = self.message
+    try:
+        count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))
+    except SinewError as error:
+        if not baking.is_baked(obj):  # what Convert Result cannot turn into another is still there
+            obj.sinew.bake.status = "FAILED"
+        baking.note_error(obj, error)
+        self.report({"WARNING"}, str(error))
+        return
+    if obj.sinew.bake.message:
+        self.report({"WARNING"}, obj.sinew.bake.message)
+    else:
+        self.report({"INFO"}, f"Sinew: {count} frames of “{obj.name}” are baked")
+
+
+def _can_convert(context: Any) -> None:
+    obj = polls.with_bake(polls.idle_body_outside_edit(context))
+    polls.disable_if(not baking.kept_otherwise(obj), "The result is kept like this already")
+    polls.disable_if(not baking.has_frames(obj), "The frames are not on disk any more: press Delete Bake, then Bake")
+
+
+@operator("Convert Result", _can_convert, keep=True)
+def convert_result(self: Any, context: Any, obj: Any) -> None:
+    """Keep the baked frames as Result says now, without simulating again."""
+    if baking.wanted_modes(obj):
+        background.begin(obj, "handles")
+    else:
+        background.apply(obj, baking.own_store(obj, shown=True).folder, obj.sinew.bake.status)
+
+
+def _can_delete(context: Any) -> None:
+    obj = polls.mesh_object(context)
+    obj = polls.not_simulated(sources.body_of(context) or obj)
+    polls.disable_if(obj.mode == "EDIT", polls.IN_EDIT)
+    polls.with_bake(obj)
+
+
+@operator("Delete Bake", _can_delete, {"UNDO"}, keep=True)
+def delete_bake(self: Any, context: Any, obj: Any) -> None:
+    """Remove the baked shapes and all that is kept on disk, for live mode and Compare too; a hidden original is shown
+    again.
+    """
+    source = obj or context.object
+    comparing.remove(source)
+    words = baking.delete(source)
+    baking.delete_live(source)
+    if words:
+        self.report({"WARNING"}, words)
+    context.view_layer.objects.active = source
+
+
+def _is_hidden(context: Any) -> None:
+    polls.disable_if(sources.is_edited(polls.body_with_duplicate(context)), "The source is shown")
+
+
+@operator("Edit Source", _is_hidden, {"UNDO"})
+def edit_source(self: Any, context: Any, obj: Any) -> None:
+    """Show the object that was baked in the place of its bake, and select it: to edit, paint or play with it. Renders
+    go on showing the bake, and Show Bake brings it back.
+    """
+    sources.show_source(obj, context)
+
+
+def _is_edited(context: Any) -> None:
+    polls.disable_if(not sources.is_edited(polls.body_with_duplicate(context)), "The bake is shown")
+
+
+@operator("Show Bake", _is_edited, {"UNDO"})
+def show_bake(self: Any, context: Any, obj: Any) -> None:
+    """Hide the object that was baked again, and show and select its bake."""
+    sources.show_bake(obj, context)
+
+
+@operator("Copy as Table", polls.baked_body)
+def copy_report(self: Any, context: Any, obj: Any) -> None:
+    """Copy how each frame went to the clipboard, as comma-separated values."""
+    report = baking.report_of(obj)
+    context.window_manager.clipboard = csv_of({context.object.name: report})
+    self.report({"INFO"}, f"Sinew: {len(report.frames)} frames copied")
+
+
+@operator("Open Report", polls.baked_body, {"UNDO"})
+def open_report(self: Any, context: Any, obj: Any) -> None:
+    """Write how each frame went into a text, and show it in the Text Editor."""
+    words = baking.report_of(obj).table()
+    name = f"Sinew Report {obj.name}"
+    text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
+    text.from_string(f"{obj.name}\n\n{words}")
+    text.cursor_set(0)
+    if not bpy.app.background:
+        _show(context, text)
+    self.report({"INFO"}, f"Sinew: the report is the text “{name}”")
+
+
+def _show(context: Any, text: Any) -> None:
+    """In a Text Editor that is open, else in a window of its own."""
+    areas = [area for window in context.window_manager.windows for area in window.screen.areas]
+    editor = next((area for area in areas if area.type == "TEXT_EDITOR"), None)
+    if editor is None:
+        bpy.ops.wm.window_new()
+        editor = context.window_manager.windows[-1].screen.areas[0]
+        editor.type = "TEXT_EDITOR"
+    space = editor.spaces.active
+    space.text = text
+    space.show_word_wrap = space.show_syntax_highlight = False

@@ -1,0 +1,63 @@
+"""What suits the body better than what is set."""
+
+from typing import Any
+
+from bpy.props import EnumProperty
+
+from ..blender_addon.basics import sources
+from ..blender_addon.live import live
+from ..blender_addon.setup import advising
+from . import polls
+from .operator_class import EDITS, operator
+
+
+def _is_advised(context: Any) -> None:
+    obj = polls.idle_body(context)
+    if not advising.advice_of(obj, context.scene):
+        known = advising.is_known(obj)
+        raise polls.Disabled("All suits the body" if known else "Press Tetrahedralize first (Resolution)")
+
+
+@operator(
+    "Take Advice",
+    _is_advised,
+    EDITS,
+    setting=EnumProperty(
+        name="Setting",
+        description="Which advice is taken",
+        items=[(name, label, f"Set {label} as advised") for name, label in advising.LABELS.items()],
+        options={"SKIP_SAVE"},
+    ),
+)
+def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
+    """Set this as it suits the body by the tetrahedra that it was filled with last."""
+    for each in advising.advice_of(obj, context.scene):
+        if each.setting == self.setting:
+            setattr(obj.sinew, each.setting, each.value)
+            return None
+    self.report({"INFO"}, f"{advising.LABELS[self.setting]} suits the body already")
+    return {"CANCELLED"}
+
+
+def _has_too_few(context: Any) -> None:
+    session = live.current()
+    own = session is not None and session is live.session_of(sources.body_of(context))
+    obj = polls.body(context) if own else polls.idle_body(context)
+    polls.disable_if(
+        not obj.sinew.bake.points_that_suffice, "Cubature points suffice, or the body has not been prepared yet"
+    )
+    polls.disable_if(
+        own and (session.state.recording or not session.state.ready),
+        "Wait until the body is prepared and no take is recorded",
+    )
+
+
+@operator("Use More Cubature Points", _has_too_few, EDITS)
+def use_points(self: Any, context: Any, obj: Any) -> None:
+    """Set Cubature Points to the number at which no movement of the body is too soft. A body that is played with begins
+    anew with them.
+    """
+    obj.sinew.cubature_points = obj.sinew.bake.points_that_suffice
+    if (session := live.session_of(obj)) is not None:
+        session.reset_is_due = True  # by its timer: what takes long is read at other frames, no place for an undo
+    obj.sinew.bake.points_that_suffice, obj.sinew.bake.points_warning = 0, ""

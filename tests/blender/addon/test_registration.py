@@ -1,0 +1,106 @@
+"""Registering leaves nothing behind when it is undone; no class is without a word for the artist."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from sinew import operators, ui
+from sinew.blender_addon import registration
+from sinew.core import jit
+from sinew.core.small_matrix import batch_svd
+
+
+def test_off_and_on_again(body):
+    registration.unregister()
+    assert not registration.is_registered() and not hasattr(bpy.types, "SINEW_OT_bake")
+    assert not hasattr(bpy.types, "VIEW3D_PT_sinew_bake")
+    registration.register()
+    assert registration.is_registered() and hasattr(bpy.types, "SINEW_OT_bake")
+    assert body.sinew.enabled and len(body.sinew.materials) == 1
+
+
+def test_blenders_start_waits_for_no_library():
+    script = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
+import conftest
+from sinew.blender_addon import registration
+if not registration.is_registered():
+    registration.register()
+print("loaded:", *sorted({{"numba", "scipy", "cvxopt", "psutil"}} & set(sys.modules)), "end")
+registration.unregister()
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert "loaded: end" in said.stdout, said.stdout + said.stderr
+
+
+def test_kernels_leave_no_thread_behind_however_often_it_is_switched_off_and_on():
+    """With kernels that have run, as after a click that measures a body."""
+
+    def kernel_threads():
+        return [thread for thread in threading.enumerate() if thread.name.startswith("sinew-kernel")]
+
+    many = np.tile(np.eye(3), (4 * jit.FEW, 1, 1))
+    for _ in range(20):
+        sigma = batch_svd(many)[1]
+        assert (sigma == 1.0).all()
+        registration.unregister()
+        assert not kernel_threads()
+        registration.register()
+
+
+@pytest.mark.parametrize("cls", operators.CLASSES, ids=lambda cls: cls.__name__)
+def test_operators_have_words_and_names(cls):
+    assert cls.bl_idname.startswith("sinew.") and cls.bl_label[0].isupper()
+    assert (
+        getattr(cls, "bl_description", "")
+        or hasattr(cls, "description")
+        or "INTERNAL" in cls.bl_options
+        or (issubclass(cls, bpy.types.Macro))
+    )
+
+
+def test_every_panel_stands_in_both_places():
+    panels = [cls for cls in ui.CLASSES if issubclass(cls, bpy.types.Panel)]
+    sidebar = sorted(c.bl_label for c in panels if getattr(c, "bl_category", "") == "Sinew")
+    physics = sorted(c.bl_label for c in panels if c.bl_space_type == "PROPERTIES" and c.bl_context == "physics")
+    assert (
+        sidebar
+        == physics
+        == sorted(
+            [
+                "Sinew",
+                "Resolution",
+                "Physical Materials",
+                "Per Collider",
+                "Pins",
+                "Springs",
+                "Collisions",
+                "Field Weights",
+                "Fields",
+                "Solver",
+                "Advanced",
+                "Vibrations",
+                "Advice",
+                "Solver Report",
+                "Compare",
+                "Live",  # with a solver that it can play with, open at first
+                "Live",  # with another, closed
+                "Bake",
+            ]
+        )
+    )
+
+
+def test_a_kernel_cache_that_the_user_names_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(registration, "PACKAGE", "bl_ext.user_default.sinew")
+    monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
+    registration._set_kernel_cache()
+    assert os.environ["SINEW_KERNEL_CACHE"] == str(tmp_path)

@@ -1,0 +1,248 @@
+"""One undo takes back what an operator did, one redo does it again; the registry says which operators change data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+import pytest
+from sinew.blender_addon.bake import background
+from sinew.operators import CLASSES
+
+from .test_cycles import data_blocks
+
+CHANGES_NOTHING_TO_UNDO = {
+    "SINEW_OT_bake": "starts work; its result comes by apply_bake",
+    "SINEW_OT_save_and_bake": "writes a file and starts work; its result comes by apply_bake",
+    "SINEW_OT_bake_to_current": "starts work; its result comes by apply_bake",
+    "SINEW_OT_bake_all": "starts work; its results come by apply_bake",
+    "SINEW_OT_resume_bake": "starts work; its result comes by apply_bake",
+    "SINEW_OT_convert_result": "its result comes by apply_bake",
+    "SINEW_OT_tetrahedralize": "fills the cache; what it tells is true whatever is undone",
+    "SINEW_OT_check_bake": "what it tells is true whatever is undone",
+    "SINEW_OT_stop_bake": "ends work",
+    "SINEW_OT_read_animation": "leaves the scene as it was",
+    "SINEW_OT_compare": "its ghost is drawn, and no data-block",
+    "SINEW_OT_remove_ghost": "the ghost is drawn, and no data-block",
+    "SINEW_OT_export_bake": "writes a file",
+    "SINEW_OT_copy_report": "fills the clipboard",
+    "SINEW_OT_save_preset": "writes a file",
+    "SINEW_OT_remove_preset": "deletes a file",
+    "SINEW_OT_show_stiffness": "shows a number",
+    "SINEW_OT_live_play": "live mode leaves the scene as it was",
+    "SINEW_OT_live_step": "live mode leaves the scene as it was",
+    "SINEW_OT_live_reset": "live mode leaves the scene as it was",
+    "SINEW_OT_live_stop": "live mode leaves the scene as it was",
+    "SINEW_OT_live_grab": "live mode leaves the scene as it was",
+    "SINEW_OT_live_record": "the take comes by apply_take",
+}
+IN_A_WINDOW = {"SINEW_OT_pick", "SINEW_OT_paint_stroke", "SINEW_OT_apply_take"}
+"""Their undo is tested where there is a mouse (``tests/gui``)."""
+
+
+def values(group: Any) -> Any:
+    """All that a property group holds, read again after an undo."""
+    found: dict[str, Any] = {}
+    for prop in group.bl_rna.properties:
+        if prop.identifier == "rna_type":
+            continue
+        value = getattr(group, prop.identifier)
+        if prop.type == "COLLECTION":
+            found[prop.identifier] = [values(item) for item in value]
+        elif isinstance(value, bpy.types.PropertyGroup):
+            found[prop.identifier] = values(value)
+        elif isinstance(value, bpy.types.ID):
+            found[prop.identifier] = value.name
+        elif getattr(prop, "is_array", False):
+            found[prop.identifier] = tuple(value)
+        else:
+            found[prop.identifier] = value
+    return found
+
+
+def state() -> dict[str, Any]:
+    """What of the file operators change."""
+    body = bpy.data.objects["Body"]
+    if body.mode == "EDIT":
+        body.update_from_editmode()
+    keys, blocks = body.data.shape_keys, data_blocks()
+    for kind in ("brushes", "libraries", "all_ids"):  # Weight Paint mode loads brushes, for good
+        blocks.pop(kind, None)
+    return {
+        "settings": values(body.sinew),
+        "settings of others": [values(obj.sinew) for obj in bpy.data.objects if obj != body],
+        "weights": [[(element.group, element.weight) for element in v.groups] for v in body.data.vertices],
+        "groups": [group.name for group in body.vertex_groups],
+        "selected": [vertex.select for vertex in body.data.vertices],
+        "keys": [] if keys is None else [block.name for block in keys.key_blocks],
+        "shown": (body.hide_viewport, body.hide_render, body.mode),
+        "modifiers": [modifier.name for modifier in body.modifiers],
+        "data-blocks": blocks,
+    }
+
+
+def two_materials(obj: Any) -> None:
+    bpy.ops.sinew.add_material(preset="Bone")
+    obj.sinew.materials[1].keyframe_insert("log_stiffness", frame=1)
+    obj.vertex_groups.new(name="Hard").add([4, 5], 0.7, "REPLACE")
+    obj.sinew.materials[1].vertex_group = "Hard"
+
+
+def two_springs(obj: Any) -> None:
+    bpy.ops.sinew.add_spring()
+    bpy.ops.sinew.add_spring()
+    obj.sinew.springs[0].vertex_group = "Pins"
+
+
+def editing(obj: Any) -> None:
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+
+
+def none_selected(obj: Any) -> None:
+    editing(obj)
+    bpy.ops.mesh.select_all(action="DESELECT")
+
+
+def painting(obj: Any) -> None:
+    two_materials(obj)
+    obj.vertex_groups.new(name="Soft").add([4, 5], 0.9, "REPLACE")
+    obj.sinew.materials[0].vertex_group = "Soft"
+    bpy.ops.sinew.paint_material()
+
+
+def baked(obj: Any) -> None:
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+
+
+def baked_on_a_duplicate(obj: Any) -> None:
+    obj.shape_key_add(name="Basis")
+    baked(obj)
+
+
+def source_shown(obj: Any) -> None:
+    baked_on_a_duplicate(obj)
+    bpy.ops.sinew.edit_source()
+
+
+def baked_before_save_as(obj: Any) -> None:
+    baked(obj)
+    bpy.ops.wm.save_as_mainfile(filepath=bpy.data.filepath.replace("scene", "shot"))
+
+
+def advised(obj: Any) -> None:
+    for vertex in obj.data.vertices:
+        vertex.co.z *= 0.4
+    bpy.ops.sinew.tetrahedralize()
+
+
+def beside_another(obj: Any) -> None:
+    twin = bpy.data.objects.new("Twin", obj.data.copy())
+    bpy.context.scene.collection.objects.link(twin)
+    for each in (obj, twin):
+        each.select_set(True)
+    two_materials(obj)
+
+
+def too_few_points(obj: Any) -> None:
+    obj.sinew.bake.points_that_suffice = 77
+
+
+def nothing(obj: Any) -> None:
+    pass
+
+
+def switched_off(obj: Any) -> None:
+    bpy.ops.sinew.disable()
+
+
+CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
+    "enable": (switched_off, {}),
+    "disable": (two_materials, {}),
+    "add_material": (nothing, {"preset": "Bone"}),
+    "apply_preset": (two_materials, {"preset": "Rubber"}),
+    "remove_material": (two_materials, {}),
+    "move_material": (two_materials, {"direction": "UP"}),
+    "paint_material": (nothing, {}),
+    "stop_painting": (painting, {}),
+    "normalize_maps": (painting, {}),
+    "assign_pins": (editing, {"action": "ADD"}),
+    "select_pins": (none_selected, {}),
+    "add_spring": (nothing, {}),
+    "remove_spring": (two_springs, {}),
+    "move_spring": (two_springs, {"direction": "UP"}),
+    "select_thin": (editing, {}),
+    "delete_bake": (baked, {}),
+    "edit_source": (baked_on_a_duplicate, {}),
+    "show_bake": (source_shown, {}),
+    "bring_frames": (baked_before_save_as, {}),
+    "open_report": (baked, {}),
+    "live_choose_solver": (nothing, {}),
+    "copy_settings": (beside_another, {}),
+    "take_advice": (advised, {"setting": "cells_across"}),
+    "use_points": (too_few_points, {}),
+    "set_rest_shape": (nothing, {}),
+}
+
+
+def test_every_operator_that_changes_data_can_be_undone():
+    without = {cls.__name__ for cls in CLASSES if "UNDO" not in cls.bl_options}
+    assert without == set(CHANGES_NOTHING_TO_UNDO)
+    tested = {f"SINEW_OT_{name}" for name in CASES} | IN_A_WINDOW | {"SINEW_OT_apply_bake", "SINEW_OT_add_example"}
+    assert {cls.__name__ for cls in CLASSES} - without == tested
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_undo_and_redo(body, saved, name):
+    prepare, given = CASES[name]
+    prepare(body)
+    edits = body.mode == "EDIT"
+    bpy.ops.ed.undo_push(message="Before")
+    before = state()
+    assert getattr(bpy.ops.sinew, name)("EXEC_DEFAULT", True, **given) == {"FINISHED"}
+    after = state()
+    assert after != before
+    bpy.ops.ed.undo()
+    undone = state()
+    if edits:  # an undo in Edit Mode is the mesh's alone: what is noted of picks is mended by the next job
+        undone["settings"]["picks"] = before["settings"]["picks"]
+    assert undone == before
+    bpy.ops.ed.redo()
+    assert state() == after
+
+
+def test_a_bake_is_undone(body, saved):
+    bpy.ops.ed.undo_push(message="Before")
+    before = state()
+    background.begin(body, "bake")  # as a timer, not from within an operator
+    assert state()["keys"]
+    bpy.ops.ed.undo()
+    undone = state()
+    assert (undone["keys"], undone["data-blocks"]) == (before["keys"], before["data-blocks"])
+    assert undone["settings"]["bake"]["status"] == "NONE"
+    bpy.ops.ed.redo()
+    assert len(state()["keys"]) == 4
+
+
+def test_undone_shapes_of_a_deleted_bake_say_that_their_frames_are_gone(body, saved):
+    """Undo brings the shapes back, not the files: they play, and Resume says why it cannot go on."""
+    bpy.ops.sinew.bake()
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
+    bpy.ops.ed.undo()
+    body = bpy.data.objects["Body"]
+    assert len(body.data.shape_keys.key_blocks) == 4 and body.sinew.bake.status == "DONE"
+    with pytest.raises(RuntimeError, match="not in .*Bake Again"):
+        bpy.ops.sinew.check_bake()
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and body.data.shape_keys is None
+
+
+def test_an_example_is_undone(body, saved):
+    bpy.ops.ed.undo_push(message="Before")
+    before = state()
+    name = bpy.ops.sinew.add_example.get_rna_type().properties["example"].enum_items[0].identifier
+    assert bpy.ops.sinew.add_example("EXEC_DEFAULT", True, example=name) == {"FINISHED"}
+    assert state()["data-blocks"] != before["data-blocks"]
+    bpy.ops.ed.undo()
+    assert state() == before

@@ -1,0 +1,245 @@
+"""A second bake beside the first: one solver against another, or one at two settings, and its ghost."""
+
+from __future__ import annotations
+
+import shutil
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon.bake import background, baking, comparing
+from sinew.blender_addon.basics.stepwise import at_once
+from sinew.blender_addon.cache.frame_folders import recorded_folder
+from sinew.blender_addon.child import running
+from sinew.blender_addon.drawing.ghost_out import Ghost, nearest
+from sinew.blender_addon.drawing.overlay_out import Painter, View
+from sinew.blender_addon.live import live
+from sinew.blender_addon.views import ghosts
+from sinew.core.store.frame_store import FrameStore
+
+from .. import card
+from ..cache.test_cache_owner import content
+from .test_bake_queue import run_queue
+from .test_child import drain_until, in_child
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    yield
+    running.abandon()
+
+
+@pytest.fixture
+def baked(body, saved):
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    return body
+
+
+@pytest.fixture
+def compared(baked):
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    return baked
+
+
+def found(obj):
+    comparing.look_again(obj)
+    return comparing.seen(obj).difference
+
+
+def test_one_click_bakes_both_and_says_how_far_they_are_apart(body, saved, evaluated):
+    scene = bpy.context.scene
+    body.sinew.compare.solver, body.sinew.compare.substeps = "OWN", 3
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.status == "DONE" and body.sinew.substeps == 1 and evaluated(body, 4).any()
+    difference = found(body)
+    assert difference.frames.tolist() == [1, 2, 3, 4] and difference.words == "solver (substeps 1 → 3)"
+    own, ghost = baking.open_store(body), FrameStore.open(comparing.ghost_folder(body))
+    apart = np.linalg.norm(own.read(4) - ghost.read(4), axis=1)
+    assert difference.at(4) == pytest.approx((apart.max(), apart.mean())) and apart.max() > 1e-4
+    assert comparing.frame_words(difference, 1, scene) == "Frame 1: equal"
+    assert comparing.frame_words(difference, 9, scene) == "Frame 9 is not compared"
+    words = comparing.frame_words(difference, 4, scene)
+    assert words.startswith("Frame 4: ") and f"({100 * apart.max() / difference.size:.2g} %)" in words
+    assert "(frame 4)" in comparing.range_words(difference, scene) and "cm" in words
+    assert "A frame took" in comparing.time_words(difference)
+
+
+def test_nothing_of_the_bake_is_lost_and_the_ghost_goes_with_one_click(baked):
+    before, keys = content(recorded_folder(baked)), len(baked.data.shape_keys.key_blocks)
+    baked.sinew.materials[0].density *= 2.0
+    assert not bpy.ops.sinew.remove_ghost.poll()
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    folder = comparing.ghost_folder(baked)
+    assert "density 1050 → 2100" in found(baked).words and "Mixed FEM → Newton" in found(baked).words
+    assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
+    assert not folder.exists() and comparing.seen(baked).folder is None
+    assert content(recorded_folder(baked)) == before and len(baked.data.shape_keys.key_blocks) == keys
+
+
+def test_where_both_would_be_the_same_nothing_runs(baked):
+    baked.sinew.compare.solver = "OWN"
+    with pytest.raises(RuntimeError, match="Nothing differs from the bake"):
+        bpy.ops.sinew.compare()
+    assert "Nothing differs" in baked.sinew.compare.message and comparing.ghost_folder(baked) is None
+
+
+def test_a_range_bakes_no_more_than_it_needs(body, saved):
+    body.sinew.compare.whole_range, body.sinew.compare.frame_end = False, 3
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.status == "STOPPED" and body.sinew.bake.frames == 3
+    assert found(body).frames.tolist() == [1, 2, 3]
+    body.sinew.compare.whole_range = True
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.status == "DONE" and found(body).frames.tolist() == [1, 2, 3, 4]
+
+
+def test_other_tetrahedra_and_modes_are_compared_too(baked):
+    compare = baked.sinew.compare
+    compare.solver, compare.modes, compare.cells_across = "subspace_fem", 3, 5
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert found(baked).words == "resolution (cells across 4 → 5), solver (Mixed FEM → Subspace FEM; modes 16 → 3)"
+
+
+def test_another_bake_since_is_told(compared):
+    assert found(compared) is not None
+    compared.sinew.substeps = 2
+    bpy.ops.sinew.bake()
+    assert found(compared) is None and comparing.ghost_folder(compared) is not None
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert found(compared).words == "solver (Mixed FEM → Newton FEM)"
+
+
+def test_delete_bake_takes_the_ghost_along(compared):
+    cache = recorded_folder(compared).parent
+    bpy.ops.sinew.delete_bake()
+    assert not cache.exists()
+
+
+def test_a_duplicate_shows_the_ghost_and_leaves_it_to_the_first(compared):
+    twin = compared.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    folder = comparing.ghost_folder(compared)
+    assert comparing.ghost_folder(twin) == folder
+    bpy.context.view_layer.objects.active = twin
+    assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
+    assert not twin.sinew.compare.show and compared.sinew.compare.show and folder.exists()
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert comparing.ghost_folder(twin) != folder and found(compared) is not None
+
+
+def test_frames_that_are_gone_and_other_vertices_are_refused(baked):
+    baked.data.vertices.add(1)
+    with pytest.raises(RuntimeError, match="12 → 13 vertices|other vertices"):
+        bpy.ops.sinew.compare()
+    shutil.rmtree(recorded_folder(baked))
+    with pytest.raises(RuntimeError, match="not on disk any more"):
+        bpy.ops.sinew.compare()
+
+
+def test_a_window_computes_both_in_the_child_one_after_the_other(body, saved):
+    labels: set[str] = set()
+    # What the button does in a window where nothing is baked.
+    running.begin(in_child(background.work_on(body, "")), in_child(comparing.work_on(body)))
+    assert running.place_of(body) == 1 and not bpy.ops.sinew.compare.poll()
+    run_queue(labels)
+    assert body.sinew.bake.status == "DONE" and body.sinew.bake.frames == 4
+    assert any(label.startswith("1 of 2: ") for label in labels)
+    assert any(label.startswith("Ghost, 2 of 2: ") for label in labels)
+    assert found(body).frames.tolist() == [1, 2, 3, 4] and not body.sinew.compare.message
+
+
+def test_esc_keeps_what_is_done_and_the_next_click_goes_on(body, saved):
+    body.sinew.frame_end = 40
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    running.begin(in_child(comparing.work_on(body)))
+    assert running.current().state.label.startswith("Ghost: ")
+    drain_until(lambda: running.current().state.frames_done >= 3)
+    assert bpy.ops.sinew.stop_bake() == {"FINISHED"}
+    drain_until(lambda: running.current() is None)
+    done = len(found(body).frames)
+    assert 3 <= done < 40 and body.sinew.bake.status == "DONE"
+    running.begin(in_child(comparing.work_on(body)))
+    drain_until(lambda: running.current() is None)
+    assert found(body).frames.tolist() == list(range(1, 41))
+    assert at_once(comparing.second_steps(body)).resume
+
+
+def test_the_ghost_follows_the_frame_and_the_object(compared, evaluated):
+    frames = Ghost(comparing.ghost_folder(compared))
+    assert frames.numbers() == [1, 2, 3, 4]
+    assert [nearest([2, 3], frame) for frame in (1, 2, 9)] == [2, 2, 3] and nearest([], 1) is None
+    at_rest = np.array([v.co for v in compared.data.vertices])
+    assert np.abs(frames.at(1) - at_rest).max() < 1e-6
+    store = FrameStore.open(comparing.ghost_folder(compared))
+    assert np.abs(frames.at(4) - store.read(4)).max() < 1e-6, "the object's matrix is the identity"
+    drawn = ghosts.Ghosts()
+    try:
+        assert drawn.bodies(bpy.data.scenes.new("Of Another Window")) == []
+        assert drawn.bodies(bpy.context.scene) == [compared]
+        kept = drawn.ghost(compared)
+        assert drawn.ghost(compared) is kept
+        bpy.ops.sinew.remove_ghost()
+        assert drawn.ghost(compared) is None
+    finally:
+        drawn.remove()
+
+
+@pytest.mark.parametrize("mirrored", [1.0, -1.0])
+def test_the_ghost_is_seen_through_and_faint_behind_something(compared, mirrored):
+    card.make_ready()
+    ghost, painter = Ghost(comparing.ghost_folder(compared)).batch(1), Painter()
+    view = View(*card.straight_down(1.2))
+    here = np.diag([mirrored, 1.0, 1.0, 1.0])
+    here[:3, 3] = -0.5 * mirrored, -0.15, 0.0
+
+    def draw(behind: float):
+        wall = np.eye(4)
+        wall[2, 3] = behind
+        return lambda: painter.ghost(ghost, view, wall @ here, (1.0, 0.0, 0.0, 0.5))
+
+    seen = card.picture(draw(0.0), background=(0.0, 0.0, 1.0))
+    middle, beside = seen[28:36, 20:44], seen[4, 4]
+    assert beside[:3] == pytest.approx([0.0, 0.0, 1.0])
+    assert middle[..., 0].min() > 0.2 and middle[..., 2].min() > 0.2, "both are seen"
+    assert middle[..., 0].max() < 0.4, "each place is drawn once"
+    far = card.picture(draw(-30.0), background=(0.0, 0.0, 1.0))[28:36, 20:44]
+    assert np.abs(far - [0.0, 0.0, 1.0, 1.0]).max() < 0.01, "beyond the far plane"
+
+
+@pytest.mark.parametrize("what", ["take", "bake"])
+def test_what_is_undone_is_not_measured(soft_body, what):
+    """Its frames lie on the disk in place of those that the result shows: whatever would tell of these refuses, with
+    the way out, until the two belong together again.
+    """
+    from ..live.test_live_take import record_take
+
+    def shown():
+        bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
+        return bpy.context.object
+
+    soft_body.sinew.compare.solver, soft_body.sinew.compare.substeps = "OWN", 3
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and bpy.ops.sinew.compare() == {"FINISHED"}
+    before = found(soft_body)
+    bpy.ops.ed.undo_push(message="Before")
+    if what == "take":
+        rest = baking.open_store(soft_body).job().body.surface.positions
+        record_take(soft_body, lambda frame: live.grab(11, rest[11] + [0.0, 0.3, 0.3], 1e4))
+    else:
+        soft_body.sinew.substeps = 2
+        running.begin(background.work_on(soft_body, "bake"))  # as a timer: undo takes no operator within another back
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    of_other = found(shown())
+    assert of_other.words != before.words or abs(of_other.largest - before.largest).max() > 0.0
+    bpy.ops.ed.undo()
+    body = shown()
+    assert not [spring for spring in body.sinew.springs] and body.sinew.substeps == 1
+    assert found(body) is None, "what the panel tells is of the bake that is shown"
+    body.sinew.result = "NODES"
+    for verb in ("compare", "convert_result", "open_report", "copy_report"):
+        with pytest.raises(RuntimeError, match="of another bake than is shown.*Bake Again.*redo"):
+            getattr(bpy.ops.sinew, verb)()
+    body.sinew.result = "KEYS"
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and found(shown()) is None
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    again = found(shown())
+    assert again.words == before.words and np.array_equal(again.largest, before.largest)

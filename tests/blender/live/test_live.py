@@ -1,0 +1,275 @@
+"""Live mode, its timer called by hand: no timer runs without a window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon.child import running
+from sinew.blender_addon.live import live, live_again, live_scene, live_view
+from sinew.blender_addon.live.live_edits import Edits
+from sinew.blender_addon.live.live_state import LiveState
+from sinew.core.errors import SinewError
+from sinew.core.events import LiveFrame
+from sinew.operators.live_grab import HINTS
+from sinew.ui.live import hints
+
+from .live_driver import drain_until, playing
+
+
+def test_play_and_stop_leave_the_scene_as_it_was(soft_body):
+    bpy.context.scene.frame_set(3)
+    session = live.begin(soft_body)
+    process = session.work.child.process
+    assert not soft_body.hide_get(), "the mesh is shown while the body is prepared"
+    drain_until(lambda: session.state.frame >= 8)
+    assert soft_body.hide_get() and bpy.context.scene.frame_current == 4, "the scene stops at the job's last frame"
+    assert np.abs(session.view.positions() - session.job.body.surface.positions).max() > 1e-4
+    live.stop()
+    assert live.current() is None and running.current() is None and process.poll() is not None
+    assert not soft_body.hide_get() and soft_body.select_get() and bpy.context.view_layer.objects.active == soft_body
+    assert bpy.context.scene.frame_current == 3 and soft_body.sinew.live_layer == ""
+
+
+def test_the_mouse_takes_what_was_drawn_last(fake_child, monkeypatch):
+    """Where drawing takes long, frames come that nobody has seen yet."""
+    view = playing(fake_child).view
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    fake_child.sinew.live.preview = "MESH"  # drawn by Blender itself, which there is none of here
+    view.draw(view.draw_view)
+    drawn = view.positions()
+    view.show(np.ones_like(live.current().state.handles))
+    assert np.abs(view.positions() - drawn).max() > 0.1 and np.abs(view.seen() - drawn).max() < 1e-12
+    view.draw(view.draw_view)
+    assert np.array_equal(view.seen(), view.positions())
+
+
+def test_a_card_that_refuses_is_replaced_by_a_mesh(soft_body, tmp_path):
+    soft_body.sinew.live.rate = "FREE"
+    session = live.begin(soft_body)
+    drain_until(lambda: session.state.frame >= 2)
+    session.view.refused = "The shader is refused."
+    drain_until(lambda: session.state.frame >= 6)
+    stand_in = bpy.data.objects["Body Live"]
+    flat = np.empty(3 * len(stand_in.data.vertices), dtype=np.float32)
+    stand_in.data.vertices.foreach_get("co", flat)
+    live.toggle()
+    assert np.abs(flat.reshape(-1, 3) - session.view.positions()).max() < 1e-6 and soft_body.hide_get()
+    assert "The mesh itself is moved instead" in soft_body.sinew.live.message
+    path = str(tmp_path / "refused.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    assert "Body Live" not in bpy.data.objects, "the file is saved without it"
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    live.stop()
+    assert [o.name for o in bpy.data.objects] == ["Body"] and [m.name for m in bpy.data.meshes] == ["Body"]
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert [o.name for o in bpy.data.objects] == ["Body"]
+
+
+def test_any_error_in_drawing_is_told_once_and_the_mesh_is_moved(fake_child, monkeypatch, capsys):
+    session, calls = playing(fake_child), []
+
+    def fail(settings):
+        calls.append(settings.show)
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(session.view, "_colour", fail)
+    session.view.draw(session.view.draw_view)
+    session.view.draw(session.view.draw_view)
+    assert len(calls) == 1 and capsys.readouterr().err.count("Traceback") == 1
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    assert fake_child.sinew.live.message.endswith("graphics card (no room). The mesh itself is moved instead.")
+    fake_child.sinew.live.preview = "MESH"
+    drain_until(lambda: not session.view.refused and not fake_child.sinew.live.message)
+    fake_child.sinew.live.preview = "CARD"
+    drain_until(lambda: "Body Live" not in bpy.data.objects)
+    session.view.draw(session.view.draw_view)
+    assert len(calls) == 2, "it may try again"
+
+
+def test_the_mesh_is_moved_where_the_artist_wants_so(fake_child, monkeypatch):
+    bpy.ops.ed.undo_push(message="Before")
+    session, settings = playing(fake_child), fake_child.sinew.live
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    monkeypatch.setattr(session.view, "_colour", pytest.fail)
+    settings.preview = "MESH"
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    session.view.draw(session.view.draw_view)
+    bpy.ops.ed.undo_push(message="Preview")
+    bpy.ops.ed.undo()
+    drain_until(lambda: "Body Live" not in bpy.data.objects and bpy.data.objects["Body"].hide_get())
+    assert bpy.data.objects["Body"].sinew.live.preview == "CARD"
+    bpy.ops.ed.redo()
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    assert bpy.data.objects["Body"].sinew.live.message == "" and len(bpy.data.objects) == 2
+    live.stop()
+    assert [o.name for o in bpy.data.objects] == ["Body"]
+
+
+def test_the_frame_changed_by_hand(fake_child):
+    session = playing(fake_child)
+    bpy.context.scene.frame_set(3)
+    drain_until(lambda: not session.state.playing)
+    assert "another frame" in session.state.message and live_view.words(session)[1] == session.state.message
+    live.toggle()
+    drain_until(lambda: session.state.frame >= 7)
+    live.toggle()
+    drain_until(lambda: not session.state.out)
+    bpy.context.scene.frame_set(1)
+    drain_until(lambda: session.state.frame == 1)
+    assert session.state.message.startswith("Begun anew")
+    live.toggle()
+    drain_until(lambda: session.state.frame >= 2)
+    assert session.state.message == ""
+
+
+def test_blenders_own_playback_pauses(fake_child, monkeypatch):
+    session = playing(fake_child)
+    monkeypatch.setattr(live_scene, "is_played_back", lambda: True)
+    for frame in (3, 1):
+        bpy.context.scene.frame_set(frame)
+        drain_until(lambda: not session.stage._changed)
+    assert not session.state.playing and session.state.frame > 1, "the playback's first frame begins nothing anew"
+    assert "Space" in session.state.message
+
+
+def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
+    session = playing(fake_child)
+    fake_child.sinew.materials[0].log_stiffness = 6.0
+    drain_until(lambda: session.state.stale)
+    assert live_again.is_outdated(session) and session.pending == []
+    assert live_view.words(session)[-1].startswith("The modes were found for other stiffness")
+    told = [any("beside where it is" in line for line in live_view.words(session))]
+    apart = 0.03 * session.job.body.surface.size
+    session.work.note(replace(session.state.shown, apart=apart))
+    assert told == [False] and any("up to 3% of its size beside" in line for line in live_view.words(session))
+    fake_child.sinew.max_iterations += 1
+    fake_child.sinew.pin_group = ""
+    drain_until(lambda: session.pending == ["solver", "pins"])
+    process = session.work.child.process
+    live_again.reset()
+    assert live.current() is not session and process.poll() is not None
+    drain_until(lambda: live.current().state.ready)
+    before = live.current()
+    bpy.ops.object.effector_add(type="WIND")
+    running.tick()
+    assert before.pending == [] and not live_again.is_outdated(before)
+    live_again.reset()
+    assert live.current() is not before, "what is not looked at all the time is found, too"
+
+
+def test_which_edits_are_told(body, saved):
+    """Those of the body, but nothing that is animated, which differs from frame to frame."""
+    settings, scene = body.sinew, bpy.context.scene
+    spring = settings.springs.add()
+    edits, told = Edits(body, scene), []
+    assert edits.others(body, scene) == []
+
+    def edited(word, change):
+        nonlocal edits
+        change()
+        assert edits.others(body, scene) == [word]
+        told.append(word)
+        edits = Edits(body, scene)
+
+    def assign(owner, name, value):
+        return lambda: setattr(owner, name, value)
+
+    edited("mesh", assign(body.data.vertices[3], "co", (2.0, 0.0, 0.1)))
+    edited("place of the object", assign(body, "location", (1.0, 0.0, 0.0)))
+    edited("pins", assign(settings, "hold_from", 0.8))
+    edited("springs", assign(spring, "strength", 5.0))
+    edited("fields", assign(settings.field_weights, "wind", 0.5))
+    edited("rest shape", assign(settings, "rest_key", "Rest"))
+    edited("resolution", assign(settings, "finer_group", "Fine"))
+    edited("resolution", assign(settings, "simulate_after", "Hook"))
+    edited("solver", assign(scene, "gravity", (0.0, 0.0, -1.0)))
+    settings.keyframe_insert("hold_from", frame=1)
+    spring.keyframe_insert("strength", frame=1)
+    body.keyframe_insert("location", frame=1)
+    edits, body.location, settings.hold_from, spring.strength = Edits(body, scene), (0.0, 0.0, 0.0), 0.2, 1.0
+    assert edits.others(body, scene) == [] and len(told) == 9
+
+
+def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
+    session, material = playing(soft_body), soft_body.sinew.materials[0]
+    before, material.log_stiffness = material.log_stiffness, 6.0
+    drain_until(lambda: session.edits.stiffness_differs)
+    assert live_again.is_outdated(session)
+    material.log_stiffness = before
+    drain_until(lambda: not session.edits.stiffness_differs and not session.state.wishes)
+    live_again.reset()
+    drain_until(lambda: session.state.frame == 1)
+    assert live.current() is session
+
+
+def test_edits_count_when_it_begins_anew(soft_body):
+    """With the real child, which holds the store that is written anew."""
+    first, material = playing(soft_body), soft_body.sinew.materials[0]
+    material.density *= 2.0
+    live_again.reset()
+    second = live.current()
+    assert second is not first
+    drain_until(lambda: second.state.ready)
+    soft_body.sinew.bake.points_that_suffice = 200
+    bpy.ops.sinew.use_points()
+    assert live.current() is second and second.reset_is_due
+    drain_until(lambda: live.current() is not second)
+    third = live.current()
+    assert third is not second and third.job.body.solver.cubature_points == 200
+    drain_until(lambda: third.state.ready)
+    material.density /= 2.0
+    live_again.record()
+    fourth = live.current()
+    drain_until(lambda: live.current() is None or fourth.state.frame >= 3)
+    assert fourth is not third and "Another Blender" not in soft_body.sinew.live.message
+
+
+def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        live_view.preview_colours, "stiffness_colours", lambda log: drawn.append(log) or np.zeros((1, 3))
+    )
+    session, material = playing(fake_child), fake_child.sinew.materials[0]
+    fake_child.sinew.live.show = "STIFFNESS"
+    before = material.log_stiffness
+    session.view._colour(fake_child.sinew.live)
+    material.log_stiffness = before + 1.0
+    drain_until(lambda: session.state.stale)
+    session.view._colour(fake_child.sinew.live)
+    session.view._colour(fake_child.sinew.live)
+    assert len(drawn) == 2, "only when something has changed"
+    assert np.abs(drawn[0] - before).max() < 1e-5 and np.abs(drawn[1] - drawn[0] - 1.0).max() < 1e-5
+
+
+def test_only_one_at_a_time(fake_child):
+    playing(fake_child)
+    with pytest.raises(SinewError, match="at work already"):
+        live.begin(fake_child)
+    assert bpy.ops.sinew.live_stop.poll() and bpy.ops.sinew.live_step.poll() and not bpy.ops.sinew.bake.poll()
+    assert not bpy.ops.sinew.stop_bake.poll(), "Esc is live mode's"
+    bpy.ops.sinew.live_stop()
+    assert live.current() is None and not bpy.ops.sinew.live_play.poll(), "nothing is played without a window"
+
+
+def test_modifiers_that_are_not_drawn_are_named(body):
+    for kind in ("LATTICE", "SUBSURF", "DISPLACE", "SMOOTH"):
+        body.modifiers.new(kind.title(), kind)
+    body.modifiers["Displace"].show_viewport = False
+    assert live.not_drawn(body) == ["Subsurf", "Smooth"]
+    body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
+    assert live.not_drawn(body) == []
+
+
+def test_the_status_bar_says_what_keys_do_now():
+    icons = bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+    assert hints(LiveState()) == [("Cancel", "EVENT_ESC")]
+    state = LiveState(shown=LiveFrame(1, "AA", 0, True, 0.0, 0.0))
+    assert [word for word, _ in hints(state)] == ["Grab", "Pin", "Pause", "Step", "Stop"]
+    assert {icon for _, icon in (*hints(state), *HINTS)} <= set(icons.keys())
+    state = replace(state, playing=False, take=([],))
+    assert [word for word, _ in hints(state)][2:] == ["Play", "Step", "End Take"]
+    assert hints(replace(state, recorded=True))[-1][0] == "Stop"

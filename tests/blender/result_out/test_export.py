@@ -1,0 +1,95 @@
+"""Bakes as Alembic and USD: what comes back in has the baked positions."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon.result_out import exported
+
+
+@pytest.fixture
+def two_bodies(body, saved, evaluated):
+    """Bodies that move through the scene: one carries its bake, the other's is on a duplicate."""
+    body.keyframe_insert("location", frame=1)
+    body.location = (0.5, 0.0, 0.25)
+    body.keyframe_insert("location", frame=4)
+    twin = body.copy()
+    twin.data, twin.name = body.data.copy(), "Twin"
+    bpy.context.scene.collection.objects.link(twin)
+    twin.animation_data_clear()
+    twin.location = (0.0, 2.0, 0.0)
+    twin.shape_key_add(name="Basis")
+    for obj in (twin, body):
+        bpy.context.view_layer.objects.active = obj
+        assert bpy.ops.sinew.bake() == {"FINISHED"}
+        obj.select_set(obj == body)
+    twin.sinew.bake.result.select_set(True)
+    return body, twin.sinew.bake.result
+
+
+@pytest.mark.parametrize("ending", [".abc", ".usdc"])
+def test_positions_come_back(two_bodies, evaluated, tmp_path, ending):
+    expected = [[evaluated(obj, frame) for frame in (1, 2, 4)] for obj in two_bodies]
+    bpy.context.scene.frame_end = 250
+    bpy.context.scene.frame_set(3)
+    chosen = bpy.context.selected_objects
+    assert bpy.ops.sinew.export_bake(filepath=str(tmp_path / f"out{ending}")) == {"FINISHED"}
+    assert bpy.context.selected_objects == chosen and bpy.context.scene.frame_current == 3
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (1, 250)
+    before = set(bpy.data.objects)
+    read = bpy.ops.wm.alembic_import if ending == ".abc" else bpy.ops.wm.usd_import
+    more = {"as_background_job": False} if ending == ".abc" else {}
+    assert read(filepath=str(tmp_path / f"out{ending}"), **more) == {"FINISHED"}
+    found = [obj for obj in set(bpy.data.objects) - before if obj.type == "MESH"]
+    assert len(found) == 2
+    for obj, positions in zip(two_bodies, expected):
+        nearest = min(found, key=lambda other: np.abs(evaluated(other, 1) - positions[0]).max())
+        for frame, there in zip((1, 2, 4), positions):
+            assert np.abs(evaluated(nearest, frame) - there).max() < 1e-5, (obj.name, frame)
+    assert np.abs(expected[0][2] - expected[0][0]).max() > 0.1
+
+
+def test_the_ending_is_that_of_the_format(two_bodies, tmp_path):
+    export = bpy.ops.sinew.export_bake
+    assert export(filepath=str(tmp_path / "shot.v2"), file_format="USD") == {"FINISHED"}
+    assert (tmp_path / "shot.v2.usdc").is_file()
+    assert export(filepath=str(tmp_path / "out.abc"), file_format="USD") == {"FINISHED"}
+    assert (tmp_path / "out.usdc").is_file() and not (tmp_path / "out.abc").exists()
+
+
+def test_frames_before_0_are_written_or_refused(body, tmp_path):
+    for frame in (-4, 4):
+        body.location[2] = float(frame)
+        body.keyframe_insert("location", frame=frame)
+    exported.export([body], bpy.context, tmp_path / "out.abc", "ALEMBIC", (-4, 4))
+    with pytest.raises(RuntimeError, match="from frame 0 on"):
+        exported.export([body], bpy.context, tmp_path / "out.usdc", "USD", (-4, 4))
+    before = set(bpy.data.objects)
+    assert bpy.ops.wm.alembic_import(filepath=str(tmp_path / "out.abc"), as_background_job=False) == {"FINISHED"}
+    (read,) = (obj for obj in set(bpy.data.objects) - before if obj.type == "MESH")
+    for frame in (-4, 4):
+        bpy.context.scene.frame_set(frame)
+        place = read.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation
+        assert place[2] == pytest.approx(frame, abs=1e-4)
+
+
+def test_a_bake_out_of_sight_is_named(two_bodies, tmp_path):
+    home = bpy.context.scene.collection
+    home.objects.unlink(two_bodies[1])
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(two_bodies[1])
+    twin = bpy.data.objects["Twin"]
+    twin.hide_viewport = False
+    twin.select_set(True)
+    with pytest.raises(RuntimeError, match="“Twin Bake” is not part of the view layer"):
+        bpy.ops.sinew.export_bake(filepath=str(tmp_path / "out.abc"))
+
+
+def test_grey_without_a_bake_or_an_exporter(body, saved):
+    assert not bpy.ops.sinew.export_bake.poll()
+    bpy.ops.sinew.bake()
+    assert bpy.ops.sinew.export_bake.poll()
+    bpy.context.view_layer.objects.active = None
+    body.select_set(False)
+    assert not bpy.ops.sinew.export_bake.poll()

@@ -1,0 +1,55 @@
+"""The advice row: known after Tetrahedralize, taken by a button, gone when it is followed."""
+
+from __future__ import annotations
+
+import bpy
+from sinew.blender_addon.setup import advising
+
+
+def rows(obj):
+    found = advising.advice_of(obj, bpy.context.scene)
+    return {each.setting: advising.button_words(each) for each in found}
+
+
+def test_advice_is_known_after_tetrahedralize_and_taken_by_a_button(body, saved):
+    assert not advising.is_known(body) and rows(body) == {}
+    assert not bpy.ops.sinew.take_advice.poll()
+    bpy.ops.sinew.add_material(preset="Bone")
+    body.sinew.materials[1].vertex_group = "Bone"
+    body.vertex_groups.new(name="Bone").add([8, 9, 10, 11], 1.0, "REPLACE")
+    body.sinew.solver = "newton"
+    body.location.x = 0.0
+    body.keyframe_insert("location", frame=1)
+    body.location.x = 0.5
+    body.keyframe_insert("location", frame=2)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert rows(body)["solver"] == "Use Mixed FEM" and rows(body)["substeps"].startswith("Set Substeps to ")
+    assert bpy.ops.sinew.take_advice(setting="solver") == {"FINISHED"} and body.sinew.solver == "mixed_fem"
+    assert bpy.ops.sinew.take_advice(setting="substeps") == {"FINISHED"} and body.sinew.substeps > 1
+    assert set(rows(body)) <= {"cells_across"}
+    assert bpy.ops.sinew.take_advice.poll() == bool(rows(body))
+
+
+def test_thin_parts_are_told_with_the_resolution(body, saved):
+    for vertex in body.data.vertices:
+        vertex.co.z *= 0.4
+    body.sinew.substeps = 10
+    bpy.ops.sinew.tetrahedralize()
+    assert rows(body) == {"cells_across": "Set Cells Across to 18"}
+    assert "mm thick have" in advising.advice_of(body, bpy.context.scene)[0].reason
+    assert bpy.ops.sinew.take_advice(setting="cells_across") == {"FINISHED"}
+    assert body.sinew.cells_across == 18 and rows(body) == {}
+
+
+def test_materials_that_were_edited_since_are_told_and_the_step_is_known_after_a_bake(body, saved):
+    bpy.ops.sinew.tetrahedralize()
+    assert not advising.is_outdated(body) and not advising.is_step_known(body)
+    bpy.ops.sinew.add_material(preset="Bone")
+    assert advising.is_outdated(body)
+    bpy.ops.sinew.remove_material()
+    assert not advising.is_outdated(body)
+    body.sinew.materials[0].keyframe_insert("log_stiffness", frame=1)
+    bpy.ops.sinew.bake()
+    assert advising.is_step_known(body) and not advising.is_outdated(body)
+    body.sinew.materials[0].log_stiffness += 1.0
+    assert not advising.is_outdated(body), "what is keyed changes by itself"

@@ -1,0 +1,99 @@
+"""How a subspace was matched with the full mesh: words and a table in the Solver panel, and in a comparison."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from sinew.blender_addon.bake import baking, comparing
+from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_in.settings_in import compared
+from sinew.core.body.prepare import prepare
+
+from ..drawn import drawn_by, panels_of
+
+
+def panel(name):
+    return next(cls for cls in panels_of("PHYSICS") if cls.bl_idname == f"PHYSICS_PT_sinew_{name}")
+
+
+@pytest.fixture
+def matched(body):
+    """Prepared with so few modes that not all vibrations match."""
+    settings = body.sinew
+    settings.solver, settings.modes, settings.match_modes = "subspace_mixed_fem", 1, 12
+    said = []
+    prepare(make_job(body, bpy.context), on_event=said.append)
+    baking.note_mesh(body, next(event for event in said if event.kind == "mesh"))
+    return body
+
+
+def test_words_and_table_tell_of_the_match(matched):
+    record = matched.sinew.bake
+    right = [k for k, each in enumerate(record.vibrations) if each.right]
+    assert len(record.vibrations) == 12 and 0 < len(right) < 12
+    words = drawn_by(panel("solver")).labels
+    assert record.match in words and record.match.startswith(f"{len(right)} of 12 vibrations match the full mesh")
+    assert record.match not in record.mesh_warning
+    cells = drawn_by(panel("vibrations")).labels
+    table = [cells[k : k + 5] for k in range(0, 65, 5)]
+    assert table[0][1:] == ["Plain", "Right", "Ratio", "Share"]
+    for k, (row, each) in enumerate(zip(table[1:], record.vibrations, strict=True)):
+        assert row[0] == str(k + 1) and float(row[1]) == pytest.approx(each.frequency, rel=6e-3)
+        if k in right:
+            assert float(row[2]) == pytest.approx(each.right, rel=6e-3)
+            assert float(row[3]) == pytest.approx(each.right / each.frequency, abs=6e-3)
+        else:
+            assert row[2:4] == ["as is", ""]
+        assert row[4] == f"{each.share:.0%}"
+
+
+def test_nothing_is_shown_where_nothing_is_matched(matched):
+    settings = matched.sinew
+    settings.match_full_space = False
+    shown = drawn_by(panel("solver"))
+    assert settings.bake.match not in shown.labels and "match_modes" not in shown.properties
+    assert not drawn_by(panel("vibrations")).labels
+    settings.match_full_space, settings.solver = True, "mixed_fem"
+    assert settings.bake.match not in drawn_by(panel("solver")).labels and not drawn_by(panel("vibrations")).labels
+
+
+def test_what_cannot_be_matched_is_told_without_a_table(matched):
+    record = matched.sinew.bake
+    record.vibrations.clear()
+    record.match = "The vibrations of the full mesh cannot be found."
+    assert record.match in drawn_by(panel("solver")).labels and not drawn_by(panel("vibrations")).labels
+
+
+def test_the_next_preparation_replaces_them(matched):
+    settings, said = matched.sinew, []
+    settings.match_modes = 2
+    prepare(make_job(matched, bpy.context), on_event=said.append)
+    baking.note_mesh(matched, next(event for event in said if event.kind == "mesh"))
+    assert len(settings.bake.vibrations) <= 2
+    settings.property_unset("bake")
+    assert not settings.bake.vibrations and not settings.bake.match
+
+
+def test_a_bake_is_compared_with_one_that_is_not_matched(body, saved):
+    settings = body.sinew
+    settings.solver, settings.modes = "subspace_mixed_fem", 4
+    compare = settings.compare
+    compare.solver, compare.match_full_space = "OWN", "OFF"
+    assert "match_full_space" in drawn_by(panel("compare")).properties
+    assert bpy.ops.sinew.compare() == {"FINISHED"}, compare.message
+    comparing.look_again(body)
+    difference = comparing.seen(body).difference
+    assert difference.words == "solver (match full space on → off)" and difference.largest.max() > 0.0
+    assert settings.bake.match and settings.bake.vibrations
+    compare.solver = "newton"
+    assert "match_full_space" not in drawn_by(panel("compare")).properties
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_comparison_has_its_own_match_or_the_body_s(body, own):
+    settings = body.sinew
+    settings.solver, settings.match_full_space = "subspace_mixed_fem", own
+    job = make_job(body, bpy.context)
+    for chosen, expected in (("OWN", own), ("ON", True), ("OFF", False)):
+        settings.compare.match_full_space = chosen
+        assert compared(job, settings.compare).body.solver.match_full_space == expected

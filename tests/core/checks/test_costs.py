@@ -1,0 +1,43 @@
+"""What a resolution will cost is told before anything is made."""
+
+from __future__ import annotations
+
+import pytest
+from sinew.core.checks import costs
+from sinew.core.checks.costs import Pace, cost_of, size_words
+from sinew.core.settings import ResolutionSettings, SolverSettings
+from sinew.core.tetrahedra.tet_count import measured
+
+from ..jobs import box_surface
+
+BODY = measured(box_surface((1.0, 1.0, 1.0), (4, 4, 4)))
+
+
+def told(cells=20, pace=None, **solver):
+    return cost_of(BODY, ResolutionSettings(cells_across=cells), SolverSettings(**solver), 1000, pace)
+
+
+def test_a_bake_of_the_same_body_tells_its_own_seconds():
+    tets = told().tets
+    same = told(pace=Pace(0.2, round(tets), 0))
+    assert same.seconds == pytest.approx(0.2, rel=1e-3)
+    assert told(pace=Pace(0.2, round(tets), 0), substeps=3).seconds == pytest.approx(0.6, rel=1e-3)
+    assert told(40, Pace(0.2, round(tets), 0)).seconds > 4 * same.seconds
+
+
+def test_a_subspace_costs_by_its_modes_not_its_tets():
+    coarse, fine = (told(cells, Pace(0.05, 1000, 8), solver="subspace_mixed_fem", modes=8) for cells in (10, 40))
+    assert coarse.seconds == fine.seconds == pytest.approx(0.05)
+    assert told(10, Pace(0.05, 1000, 8), solver="subspace_mixed_fem", modes=32).seconds > 0.1
+
+
+def test_finer_takes_more_memory_and_less_where_gradients_are_conjugate(monkeypatch):
+    monkeypatch.setattr(costs, "available_memory", lambda: 10**12)
+    assert told(40).memory > 2.0 * told(20).memory > 2.0 * costs.BYTES_A_SURFACE_VERTEX * 1000
+    assert told(40, linear_solver="pcg").memory < told(40).memory
+    monkeypatch.setattr(costs, "available_memory", lambda: 10**8)
+    assert told(40).memory == told(40, linear_solver="pcg").memory
+
+
+def test_sizes_are_said_with_three_digits():
+    assert [size_words(s) for s in (0, 999, 28_800_000, 1.5e9)] == ["0 bytes", "999 bytes", "28.8 MB", "1.5 GB"]

@@ -1,0 +1,73 @@
+"""Disk space: the estimate holds for a real bake, and what will not fit is refused with both sizes."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sinew.core.checks import costs
+from sinew.core.checks.costs import body_bytes, frame_bytes
+from sinew.core.checks.disk_space import check_disk_space
+from sinew.core.errors import StoreError
+from sinew.core.model.state import State
+from sinew.core.simulation.bake import bake
+from sinew.core.store.frame_store import FrameStore
+from sinew.core.tetrahedra.tet_count import expected_tets, measured
+
+from ..jobs import shaken_bar
+
+
+def body_of(job) -> float:
+    return body_bytes(
+        expected_tets(measured(job.body.surface), "lattice", job.body.resolution.cells_across), job.body.solver
+    )
+
+
+def test_what_does_not_fit_is_refused(tmp_path, monkeypatch):
+    job = shaken_bar(frames=5)
+    store = FrameStore(tmp_path / "not" / "there")
+    frames = frame_bytes(len(job.body.surface.positions), 5)
+    need = frames + body_of(job)
+    assert frames > 5 * 24 * len(job.body.surface.positions)
+    free = {"now": need}
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free["now"]))
+    check_disk_space(job, store)
+    with pytest.raises(StoreError, match="needs about .* on disk, and .* has .* left"):
+        check_disk_space(job, store, with_cache=True)
+    free["now"] = need - 1
+    with pytest.raises(StoreError, match="Free disk space"):
+        check_disk_space(job, store)
+    free["now"] = frames
+    check_disk_space(job, store, kept_frames=1)  # the tetrahedra are there
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "subspace_mixed_fem"])
+def test_a_coarse_surface_full_of_tetrahedra_is_counted(tmp_path, monkeypatch, solver):
+    """A bar of 8 vertices is some thousand tets, whose states and modes are kept, too."""
+    job = shaken_bar(frames=3)
+    resolution, chosen = replace(job.body.resolution, cells_across=24), replace(job.body.solver, solver=solver)
+    job, store = job.with_body(resolution=resolution, solver=chosen), FrameStore(tmp_path / "bake")
+    told = []
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
+    monkeypatch.setattr(costs, "size_words", told.append)
+    with pytest.raises(StoreError):
+        check_disk_space(job, store)
+    monkeypatch.undo()
+    bake(job, FrameStore.create(store.folder, job))
+    assert store.size_on_disk() < told[0] < 2.0 * store.size_on_disk()
+
+
+def test_an_earlier_bake_makes_room(tmp_path, monkeypatch):
+    job = shaken_bar(frames=5)
+    store = FrameStore.create(tmp_path / "bake", job)
+    state = State(np.zeros((4, 3)), np.zeros((4, 3)), np.zeros((1, 6)))
+    for frame in range(job.frame_start, job.frame_end + 1):
+        store.write(frame, job.body.surface.positions, state, [])
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
+    with pytest.raises(StoreError):
+        check_disk_space(job, store, kept_frames=1)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=5 * 4096 * 1.1 + body_of(job)))
+    check_disk_space(job, store)

@@ -1,0 +1,158 @@
+"""What is told of a match: all, in part and why, none; and that a body with none is stepped as without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sinew.core.body import body_matching as module
+from sinew.core.body.prepare import prepare
+from sinew.core.eigenfit.about_match import about_match
+from sinew.core.eigenfit.matching import Pairs, Spectra, pair
+from sinew.core.eigenfit.vibrations import vibrations
+from sinew.core.frequencies import frequency_words
+from sinew.core.linear_solvers.registry import ITERATIVE
+from sinew.core.results.report import read_report
+from sinew.core.simulation.bake import bake
+from sinew.core.simulation.run import simulate
+from sinew.core.store import cached_spectra
+from sinew.core.store.frame_store import FrameStore
+
+from ..jobs import shaken_bar
+
+
+def told(coarse, fine, overlap, count):
+    """Of modes at these frequencies, Hz."""
+    coarse, fine = (np.square(2.0 * np.pi * np.asarray(each, dtype=float)) for each in (coarse, fine))
+    spectra = Spectra(coarse, np.zeros((len(coarse), 1, 3)), fine, np.asarray(overlap, dtype=float))
+    return about_match(spectra, pair(spectra, count), count)
+
+
+def test_all_match_where_modes_cross():
+    """The second and third are paired by what they are, not by their number."""
+    match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.5, 4.0], np.eye(4, 3)[[0, 2, 1, 3]], 3)
+    assert match.words == "3 vibrations match the full mesh; the first swings at 1.00 Hz, 2.00 Hz without."
+    np.testing.assert_allclose(match.vibrations, [[2.0, 1.0, 1.0], [3.0, 4.0, 1.0], [5.0, 2.5, 1.0]])
+
+
+def test_those_without_a_like_are_named():
+    """By how much of them lies in the full mesh's: 0.81 is too little, 0.96 is enough."""
+    overlap = np.diag([0.9, 0.98, 0.5, 1.0])
+    match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.0, 3.0, 7.0], overlap, 3)
+    assert match.words == (
+        "1 of 3 vibrations match the full mesh; vibration 2 swings at 2.00 Hz, 3.00 Hz without. "
+        "Vibrations 1 and 3 are left alone, as nothing in the full mesh swings so: raise Modes."
+    )
+    assert [each.right for each in match.vibrations] == pytest.approx([0.0, 2.0, 0.0])
+    assert [each.share for each in match.vibrations] == pytest.approx([0.81, 0.9604, 0.25])
+
+
+def test_a_pair_that_is_cut_is_named():
+    match = told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 2)
+    assert match.words.endswith("Vibration 2 is left alone, as the next is as fast: set more Matched Modes, or 1.")
+    assert match.words.startswith("1 of 2") and len(match.vibrations) == 1
+    assert told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 3).words.startswith("3 vibrations match")
+
+
+def test_none_matches():
+    match = told([2.0, 2.001], [1.0, 1.001], np.eye(2), 1)
+    assert match.words.startswith("No vibration matches the full mesh, and the body moves as without. Vibration 1 is")
+    assert match.vibrations == ()
+
+
+@pytest.mark.parametrize(
+    "frequency, words",
+    [
+        (0.0, "0"),
+        (0.0123, "0.0123"),
+        (0.64, "0.640"),
+        (3.1, "3.10"),
+        (45.678, "45.7"),
+        (100.0, "100"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_frequencies_have_three_digits(frequency, words):
+    assert frequency_words(frequency) == words
+
+
+def prepared_bar(**settings):
+    said = []
+    prepared = prepare(shaken_bar(frames=3, solver="subspace_mixed_fem", **settings), on_event=said.append)
+    return prepared, next(event for event in said if event.kind == "mesh")
+
+
+def test_a_body_tells_of_its_match():
+    """What is told to be right are frequencies of all vertices, with pins as firm as weight makes them."""
+    prepared, event = prepared_bar(modes=4, match_modes=5)
+    firm = replace(prepared.model, anchors=module.FIRM_PINS * prepared.model.anchors)
+    frequencies = vibrations(firm, 12).frequencies
+    rows = np.array(event.vibrations)
+    assert event.match.startswith("5 vibrations match the full mesh") and rows.shape == (5, 3)
+    assert np.abs(frequencies[:, None] / rows[:, 1] - 1.0).min(axis=0).max() < 1e-6
+    assert (rows[:, 2] > 0.99).all() and not event.warnings
+
+
+def test_few_modes_have_few_matches():
+    """One mode makes twelve vibrations, of which the fast ones are none of the body's."""
+    event = prepared_bar(modes=1, match_modes=12)[1]
+    rows = np.array(event.vibrations)
+    assert " of 12 vibrations match" in event.match and "raise Modes" in event.match
+    np.testing.assert_array_equal(rows[:, 1] > 0.0, rows[:, 2] >= 0.9)
+
+
+def test_a_report_tells_of_it(tmp_path):
+    """That of a bake, and of one whose subspace has another number of modes since."""
+    for modes in (4, 1):
+        job = shaken_bar(frames=2, solver="subspace_mixed_fem", modes=modes, match_modes=12)
+        store, said = FrameStore.create(tmp_path / "bake", job), []
+        bake(job, store, on_event=said.append)
+        (words,) = (each.match for each in said if each.kind == "mesh")
+        assert words and f"Match Full Space: {words}" in read_report(store).summary()
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=2))
+    bake(store.job(), store)
+    assert "Match" not in " ".join(read_report(store).summary())
+
+
+def test_nothing_is_told_without():
+    for settings in ({"match_full_space": False}, {"solver": "mixed_fem"}):
+        said = []
+        prepare(shaken_bar(frames=3, **{"solver": "subspace_mixed_fem", "modes": 4} | settings), on_event=said.append)
+        (event,) = (each for each in said if each.kind == "mesh")
+        assert event.match == "" and event.vibrations == []
+
+
+def test_a_body_without_a_match_is_stepped_as_without(monkeypatch):
+    job = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4)
+    plain = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4, match_full_space=False)
+    none = np.zeros(0, dtype=int)
+    monkeypatch.setattr(module, "pair", lambda spectra, count: Pairs(none, none, np.zeros(count)))
+    frames, expected = ([frame.state.positions for frame in simulate(each, prepare(each))] for each in (job, plain))
+    np.testing.assert_array_equal(frames, expected)
+
+
+def test_a_body_too_large_for_its_vibrations_is_left_as_it_is_and_resumed_so(tmp_path, monkeypatch):
+    """Also when there is memory again: a bake goes on with the same bits."""
+    job = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4)
+    store, said = FrameStore.create(tmp_path / "store", job), []
+    with monkeypatch.context() as patch:
+        patch.setattr(cached_spectra, "choose", lambda _name, _body: SimpleNamespace(name=ITERATIVE))
+        assert prepare(job, store, said.append).matching is None
+    assert prepare(job, store, said.append).matching is None
+    words = [each.match for each in said if each.kind == "mesh"]
+    assert len(words) == 2 and all("set fewer Cells Across" in each for each in words)
+
+
+@pytest.mark.parametrize("points", [12, 16, 20])
+def test_few_cubature_points_throw_no_body_about(points):
+    """They hardly feel some modes: coordinates made of these threw a bar of 0.4 m up to 150 m away."""
+    shown = []
+    for match in (False, True):
+        settings = {"modes": 6, "cubature_points": points, "match_full_space": match}
+        job = shaken_bar(frames=10, solver="subspace_mixed_fem", **settings)
+        job = job.with_body(solver=replace(job.body.solver, max_iterations=50))
+        ready = prepare(job)
+        shown.append(max(np.abs(ready.surface(frame.state.positions)).max() for frame in simulate(job, ready)))
+    assert shown[1] == pytest.approx(shown[0], rel=0.05)

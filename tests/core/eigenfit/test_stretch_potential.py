@@ -1,0 +1,132 @@
+"""The potential of the stretches: at rest, its derivatives in any state, and that it knows nothing of turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.eigenfit.stretch_potential import StretchLoad, StretchModes
+from sinew.core.energies import ENERGIES
+
+from .bodies import bar, matched, modes_of, reduced, still
+
+HOLDS = ("free", "clamped")
+
+
+def turn(degrees: float = 200.0) -> np.ndarray:
+    axis, angle = np.array([1.0, 2.0, -2.0]) / 3.0, np.radians(degrees)
+    K = np.cross(np.eye(3), axis)
+    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+
+
+def strained(model, amount=0.008, seed=3):
+    return model.mesh.rest_positions + amount * np.random.default_rng(seed).standard_normal((model.unknowns, 3))
+
+
+def a_core(k, seed=0):
+    """Symmetric, of both signs."""
+    A = np.random.default_rng(seed).standard_normal((k, k))
+    return 30.0 * (A + A.T)
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+@pytest.mark.parametrize("energy", ENERGIES)
+def test_at_rest_coordinates_change_as_modes_do(energy, hold):
+    """``dq/dx = M u``, in all vertices and in a subspace below."""
+    model = bar(energy, hold)
+    _values, modes, stretch = modes_of(model)
+    rest = model.mesh.rest_positions
+    free = np.setdiff1d(np.arange(model.unknowns), model.pinned)
+    Y = stretch.gradients
+    expected = np.stack([model.mass @ u for u in modes], axis=-1)
+    assert np.abs(Y - expected)[free].max() <= 1e-10 * np.abs(expected).max()
+    assert np.abs(stretch.at(rest)).max() <= 1e-12
+
+
+@pytest.mark.parametrize("hold", HOLDS)
+def test_the_same_in_a_subspace(hold):
+    model, space = reduced(hold=hold)
+    matching = matched(hold=hold)
+    free, rest = np.setdiff1d(np.arange(space.unknowns), space.pinned), np.zeros((space.unknowns, 3))
+    modes = matching.spectra.modes
+    stretch = StretchModes(space.elastic, rest, matching.spectra.coarse, modes)
+    Y = stretch.gradients
+    expected = np.stack([space.mass @ u for u in modes], axis=-1)
+    assert np.abs(Y - expected)[free].max() <= 1e-10 * np.abs(expected).max()
+
+
+def test_derivatives_of_coordinates_in_a_strained_and_turned_state(differences):
+    model = bar()
+    _values, _modes, stretch = modes_of(model, 3)
+    x = strained(model) @ turn().T
+    for k, by in enumerate(np.eye(3)):
+        stress = stretch.forces(model.elastic.deformation(x), by)
+        coordinate = type("Coordinate", (), {"value": staticmethod(lambda at, k=k: stretch.at(at)[k])})
+        numeric = differences.numeric_gradient(coordinate, x, 1e-6)
+        assert np.abs(model.elastic.nodal(stress) - numeric).max() <= 1e-7 * np.abs(numeric).max()
+
+
+class Whole:
+    """V of a body in a step, as a potential of positions."""
+
+    def __init__(self, model, beta: float) -> None:
+        _values, _modes, stretch = modes_of(model, 4)
+        load = StretchLoad(stretch, a_core(4), beta)
+        self._potential = load.begin(still(strained(model, 0.004, seed=8)))
+        self._elastic = model.elastic
+
+    def value(self, x: np.ndarray) -> float:
+        return self._potential.value(self._elastic.deformation(x).stretch())
+
+    def gradient(self, x: np.ndarray) -> np.ndarray:
+        at = self._elastic.deformation(x)
+        return self._elastic.nodal(self._potential.forces(at, at.stretch()))
+
+
+@pytest.mark.parametrize("beta", (0.0, 0.02))
+def test_forces_are_the_derivative_of_the_value(beta, differences):
+    body, x = Whole(bar(), beta), strained(bar())
+    numeric = differences.numeric_gradient(body, x, 1e-6)
+    assert np.abs(body.gradient(x) - numeric).max() <= 1e-7 * np.abs(numeric).max()
+
+
+def test_multipliers_are_the_derivative_by_independent_stretches():
+    """As Mixed FEM sees it: before a step, and with what it bends at its end, exactly: V is quadratic in them."""
+    model = bar()
+    _values, _modes, stretch = modes_of(model, 4)
+    potential = StretchLoad(stretch, a_core(4), 0.0).begin(still(model.mesh.rest_positions))
+    rng, shape = np.random.default_rng(4), (len(model.mesh.tets), 6)
+    s = model.elastic.deformation(strained(model)).stretch() + 0.05 * rng.standard_normal(shape)
+    ds, apart = 0.01 * rng.standard_normal(shape), 0.02 * rng.standard_normal(shape)
+    slope, straight, _ = potential.moved(s, apart, ds, bends=False)
+    bent, curvature, condensed = potential.moved(s, apart, ds, bends=True)
+    work = float(np.sum(model.elastic.weights[:, None] * slope * ds))
+    assert straight == 0.0
+    assert potential.value(s + ds) - potential.value(s) == pytest.approx(work + 0.5 * curvature, rel=1e-9)
+    assert potential.moved(s, 0.0 * ds, ds - apart, bends=True).curvature == pytest.approx(condensed, rel=1e-9)
+    at_end, *_ = potential.moved(s + ds, apart, 0.0 * ds, bends=True)
+    np.testing.assert_allclose(bent, at_end, rtol=0.0, atol=1e-10 * np.abs(at_end).max())
+
+
+def test_it_knows_nothing_of_turns():
+    model = bar()
+    _values, _modes, stretch = modes_of(model)
+    x = strained(model)
+    before, after = stretch.at(x), stretch.at(x @ turn().T + [3.0, -1.0, 2.0])
+    assert np.abs(after - before).max() <= 1e-11 * np.abs(before).max()
+
+
+def test_its_stiffness_turns_with_the_body():
+    model = bar()
+    _values, _modes, stretch = modes_of(model)
+    at = model.elastic.deformation(model.mesh.rest_positions @ turn().T)
+    Y = stretch.turned_gradients(at)
+    expected = np.stack([model.elastic.nodal(stretch.forces(at, by)) for by in np.eye(Y.shape[2])], axis=-1)
+    assert np.abs(Y - expected).max() <= 1e-10 * np.abs(expected).max()
+
+
+def test_forces_on_a_free_body_have_neither_sum_nor_torque():
+    model = bar()
+    x = strained(model) @ turn().T
+    g = Whole(model, 0.0).gradient(x)
+    assert np.abs(g.sum(axis=0)).max() <= 1e-12 * np.abs(g).max()
+    assert np.abs(np.cross(x, g).sum(axis=0)).max() <= 1e-12 * np.abs(g).max()

@@ -1,0 +1,163 @@
+"""The subspace of a bake is kept in its store, used again where it fits, and found anew on any doubt."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.body.prepare import Stopped, prepare
+from sinew.core.events import Phase, StoppedAfter
+from sinew.core.simulation.bake import bake
+from sinew.core.store import cached_subspace as module
+from sinew.core.store.cached_subspace import cached_subspace, modes_key, unpack
+from sinew.core.store.frame_store import FrameStore
+from sinew.core.store.lending import borrow
+from sinew.core.subspaces.reduced_model import STEPS
+
+from ..jobs import shaken_bar
+
+MODES, POINTS = 4, 40
+
+
+@pytest.fixture(scope="module")
+def job():
+    return shaken_bar(frames=3, solver="subspace_mixed_fem", modes=MODES, cubature_points=POINTS)
+
+
+@pytest.fixture(scope="module")
+def model(job):
+    return modelled(job)
+
+
+def modelled(job):
+    """Held at its end by springs and, for the sake of their handles, by hard pins in the middle."""
+    model = prepare(job).model
+    return replace(model, pinned=np.flatnonzero(np.abs(model.mesh.rest_positions[:, 0] - 0.2) < 0.03))
+
+
+@pytest.fixture
+def store(tmp_path, job):
+    return FrameStore.create(tmp_path / "store", job)
+
+
+def never(*_arguments):
+    raise AssertionError("found anew")
+
+
+def test_it_is_found_once(model, store, monkeypatch):
+    first, share, _ = cached_subspace(model, MODES, POINTS, store)
+    monkeypatch.setattr(module, "find_subspace", never)
+    monkeypatch.setattr(module, "felt_share", never)
+    again, share_again, _ = cached_subspace(model, MODES, POINTS, FrameStore(store.folder))
+    assert all(np.array_equal(a, b) for a, b in zip(first.parts, again.parts, strict=True))
+    assert 0.0 < share == share_again
+    with pytest.raises(AssertionError, match="found anew"):
+        cached_subspace(model, MODES + 1, POINTS, store)
+
+
+def test_what_modes_are_found_from_is_in_their_key(job, model):
+    softer = job.with_body(materials=(replace(job.body.materials[0], youngs_modulus=2e4), *job.body.materials[1:]))
+    keys = {modes_key(model, MODES), modes_key(model, MODES + 1), modes_key(modelled(softer), MODES)}
+    assert len(keys) == 3
+
+
+def test_other_points_keep_the_modes(model, store, monkeypatch):
+    first = cached_subspace(model, MODES, POINTS, store)[0].parts
+    monkeypatch.setattr(module, "find_subspace", never)
+    second = cached_subspace(model, MODES, 2 * POINTS, store)[0].parts
+    assert len(second.tets) > len(first.tets) and np.array_equal(second.transform, first.transform)
+    monkeypatch.setattr(module, "find_cubature", never)
+    assert np.array_equal(cached_subspace(model, MODES, 2 * POINTS, store)[0].parts.tets, second.tets)
+
+
+def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypatch):
+    first = cached_subspace(model, MODES, POINTS, store)[0].parts
+    stiffer = tuple(replace(each, youngs_modulus=1.7 * each.youngs_modulus) for each in job.body.materials)
+    other = modelled(job.with_body(materials=stiffer))
+    anew = cached_subspace(other, MODES, POINTS, None)[0].parts
+    for name in ("find_subspace", "find_cubature", "felt_share"):
+        monkeypatch.setattr(module, name, never)
+    parts = cached_subspace(other, MODES, POINTS, store)[0].parts
+    assert np.array_equal(parts.tets, first.tets) and np.array_equal(parts.transform, first.transform)
+    np.testing.assert_allclose(parts.eigenvalues, 1.7 * first.eigenvalues, rtol=1e-12)
+    np.testing.assert_allclose(parts.eigenvalues, anew.eigenvalues, rtol=1e-7)
+
+
+def test_stores_lend_what_the_other_lacks(job, model, store, tmp_path, monkeypatch):
+    lender, outdated = (FrameStore.create(tmp_path / name, job) for name in ("lender", "outdated"))
+    for each, modes in ((lender, MODES), (outdated, MODES + 1)):
+        prepare(job.with_body(solver=replace(job.body.solver, modes=modes)), each)
+    borrow(store, [outdated, lender], MODES)
+    borrow(outdated, [store], MODES)
+    for each in (store, outdated):
+        assert each.read_cached("subspace")[1] == lender.read_cached("subspace")[1]
+    assert np.array_equal(store.read_cached("mesh")[0]["tets"], lender.read_cached("mesh")[0]["tets"])
+    monkeypatch.setattr(FrameStore, "read_cached", never)
+    borrow(store, [outdated], MODES)  # it has all, and reads no more than the number of modes
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        {"tets": lambda a: a + 10**6},
+        {"clusters": lambda a: a - 1},
+        {"weights": lambda a: np.full_like(a, np.nan)},
+        {"weights": lambda a: a[:-1]},
+        {"transform": lambda a: a[1:]},
+        {"pin_group": lambda a: a + 100},
+        {"volumes": lambda a: -a},
+        {"volumes": lambda a: np.float64(1.0)},
+        {"islands": lambda a: a.astype(float)},
+    ],
+    ids=lambda spoil: next(iter(spoil)),
+)
+def test_doubtful_arrays_are_refused(model, store, spoil):
+    parts = cached_subspace(model, MODES, POINTS, store)[0].parts._asdict()
+    assert unpack(parts, model) is not None
+    for name, change in spoil.items():
+        assert unpack({**parts, name: np.asarray(change(parts[name]))}, model) is None
+    del parts["tets"]
+    assert unpack(parts, model) is None
+
+
+def test_a_resumed_bake_goes_on_in_the_basis_that_it_was_begun_in(job, store, monkeypatch):
+    prepared = prepare(job, store)
+    monkeypatch.setattr(module, "find_subspace", never)
+    again = prepare(job, FrameStore(store.folder))
+    assert np.array_equal(again.space.basis, prepared.space.basis)
+
+
+def phases(events):
+    return [event for event in events if isinstance(event, Phase) and event.phase == "subspace"]
+
+
+def test_progress_is_told_step_by_step(job, store):
+    events = []
+    prepare(job, store, events.append)
+    told = phases(events)
+    done = [event.done for event in told]
+    assert done == sorted(set(done)) and done[0] == 0 and done[-1] >= 75
+    assert list(dict.fromkeys(event.step for event in told)) == [*STEPS, "vibrations"]
+    assert len(told) >= 12 and {event.total for event in told} == {100}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_cancelled_in_any_step_it_leaves_the_store_as_it_was(job, model, store, step):
+    cached, *_ = cached_subspace(model, MODES, POINTS, store)
+    other, events = job.with_body(solver=replace(job.body.solver, modes=MODES - 1)), []
+
+    def should_stop():
+        return bool(phases(events)) and phases(events)[-1].step == step
+
+    with pytest.raises(Stopped):
+        prepare(other, store, events.append, should_stop)
+    assert phases(events)[-1].step == step
+    arrays, _about = store.read_cached("subspace")
+    assert all(np.array_equal(arrays[name], array) for name, array in cached.parts._asdict().items())
+
+
+def test_a_bake_that_is_cancelled_while_it_prepares_says_so(job, store):
+    events = []
+    assert bake(job, store, events.append, lambda: bool(phases(events))) == "stopped"
+    assert events[-1] == StoppedAfter(None)
+    assert store.read_cached("subspace") is None and not store.frames()
+    assert bake(job, store) == "done"

@@ -1,0 +1,80 @@
+"""The model of an iteration with springs that only push: its minimum, found by sets of springs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from sinew.core.forces.unilateral_springs import Touch, UnilateralSprings
+from sinew.core.solvers.unilateral_model import minimize_model
+from sinew.core.subspaces.carried_points import CarriedPoints
+
+UNKNOWNS, POINTS, SCALE = 6, 40, 0.01
+
+
+class System:
+    """A dense quadratic with the springs that push at its beginning."""
+
+    def __init__(self, matrix):
+        self.matrix, self.factorizations = matrix, 0
+        assert self.try_factorize()
+
+    def try_factorize(self):
+        self.factorizations += 1
+        flat = self.matrix.reshape(3 * UNKNOWNS, -1)
+        try:
+            self.factor = cho_factor(flat, lower=True)
+        except LinAlgError:
+            return False
+        return True
+
+    def solve(self, right_hand_side):
+        return cho_solve(self.factor, right_hand_side.T.ravel()).reshape(3, UNKNOWNS).T
+
+    def add(self, change):
+        return change(self.matrix)
+
+
+def fall(seed, hardness):
+    """Points above, on and in the ground that a quadratic pulls down: its gradient, obstacle and matrix."""
+    rng = np.random.default_rng(seed)
+    rest, shares = rng.uniform(-0.1, 1.0, (POINTS, 3)), rng.normal(size=(POINTS, UNKNOWNS))
+    points = CarriedPoints(rest, shares)
+    root = rng.normal(size=(3 * UNKNOWNS, 3 * UNKNOWNS))
+    A = (root @ root.T + 0.1 * np.eye(3 * UNKNOWNS)).reshape(3, UNKNOWNS, 3, UNKNOWNS)
+    start = np.zeros((UNKNOWNS, 3))
+    stiffness = hardness * rng.uniform(0.5, 2.0, POINTS)
+
+    def look(unknowns):
+        up = np.tile([0.0, 0.0, 1.0], (POINTS, 1))
+        return Touch(-points.positions(unknowns)[:, 2], up)
+
+    return (
+        points,
+        A,
+        rng.normal(size=(UNKNOWNS, 3)) * 5.0,
+        UnilateralSprings(points, start, stiffness, look(start), look),
+        stiffness,
+    )
+
+
+@pytest.mark.parametrize("hardness", [1e2, 1e5])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gradient_of_the_whole_model_vanishes(seed, hardness):
+    points, A, pull, springs, stiffness = fall(seed, hardness)
+
+    def pushed(u):
+        depths = np.maximum(-(points.positions(u)[:, 2]), 0.0)
+        return points.spread((stiffness * depths)[:, None] * [0.0, 0.0, 1.0]), depths > 0.0
+
+    at_start, touching = pushed(np.zeros((UNKNOWNS, 3)))
+    system = System(A.copy())
+    K = np.where(touching, stiffness, 0.0)[:, None, None] * np.diag([0.0, 0.0, 1.0])
+    points.add_stiffness(K, SCALE, system.matrix)
+    assert system.try_factorize()
+    minimum = minimize_model(system, pull - SCALE * at_start, [springs], SCALE)
+    left = pull + np.einsum("iajb,bj->ai", A, minimum.change) - SCALE * pushed(minimum.change)[0]
+    assert np.abs(left).max() <= 1e-9 * np.abs(pull).max()
+    assert abs(minimum.residual_work) <= 1e-9 * np.abs(pull * minimum.change).sum()
+    np.testing.assert_array_equal(springs.pushing, pushed(minimum.change)[1])
+    assert not np.array_equal(springs.pushing, touching) and system.factorizations > 3
