@@ -13,6 +13,8 @@ from .blas_kernels import load_cvxopt
 from .ordering import METIS_FROM, expand, factor_entries, lower_of_ones, minimum_degree, nested_dissection
 from .protocol import not_definite
 
+FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
+
 
 class CholmodSolver:
     """CHOLMOD, supernodal. Holds the interpreter's lock while it factorises: run it in a process of its own."""
@@ -23,7 +25,8 @@ class CholmodSolver:
 
     def __init__(self, pattern: Pattern) -> None:
         cvxopt = load_cvxopt()
-        self._cholmod, self._matrix, self._amd = cvxopt.cholmod, cvxopt.matrix, cvxopt.amd
+        self._cholmod, self._amd = cvxopt.cholmod, cvxopt.amd
+        self._matrix, self._sparse = cvxopt.matrix, cvxopt.sparse
         self._pattern = pattern
         self._A = lower_of_ones(cvxopt, pattern.column_starts, pattern.row_indices)
         order = nested_dissection(pattern) if len(pattern.free) >= METIS_FROM else None
@@ -64,4 +67,18 @@ class CholmodSolver:
         """Solve with the last factorisation."""
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         self._cholmod.solve(self._factor, b)
+        return np.array(b).reshape(right_hand_side.shape)
+
+    def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Half a solution. As sparse right-hand sides they are solved several at a time, dense ones one by one."""
+        b = self._sparse(self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64)))
+        permuted = self._cholmod.spsolve(self._factor, b, sys=PERMUTE)
+        half = self._cholmod.spsolve(self._factor, permuted, sys=FORWARD)
+        return np.array(self._matrix(half)).reshape(right_hand_side.shape)
+
+    def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """The other half."""
+        b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
+        for part in (BACKWARD, PERMUTE_BACK):
+            self._cholmod.solve(self._factor, b, sys=part)
         return np.array(b).reshape(right_hand_side.shape)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from ..assembly.block_rows import BlockRows
+from ..assembly.low_rank import LowRank
 from ..assembly.sparsity import Pattern
 from .body import Body
 from .deflation import AffineDeflation
@@ -57,6 +58,7 @@ class ConjugateGradients:
         self._lengths: list[float] = []
         self._ratios: list[float] = []
         self.residual_work = 0.0
+        self.low_rank: LowRank | None = None
 
     def _deflation_of(self, shear_modulus: np.ndarray, groups: np.ndarray | None = None) -> AffineDeflation:
         positions = self._body.rest_positions
@@ -84,20 +86,26 @@ class ConjugateGradients:
         """How the deflation is made up, for the report."""
         return f"{self._deflation.count} groups"
 
-    def fill(self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None) -> None:
+    def fill(
+        self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None, low_rank: LowRank | None = None
+    ) -> None:
         """Sum element blocks (m,10,3,3), which were assembled with ``scale``; the preconditioner hears of what was
-        ``added`` to the tets' own.
+        ``added`` to the tets' own, and not of the low rank: a few directions cost as few iterations.
         """
         self._A.fill(blocks)
         self._preconditioner.prepare(scale, added)
+        self.low_rank = low_rank
 
     def try_factorize(self) -> bool:
         """Factorise in the coarse space; False where the matrix shows there, or in a diagonal block, that it is not
-        definite. What shows later ends :meth:`solve`.
+        definite, without the low rank. What shows later ends :meth:`solve`.
         """
         row = self._A.indefinite_row()
         if row is None:
-            group = self._deflation.factorize(self._A)
+            group = self._deflation.factorize(self._A, self.low_rank)
+            if group is not None and self.low_rank is not None:
+                self.low_rank = None
+                group = self._deflation.factorize(self._A)
             row = None if group is None else int(np.argmax(self._deflation.groups == group))
         self._weak = 0 if row is None else row
         return row is None
@@ -108,9 +116,8 @@ class ConjugateGradients:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Approximate solution (f,3) for a right-hand side (f,3)."""
-        A, deflation = self._A, self._deflation
-        x = deflation.correction(b)
-        r = b - A.times(x)
+        x = self._deflation.correction(b)
+        r = b - self._times(x)
         self._lengths, self._ratios = [], []
         p, before = np.zeros_like(b), 1.0
         for _ in range(self._cap):
@@ -118,7 +125,7 @@ class ConjugateGradients:
             if not work > self._tolerance**2 * max(float(np.sum(b * x)), 0.0):
                 break
             p = z + (work / before) * p if self._lengths else z
-            Ap = A.times(p)
+            Ap = self._times(p)
             curvature = float(np.sum(p * Ap))
             if curvature <= 0.0:
                 # Not definite: what was found is a minimiser where the matrix was, or else the gradient is taken.
@@ -134,11 +141,15 @@ class ConjugateGradients:
         self.residual_work = -float(np.sum(x * r))
         return x
 
+    def _times(self, x: np.ndarray) -> np.ndarray:
+        product = self._A.times(x)
+        return product if self.low_rank is None else product + self.low_rank.times(x)
+
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:
         """The residual preconditioned and deflated, and its product with the residual."""
         z = self._preconditioner.solve(r)
         if self._deflated:
-            z = z + self._deflation.correction(r - self._A.times(z))
+            z = z + self._deflation.correction(r - self._times(z))
         return z, float(np.sum(r * z))
 
     def error_estimate(self) -> ErrorEstimate:

@@ -11,8 +11,10 @@ orthogonality at high ratios of stiffness. [MFEM22] Sec. 3.6 starts in the affin
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..assembly.block_rows import BlockRows
+from ..assembly.low_rank import LowRank
 from ..jit import kernel
 
 DEGENERATE = 1e-6
@@ -37,11 +39,20 @@ class AffineDeflation:
             used = np.bincount(groups, weights=self._basis[:, j] != 0.0, minlength=self.count)
             self._missing[used > 0, j] = False
         self._factor = np.eye(12 * self.count)
+        columns, rows = np.indices(self._basis.shape)
+        of_functions = (self._basis.ravel(), ((4 * groups[:, None] + rows).ravel(), columns.ravel()))
+        self._restriction = sp.csr_matrix(of_functions, shape=(4 * self.count, len(groups)))
 
-    def factorize(self, A: BlockRows) -> int | None:
-        """Factorise ``W^T A W``; None, or a group in whose movements A is not positive definite."""
+    def factorize(self, A: BlockRows, low_rank: LowRank | None = None) -> int | None:
+        """Factorise ``W^T A W``, of A with its low rank; None, or a group in whose movements that is not positive
+        definite.
+        """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
+        if low_rank is not None:
+            Y, C = low_rank
+            rows = (self._restriction @ Y.reshape(len(Y), -1)).reshape(len(E), -1)
+            E += rows @ C @ rows.T
         # A group that lies in a plane has fewer affine functions: its empty places stand for themselves.
         E[np.diag_indices(len(E))] += self._missing.ravel()
         weak = _cholesky(E)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..assembly.low_rank import LowRank
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
+from .low_rank import UpdatedFactor
 from .protocol import DirectSolver, ErrorEstimate
 
 
@@ -20,6 +22,7 @@ class Direct:
         self._solver = solver(sparsity.pattern)
         self.label = self._solver.label
         self._values = np.empty(len(sparsity.pattern.row_indices))
+        self.low_rank: LowRank | None = None
 
     @property
     def factor_entries(self) -> int | None:
@@ -34,16 +37,22 @@ class Direct:
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Nothing: the factorisation asks for the matrix alone."""
 
-    def fill(self, blocks: np.ndarray, _scale: float, _added: np.ndarray | None = None) -> None:
+    def fill(
+        self, blocks: np.ndarray, _scale: float, _added: np.ndarray | None = None, low_rank: LowRank | None = None
+    ) -> None:
         """Sum element blocks (m,10,3,3)."""
         self._sparsity.fill(blocks, self._values)
+        self.low_rank = low_rank
 
     def try_factorize(self) -> bool:
-        """Numeric factorisation; False when the matrix is not positive definite."""
+        """Numeric factorisation, as :meth:`SystemSolver.try_factorize`."""
         try:
             self._solver.factorize(self._values)
         except FactorizationError:
             return False
+        self._updated = self.low_rank and UpdatedFactor(self._solver, self.low_rank)
+        if self._updated and not self._updated.is_definite:
+            self._updated = self.low_rank = None
         return True
 
     def weak_vertex(self) -> int:
@@ -52,7 +61,7 @@ class Direct:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Solution (f,3) for a right-hand side (f,3)."""
-        return self._solver.solve(b.ravel()).reshape(-1, 3)
+        return (self._updated or self._solver).solve(b.ravel()).reshape(-1, 3)
 
     def error_estimate(self) -> ErrorEstimate:
         """Nothing: the solution is exact but for round-off."""

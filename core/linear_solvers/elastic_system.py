@@ -21,7 +21,6 @@ from .body import Body
 from .conjugate_gradient import ConjugateGradients
 from .direct import Direct
 from .linear_system import LinearSystem
-from .low_rank import solve_with
 from .protocol import ErrorEstimate, SystemSolver, not_definite
 from .registry import ITERATIVE, Choice
 
@@ -76,24 +75,28 @@ class ElasticSystem(LinearSystem):
         (m,10,3,3), and from the step's other potentials at positions (n,3) and ``low_rank``, both times ``scale`` (h²
         for a step).
         """
-        self.low_rank = low_rank and low_rank.of(self.free).scaled(scale)
+        self.low_rank = low_rank and low_rank.scaled(scale)
         more = bool(potentials) or added is not None
         own = self._diagonals() if more and self._choice.name == ITERATIVE else None
         if added is not None:
             self.blocks += added
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
-        self._solver.fill(self.blocks, scale, None if own is None else self._diagonals() - own)
+        changed = None if own is None else self._diagonals() - own
+        self._solver.fill(self.blocks, scale, changed, self.low_rank and self.low_rank.of(self.free))
 
     def _diagonals(self) -> np.ndarray:
         """Of the element blocks, a copy, (m,10,3)."""
         return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)
 
     def try_factorize(self) -> bool:
-        """Factorise what was assembled last; False when it is not positive definite. Conjugate gradients factorise a
-        coarse part alone.
+        """Factorise what was assembled last, without a low rank that leaves nothing positive definite; False when the
+        matrix itself is not. Conjugate gradients factorise a coarse part alone.
         """
-        return self._solver.try_factorize()
+        definite = self._solver.try_factorize()
+        if self._solver.low_rank is None:
+            self.low_rank = None
+        return definite
 
     def error(self) -> FactorizationError:
         """It names the vertex where the matrix is not positive definite."""
@@ -101,11 +104,8 @@ class ElasticSystem(LinearSystem):
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""
-        out, b = np.zeros((len(self._body.rest_positions), 3)), right_hand_side[self.free]
-        found = self.low_rank and solve_with(self._solver.solve, self.low_rank, b)
-        if found is None:
-            self.low_rank, found = None, self._solver.solve(b)
-        out[self.free] = found
+        out = np.zeros((len(self._body.rest_positions), 3))
+        out[self.free] = self._solver.solve(right_hand_side[self.free])
         self.residual_work = self._solver.residual_work
         return out
 

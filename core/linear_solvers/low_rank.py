@@ -1,39 +1,41 @@
-"""What a few directions add to a matrix, ``A + Y C Y^T``: solved by A's own factor.
+"""What a few directions add to a matrix, ``A + Y C Y^T``: solved by A's own factor ``A = R R^T``.
 
-Conjugate gradients preconditioned by A need one solve with it a round and no product: with ``z = A^-1 r`` and
-``p = z + b p'``, ``A p = r + b A p'``. There are at most as many rounds as Y has columns, and one: in fact few, since
-the matrix is A but for that.
+Sherman, Morrison and Woodbury's formula in a symmetric form: with ``R^-1 Y = Q T``, Q orthonormal, and
+``T C T^T = U diag(t) U^T``,
+
+    A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
+
+so that the sum is positive definite where A and all ``1 + t`` are. C may be singular and of any sign, and Y of dependent
+columns. Only half a solve a column is needed. Conjugate gradients on A's factor took 6 to 9 whole ones a solve with 10
+columns, which is as long or longer, and know whether the sum is definite only along their way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..assembly.low_rank import LowRank
-
-EXACT = 1e-10
-"""Residual in A's norm, as part of the first one's, at which rounds end."""
+from .protocol import DirectSolver
 
 
-def solve_with(solve: Callable[[np.ndarray], np.ndarray], low_rank: LowRank, b: np.ndarray) -> np.ndarray | None:
-    """``(A + Y C Y^T)^-1 b`` (f,3) by what solves with A; None where the sum is not positive definite along the way."""
-    x, r = np.zeros_like(b), b.copy()
-    p = Ap = np.zeros_like(b)
-    before = first = 0.0
-    for _ in range(len(low_rank.core) + 2):
-        z = solve(r)
-        work = float(np.sum(r * z))
-        first = first or work
-        if not work > EXACT**2 * first:
-            break
-        share = work / before if before else 0.0
-        p, Ap = z + share * p, r + share * Ap
-        Sp = Ap + low_rank.times(p)
-        curvature = float(np.sum(p * Sp))
-        if curvature <= 0.0:
-            return None
-        x, r = x + work / curvature * p, r - work / curvature * Sp
-        before = work
-    return x
+class UpdatedFactor:
+    """The factor of A and a low rank, which is definite or not to be used.
+
+    Parameters
+    ----------
+    factor : DirectSolver that holds A's
+    low_rank : by A's unknowns, of k columns
+    """
+
+    def __init__(self, factor: DirectSolver, low_rank: LowRank) -> None:
+        self._factor = factor
+        Q, T = np.linalg.qr(factor.forward(low_rank.vectors.reshape(-1, len(low_rank.core))))
+        self._added, U = np.linalg.eigh(T @ low_rank.core @ T.T)
+        self._directions = Q @ U
+        self.is_definite = bool((self._added > -1.0).all())
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """``(A + Y C Y^T)^-1 b`` (size,)."""
+        f = self._factor.forward(b)
+        share = self._added / (1.0 + self._added)
+        return self._factor.backward(f - self._directions @ (share * (f @ self._directions)))

@@ -12,7 +12,7 @@ from ..errors import FactorizationError
 from .protocol import not_definite
 
 POSITIVE_DEFINITE = 2  # PARDISO's number for real symmetric positive-definite matrices
-ANALYSIS, FACTORIZATION, SOLUTION = 11, 22, 33  # its phases
+ANALYSIS, FACTORIZATION, SOLUTION, FORWARD, BACKWARD = 11, 22, 33, 331, 333  # its phases
 NOT_DEFINITE = -4  # its error for a pivot that is not positive
 
 
@@ -63,8 +63,19 @@ class PardisoSolver:
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
+        return self._solution(SOLUTION, right_hand_side)
+
+    def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Half a solution."""
+        return self._solution(FORWARD, right_hand_side)
+
+    def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """The other half."""
+        return self._solution(BACKWARD, right_hand_side)
+
+    def _solution(self, phase: int, right_hand_side: np.ndarray) -> np.ndarray:
         b = np.asfortranarray(np.asarray(right_hand_side, dtype=np.float64).reshape(self._pattern.size, -1))
-        return self._run(SOLUTION, b).reshape(right_hand_side.shape)
+        return self._run(phase, b).reshape(right_hand_side.shape)
 
     def __del__(self) -> None:
         """PARDISO's memory is not Python's."""

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..assembly.low_rank import LowRank
 from ..assembly.sparsity import Pattern
 from ..errors import FactorizationError
 
@@ -36,6 +37,12 @@ class DirectSolver(Protocol):
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution for right-hand sides (size,) or (size, k), a new array."""
 
+    def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """``R^-1 b`` of the factor, ``A = R R^T``, for right-hand sides (size,) or (size, k): half a solution."""
+
+    def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """``R^-T b`` (size,): the other half."""
+
 
 class ErrorEstimate(NamedTuple):
     """The algebraic error: an exact solution would add ``decrement`` kg m² and ``movement`` of one vertex, m."""
@@ -48,10 +55,12 @@ class SystemSolver(Protocol):
     """Solves the system of a body, given by element blocks.
 
     ``free`` (f,) are the vertices that are not pinned; ``residual_work`` is ``x . (A x - b)`` of the last solution;
-    ``label`` and ``ordering`` say what it is.
+    ``label`` and ``ordering`` say what it is; ``low_rank`` is what the matrix that was factorised last
+    has of it.
     """
 
     label: str
+    low_rank: LowRank | None
     free: np.ndarray
     residual_work: float
 
@@ -66,13 +75,15 @@ class SystemSolver(Protocol):
     def follow(self, shear_modulus: np.ndarray) -> None:
         """Go on with tets of other shear moduli (m,), Pa."""
 
-    def fill(self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None) -> None:
+    def fill(
+        self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None, low_rank: LowRank | None = None
+    ) -> None:
         """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step). ``added`` (m,10,3): the
         part of their diagonals that is neither the tets' mass nor their stiffness; None for none.
         """
 
     def try_factorize(self) -> bool:
-        """Factorise; False when the matrix is not positive definite."""
+        """Factorise, without a low rank that leaves nothing positive definite; False when the matrix itself is not."""
 
     def weak_vertex(self) -> int:
         """A vertex where it is not positive definite; slow, for error messages."""

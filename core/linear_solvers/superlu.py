@@ -51,3 +51,15 @@ class SuperLUSolver:
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
+
+    def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """Half a solution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""
+        b = np.empty(right_hand_side.shape)
+        b[self._factor.perm_r] = right_hand_side
+        half = spla.spsolve_triangular(self._factor.L, b, unit_diagonal=True)
+        return (half.T / np.sqrt(self._factor.U.diagonal())).T
+
+    def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
+        """The other half."""
+        b = right_hand_side / np.sqrt(self._factor.U.diagonal())
+        return spla.spsolve_triangular(self._factor.L.T, b, lower=False, unit_diagonal=True)[self._factor.perm_r]

@@ -64,7 +64,7 @@ def minimize_model(
         def choose(blocks, there=there):
             return any([s.choose(u, scale, blocks) for s, u in zip(obstacles, there, strict=True)])
 
-        if not system.add(choose) or not system.try_factorize():
+        if not system.add(choose) or not system.try_factorize(whole=True):
             break
     there = [np.maximum(s.depths(s.carried(dx)), 0.0) for s in obstacles]
     left = R - scale * _sum_forces(obstacles, there)

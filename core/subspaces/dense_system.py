@@ -85,11 +85,13 @@ class DenseSystem(LinearSystem):
         self._matrix += self._change[:, self.free][:, :, :, self.free]
         return answer
 
-    def try_factorize(self) -> bool:
-        """Cholesky's factor, without the low rank if there is none with it; False when there is none."""
+    def try_factorize(self, whole: bool = False) -> bool:
+        """Cholesky's factor, without the low rank if there is none with it, unless it is to be of the ``whole``; False
+        when there is none.
+        """
         if self._has_factor():
             return True
-        if self.low_rank is None:
+        if whole or self.low_rank is None:
             return False
         self._add_low_rank(-1.0)
         self.low_rank = None

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from sinew.benchmarks.bodies import block
+from sinew.core.assembly.low_rank import LowRank
 from sinew.core.forces.unilateral_springs import Touch, UnilateralSprings
+from sinew.core.model.model import build_model
+from sinew.core.settings import SolverSettings
 from sinew.core.solvers.unilateral_model import minimize_model
 from sinew.core.subspaces.carried_points import CarriedPoints
+from sinew.core.subspaces.reduced_model import skinning_subspace
 
 UNKNOWNS, POINTS, SCALE = 6, 40, 0.01
 
@@ -19,7 +24,7 @@ class System:
         self.matrix, self.factorizations = matrix, 0
         assert self.try_factorize()
 
-    def try_factorize(self):
+    def try_factorize(self, whole=False):
         self.factorizations += 1
         flat = self.matrix.reshape(3 * UNKNOWNS, -1)
         try:
@@ -78,3 +83,32 @@ def test_the_gradient_of_the_whole_model_vanishes(seed, hardness):
     assert abs(minimum.residual_work) <= 1e-9 * np.abs(pull * minimum.change).sum()
     np.testing.assert_array_equal(springs.pushing, pushed(minimum.change)[1])
     assert not np.array_equal(springs.pushing, touching) and system.factorizations > 3
+
+
+def test_a_low_rank_is_kept_while_springs_are_chosen_or_dropped_before():
+    """The model is one function: where springs that let go leave what is not definite, no other one takes its place."""
+    model = build_model(block((2, 1, 1), (0.2, 0.1, 0.1)), 1e4, 0.3, 1e3)
+    space = skinning_subspace(model, 3, 0).model
+    system, r = space.linear_system(SolverSettings()), space.unknowns
+    at = np.zeros((r, 3))
+    tangent = space.elastic.tangent(space.elastic.deformation(at))
+    Y = np.zeros((r, 3, 1))
+    Y[0, 2] = 1.0
+
+    def assembled(core):
+        system.assemble_tangent(tangent, 1.0, at, (), None, LowRank(Y, np.array([[core]])))
+
+    assembled(0.0)
+    assert system.try_factorize()
+    curvature = 1.0 / system.solve(Y[:, :, 0])[0, 2]  # of what is left of z where all else gives way
+    assembled(-0.9 * curvature)
+    assert system.try_factorize() and system.low_rank is not None
+
+    def let_go(matrix):
+        matrix[2, 0, 2, 0] -= 0.5 * curvature
+        return True
+
+    assert system.add(let_go) and not system.try_factorize(whole=True) and system.low_rank is not None
+    assembled(-1.1 * curvature)
+    assert system.try_factorize() and system.low_rank is None
+    assert abs(system.solve(Y[:, :, 0])[0, 2] * curvature - 1.0) <= 1e-9

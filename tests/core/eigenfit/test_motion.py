@@ -12,10 +12,11 @@ from sinew.core.eigenfit.stretch_potential import StretchLoad
 from sinew.core.eigenfit.vibrations import rigid_count, vibrations
 from sinew.core.forces.stiffening_springs import NEAR
 from sinew.core.job.job import Job
+from sinew.core.optimization.line_search import backtrack
 from sinew.core.settings import SolverSettings
 from sinew.core.simulation.run import simulate
 from sinew.core.solver_kinds import SOLVER_KINDS
-from sinew.core.solvers import make_solver
+from sinew.core.solvers import make_solver, mixed_fem
 
 from ..jobs import baked, shaken_bar
 from .bodies import bar, corrected, free_pairs, matched, modes_of, reduced
@@ -168,6 +169,62 @@ def test_in_all_vertices_a_mode_swings_at_the_frequency_that_is_asked(solver):
         q = moved @ (model.mass @ modes[k]).ravel() / 1e-6
         expected = np.cos(2.0 * np.arange(46) * np.arctan(0.5 * np.sqrt(asked[k]) * step))
         assert np.abs(q - expected).max() <= 1e-4
+
+
+@pytest.fixture
+def softened():
+    """A clamped bar, of a tenth of its stiffness in its first modes, that is thrown by its length a step: makes its
+    last state, and tells of each factor whether the low rank was left out.
+    """
+    model = bar("arap", "clamped")
+    values, _modes, stretch = modes_of(model)
+    X, loads = model.mesh.rest_positions, (StretchLoad(stretch, np.diag(-0.9 * values)),)
+
+    def moved(steps, **settings):
+        stepper = make_solver(model, SolverSettings(gravity=STILL, inner_iterations=20, **settings))
+        factorize, left_out = stepper.system.try_factorize, []
+
+        def noted():
+            definite = factorize()
+            left_out.append(definite and stepper.system.low_rank is None)
+            return definite
+
+        stepper.system.try_factorize = noted
+        v = 3.0 * X[:, :1] / X[:, 0].max() * ([0.0, 1.0, 0.4] + np.cross([5.0, 0.0, 0.0], X - X.mean(axis=0)))
+        state, converged = model.state_at(X, v), []
+        for _ in range(steps):
+            state, report = stepper.step(state, X[model.pinned], 0.04, loads)
+            converged.append(report.converged)
+        return state.positions - X, all(converged), left_out
+
+    return model, moved
+
+
+@pytest.mark.parametrize("linear_solver", ("cholmod", "pcg"))
+def test_a_low_rank_that_is_not_definite_amid_a_bake_is_left_out_and_its_force_kept(linear_solver, softened):
+    """Mixed FEM ends where Newton does."""
+    model, moved = softened
+    options = {"linear_solver": linear_solver, "tolerance": 1e-10, "max_iterations": 1000}
+    mixed, converged, left_out = moved(4, solver="mixed_fem", **options)
+    assert converged and 0 < sum(left_out) < len(left_out)
+    newton, converged, _left_out = moved(4, solver="newton", **options)
+    assert converged and model.farthest(mixed - newton)[0] <= 1e-7 * model.size < 1e-2 * np.abs(mixed).max()
+
+
+def test_the_merit_falls_as_mixed_fem_says_with_a_low_rank_left_out(softened, monkeypatch):
+    """While s and s(F) differ: its gradient knows of what is left out."""
+    ratios = []
+
+    def watched(trial, start, magnitude, slope):
+        if -slope > 1e-6 * magnitude:
+            ratios.append((trial(1e-5)[0] - trial(-1e-5)[0]) / 2e-5 / slope)
+        return backtrack(trial, start, magnitude, slope)
+
+    monkeypatch.setattr(mixed_fem, "backtrack", watched)
+    _model, moved = softened
+    _, _, left_out = moved(4, solver="mixed_fem", quadratic_finish=False, max_iterations=30)
+    assert sum(left_out) > 10 and len(ratios) > 20
+    np.testing.assert_allclose(ratios, 1.0, atol=1e-3)
 
 
 def a_job(frames=12, solver="subspace_mixed_fem", **options) -> Job:
