@@ -14,7 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import parallel_kernel
-from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame
+from ..small_matrix import SMALLEST_SUM, into_frame, out_of_frame, polar_stretch
+
+LEAST = 1e-12
+"""Energy density, of the shear modulus, below which a stretch is too small for round-off to leave anything of the
+quotient of two energies: strains of 1e-6.
+"""
 
 
 @parallel_kernel
@@ -33,3 +38,29 @@ def fill_stress(begin, end, U, sigma, V, T, out):
                 if p != q:
                     D[p, q] *= 2.0 * sigma[e, p] / max(sigma[e, p] + sigma[e, q], SMALLEST_SUM)
         out_of_frame(U[e], D, V[e], scratch, out[e])
+
+
+@parallel_kernel
+def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
+    """``g = sqrt(psi / psi_2)`` (m,) and its derivative by s (m,6), at shifts S - I (m,6), from energy densities (m,)
+    and principal stresses (m,3) in the frames Q; ``at_rest`` (m,2): 2 mu and lambda there. Where psi is no number
+    neither is the energy that the measure follows, and g is one.
+    """
+    linear, stress = np.empty(6), np.empty(6)
+    for e in range(begin, end):
+        trace = shift[e, 0] + shift[e, 1] + shift[e, 2]
+        quadratic, least = 0.0, LEAST * at_rest[e, 0]
+        for k in range(6):
+            linear[k] = at_rest[e, 0] * shift[e, k] * (1.0 if k < 3 else 2.0)
+            if k < 3:
+                linear[k] += at_rest[e, 1] * trace
+            quadratic += 0.5 * linear[k] * shift[e, k]
+        ratio = (max(energies[e], 0.0) + least) / (quadratic + least)
+        if not np.isfinite(ratio):
+            factor[e], bend[e] = 1.0, 0.0
+            continue
+        factor[e] = np.sqrt(ratio)
+        polar_stretch(stresses[e], Q[e], stress)
+        for k in range(6):
+            own = stress[k] * (1.0 if k < 3 else 2.0)
+            bend[e, k] = (own - ratio * linear[k]) / (2.0 * factor[e] * (quadratic + least))

@@ -3,11 +3,14 @@ in every step).
 
 Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with the stresses ``sigma_i`` that they make.
 
-    q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : (S(F_e) - I),     V(x) = 1/2 q . C q
+    q_i(x) = 1/lambda_i sum_e w_e sigma_i,e : phi(S(F_e)),     V(x) = 1/2 q . C q
 
-At rest ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15: what C has to be
-for other frequencies and modes is found once (:mod:`.matching`). q knows F by its stretch alone: V turns and flies with
-the body, and its forces have neither a sum nor a torque. Springs that hold the body have no part in it: as firm ones
+with phi, near rest ``S - I``, the measure that grows as the energy does (:mod:`.stretch_measure`). At rest
+``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15: what C has to be
+for other frequencies and modes is found once (:mod:`.matching`). Where ``Lambda + C`` has eigenvalues between r and R
+of Lambda, at most one and at least one, ``r W <= W + V <= R W`` at any deformation and with any energy: what is made
+softer stays whole. q knows F by its stretch alone: V turns and flies with the body, and its forces have neither a sum
+nor a torque. Springs that hold the body have no part in it: as firm ones
 they hardly give way in a mode, and as soft ones they are in series with the body, which V corrects.
 
 In Mixed FEM V is a function of the independent stretches, as the elastic energy is: as one of positions it would ask
@@ -21,11 +24,11 @@ from functools import cached_property
 import numpy as np
 
 from ..assembly.low_rank import LowRank
-from ..energies.kinematics import Deformation
+from ..energies.kinematics import Deformation, Stretch
 from ..forces.elastic import ElasticDensity
 from ..forces.step_potential import Motion, Moved, StrainPotential
-from ..small_matrix import UNSTRETCHED
 from .stretch_kernels import fill_stress
+from .stretch_measure import Measured, StretchMeasure
 
 _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 """Off-diagonal entries of a symmetric tensor stand for two."""
@@ -48,7 +51,7 @@ class StretchModes:
         eigenvalues: np.ndarray,
         modes: np.ndarray,
     ) -> None:
-        self._elastic = elastic
+        self._elastic, self.measure = elastic, StretchMeasure(elastic)
         tangent = elastic.tangent(elastic.deformation(rest), projected=False)
         changes = [elastic.change(u) for u in modes]
         stresses = np.stack([tangent.stress_change(dF) for dF in changes], axis=-1) / eigenvalues
@@ -56,35 +59,37 @@ class StretchModes:
         self.energies = energies / energies.sum(axis=1, keepdims=True)
         """Parts of each mode's elastic energy in the elements, (k,m)."""
         six = stresses.reshape(len(stresses), 9, -1)[:, [0, 4, 8, 5, 2, 1]]
-        self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by s, not weighted
+        self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by phi, not weighted
         self._weighted = (elastic.weights[:, None, None] * self._stresses).reshape(-1, len(modes))
-        self._at_rest = np.tile(UNSTRETCHED, len(stresses)) @ self._weighted
-        self.gradients = self._gradients(elastic.deformation(rest))
+        self.gradients = self.gradients_at(elastic.deformation(rest))
         """dq/dx at rest, (r,3,k)."""
 
-    def _gradients(self, rest: Deformation) -> np.ndarray:
-        return np.stack([self._elastic.nodal(self.forces(rest, by)) for by in np.eye(self._stresses.shape[2])], axis=-1)
+    def gradients_at(self, deformation: Deformation) -> np.ndarray:
+        """dq/dx, (r,3,k)."""
+        at = self.measure.at(deformation.polar())
+        columns = np.eye(self._stresses.shape[2])
+        return np.stack([self._elastic.nodal(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
-    def coordinates(self, s: np.ndarray) -> np.ndarray:
-        """q (k,), kg^(1/2) m, at stretches s (m,6)."""
-        return self.change(s) - self._at_rest
+    def coordinates(self, at: Measured) -> np.ndarray:
+        """q (k,), kg^(1/2) m."""
+        return at.phi.reshape(-1) @ self._weighted
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """q at unknowns (r,3)."""
-        return self.coordinates(self._elastic.deformation(x).stretch())
+        return self.coordinates(self.measure.at(self._elastic.deformation(x).polar()))
 
-    def change(self, ds: np.ndarray) -> np.ndarray:
+    def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
         """What changes of stretches (m,6) do to q, (k,)."""
-        return ds.reshape(-1) @ self._weighted
+        return at.change(ds).reshape(-1) @ self._weighted
 
-    def slope(self, by: np.ndarray) -> np.ndarray:
+    def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
         """Derivative of ``by . q`` by stretches, not weighted, (m,6)."""
-        return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
+        return at.slope((self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6))
 
-    def forces(self, deformation: Deformation, by: np.ndarray) -> np.ndarray:
+    def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
         """Derivative of ``by . q`` by F, not weighted, (m,3,3)."""
         P = np.empty_like(deformation.F)
-        fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(by), P)
+        fill_stress(len(P), deformation.U, deformation.sigma, deformation.V, self.slope(at, by), P)
         return P
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
@@ -102,71 +107,82 @@ class StretchLoad:
     modes : StretchModes, of k modes
     core : C (k,k), 1/s²
     beta : s, of the internal friction, which acts on the corrected stiffness as on the elastic one
+    is_strong : whether C may be many times the stiffness of the modes
     """
 
-    def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0) -> None:
-        self._modes, self._core, self._beta = modes, core, beta
+    def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0, is_strong: bool = False) -> None:
+        self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
         """V in a step, with ``beta / (2 step) (q - q_b) . C (q - q_b)`` where there is friction: q_b is to q what
         ``base`` is to positions.
         """
         if not self._beta:
-            return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)))
+            return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
         base = self._modes.at(motion.start)
         if motion.earlier is not None:
             base = base + motion.extrapolation * (base - self._modes.at(motion.earlier))
-        return StretchPotential(self._modes, self._core, self._beta / motion.step, base)
+        return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
 
 class StretchPotential(StrainPotential):
     """V during a step, with ``friction`` times that of the way from ``base`` (k,)."""
 
-    def __init__(self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray) -> None:
+    def __init__(
+        self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
+    ) -> None:
         self._modes, self._core, self._friction, self._base = modes, core, friction, base
+        self._is_strong = is_strong
         self._low_rank: LowRank | None = None
-        self._last: tuple[np.ndarray, np.ndarray] | None = None
+        self._last: tuple[np.ndarray, Measured] | None = None
 
     @cached_property
     def _curvature(self) -> np.ndarray:
         return (1.0 + self._friction) * self._core
 
-    def _coordinates(self, s: np.ndarray) -> np.ndarray:
-        """q, which an iteration asks for where a line search ended."""
-        if self._last is None or self._last[0] is not s:
-            self._last = s, self._modes.coordinates(s)
+    def _at(self, stretch: Stretch) -> Measured:
+        """What is measured there, which an iteration asks for where a line search ended."""
+        if self._last is None or self._last[0] is not stretch.values:
+            self._last = stretch.values, self._modes.measure.at(stretch)
         return self._last[1]
 
-    def _slope(self, q: np.ndarray) -> np.ndarray:
+    def _slope(self, at: Measured) -> np.ndarray:
+        q = self._modes.coordinates(at)
         return self._core @ (q + self._friction * (q - self._base))
 
-    def value(self, s: np.ndarray) -> float:
+    def value(self, stretch: Stretch) -> float:
         """V, J."""
-        q = self._coordinates(s)
+        q = self._modes.coordinates(self._at(stretch))
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
 
     def forces(
-        self, deformation: Deformation, s: np.ndarray, apart: np.ndarray | None = None, bends: bool = True
+        self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
         """As :meth:`StrainPotential.forces`."""
-        by = self._slope(self._coordinates(s))
+        at = self._at(stretch)
+        by = self._slope(at)
         if apart is not None and bends:
-            by = by + self._curvature @ self._modes.change(apart)
-        return self._modes.forces(deformation, by)
+            by = by + self._curvature @ self._modes.change(at, apart)
+        return self._modes.forces(at, deformation, by)
 
     def low_rank(self, deformation: Deformation) -> LowRank:
         """``Y C Y^T`` with ``Y = dq/dx`` as it is at rest, turned with the body in the step's first iteration: near
-        enough for as few iterations on a bar that swings by half its length as the one there.
+        enough for as few iterations on a bar that swings by half its length as the one there. One that is strong is
+        that there in each: what is ten times as stiff would take up to three times the iterations, and Mixed FEM's
+        merit would know no direction in which it falls.
         """
+        if self._is_strong:
+            return LowRank(self._modes.gradients_at(deformation), self._curvature)
         if self._low_rank is None:
             self._low_rank = LowRank(self._modes.turned_gradients(deformation), self._curvature)
         return self._low_rank
 
-    def moved(self, s: np.ndarray, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
+    def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
         """As :meth:`StrainPotential.moved`."""
-        by, core = self._slope(self._coordinates(s)), self._curvature if bends else np.zeros_like(self._curvature)
-        dq = self._modes.change(ds)
-        of_positions = self._modes.change(ds - apart)
+        at = self._at(stretch)
+        by, core = self._slope(at), self._curvature if bends else np.zeros_like(self._curvature)
+        dq = self._modes.change(at, ds)
+        of_positions = self._modes.change(at, ds - apart)
         bent = core @ dq
-        return Moved(self._modes.slope(by + bent), float(dq @ bent), float(of_positions @ core @ of_positions))
+        return Moved(self._modes.slope(at, by + bent), float(dq @ bent), float(of_positions @ core @ of_positions))

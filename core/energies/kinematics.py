@@ -32,6 +32,10 @@ class Deformation(NamedTuple):
         """Polar stretches ``S = R^T F`` as six numbers each, (n,6)."""
         return batch_stretch(self.sigma, self.V)
 
+    def polar(self) -> Stretch:
+        """The same with their eigen-decompositions, which are those of F."""
+        return Stretch(self.stretch(), self.sigma, self.V)
+
     def take(self, rows: np.ndarray | slice) -> Deformation:
         """The part of the batch that belongs to some tets."""
         return self if isinstance(rows, slice) else Deformation(*(a[rows] for a in self))

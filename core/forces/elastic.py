@@ -73,7 +73,11 @@ class ElasticDensity:
 
     def stretch_value(self, stretch: Stretch) -> float:
         """``sum_e w_e psi_e(S_e)``, J."""
-        return self._weighted_sum(self._collect("stretch_value", stretch, ()))
+        return self._weighted_sum(self.stretch_energies(stretch))
+
+    def stretch_energies(self, stretch: Stretch) -> np.ndarray:
+        """Energy densities ``psi_e(S_e)``, (m,), Pa."""
+        return self._collect("stretch_value", stretch, ())
 
     def stretch_stress(self, stretch: Stretch) -> np.ndarray:
         """Principal stresses in the frame of S, (m,3), Pa."""

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..assembly.low_rank import LowRank
-from ..energies.kinematics import Deformation
+from ..energies.kinematics import Deformation, Stretch
 
 
 class Motion(NamedTuple):
@@ -71,15 +71,15 @@ class Moved(NamedTuple):
 class StrainPotential:
     """A potential of stretches: those of the deformation, or, in Mixed FEM, the independent ones."""
 
-    def value(self, s: np.ndarray) -> float:
-        """J, at stretches (m,6)."""
+    def value(self, stretch: Stretch) -> float:
+        """J."""
         raise NotImplementedError
 
     def forces(
-        self, deformation: Deformation, s: np.ndarray, apart: np.ndarray | None = None, bends: bool = True
+        self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
         """Its derivative, condensed: stresses (m,3,3) by F, not weighted, Pa; where positions ask for stretches that
-        are ``apart`` (m,6) from s, with what it ``bends`` on the way.
+        are ``apart`` (m,6) from these, with what it ``bends`` on the way.
         """
         raise NotImplementedError
 
@@ -87,7 +87,7 @@ class StrainPotential:
         """What it adds to the stiffness, N/m: of any sign."""
         raise NotImplementedError
 
-    def moved(self, s: np.ndarray, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
+    def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
         """What steps ds (m,6) make of it, where positions ask for stretches that are ``apart`` (m,6)."""
         raise NotImplementedError
 

@@ -168,7 +168,7 @@ class MixedFEMSolver(StepSolver):
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
         """An iterate of what is decomposed already, with its energies as the step's potentials are now."""
-        rest, magnitude = step.rest_of_value(x, stretch.s)
+        rest, magnitude = step.rest_of_value(x, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 
@@ -234,7 +234,7 @@ class MixedFEMSolver(StepSolver):
                 multiplier, curvature = multiplier + rubbing, curvature + bent
             bent = 0.0
             if step.strain is not None:
-                moved = step.strain.moved(mixed.s, at.polar - mixed.s, ds, system.low_rank is not None)
+                moved = step.strain.moved(at.stretch, at.polar - mixed.s, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
                 # What the matrix has of it is not quite the second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
@@ -251,8 +251,8 @@ class MixedFEMSolver(StepSolver):
         """The gradient for condensed stresses P (m,3,3)."""
         if step.strain is None:
             return step.gradient(at.x, P)
-        s, bends = at.stretch.s, self.system.low_rank is not None
-        return step.gradient(at.x, P + step.strain.forces(at.deformation, s, at.polar - s, bends))
+        apart, bends = at.polar - at.stretch.s, self.system.low_rank is not None
+        return step.gradient(at.x, P + step.strain.forces(at.deformation, at.stretch, apart, bends))
 
     def _search(
         self, at: _Iterate, direction: _Direction, step: IncrementalPotential

@@ -261,7 +261,7 @@ class StepSolver:
         if stop_reason:
             report.converged = True
             report.reason = stop_reason
-        elif not accepted and predicted_decrease <= ROUND_OFF_DECREMENT * magnitude:
+        elif not accepted and abs(predicted_decrease) <= ROUND_OFF_DECREMENT * magnitude:
             report.converged = True
             report.reason = "the energy cannot be lowered any further (round-off)"
         elif not accepted:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sinew.core.eigenfit.stretch_potential import StretchLoad, StretchModes
 from sinew.core.energies import ENERGIES
+from sinew.core.energies.kinematics import Stretch
 
 from .bodies import bar, matched, modes_of, reduced, still
 
@@ -59,7 +60,8 @@ def test_derivatives_of_coordinates_in_a_strained_and_turned_state(differences):
     _values, _modes, stretch = modes_of(model, 3)
     x = strained(model) @ turn().T
     for k, by in enumerate(np.eye(3)):
-        stress = stretch.forces(model.elastic.deformation(x), by)
+        at = model.elastic.deformation(x)
+        stress = stretch.forces(stretch.measure.at(at.polar()), at, by)
         coordinate = type("Coordinate", (), {"value": staticmethod(lambda at, k=k: stretch.at(at)[k])})
         numeric = differences.numeric_gradient(coordinate, x, 1e-6)
         assert np.abs(model.elastic.nodal(stress) - numeric).max() <= 1e-7 * np.abs(numeric).max()
@@ -75,36 +77,76 @@ class Whole:
         self._elastic = model.elastic
 
     def value(self, x: np.ndarray) -> float:
-        return self._potential.value(self._elastic.deformation(x).stretch())
+        return self._potential.value(self._elastic.deformation(x).polar())
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         at = self._elastic.deformation(x)
-        return self._elastic.nodal(self._potential.forces(at, at.stretch()))
+        return self._elastic.nodal(self._potential.forces(at, at.polar()))
 
 
+@pytest.mark.parametrize("energy", ENERGIES)
 @pytest.mark.parametrize("beta", (0.0, 0.02))
-def test_forces_are_the_derivative_of_the_value(beta, differences):
-    body, x = Whole(bar(), beta), strained(bar())
+def test_forces_are_the_derivative_of_the_value(beta, energy, differences):
+    body, x = Whole(bar(energy), beta), strained(bar())
     numeric = differences.numeric_gradient(body, x, 1e-6)
     assert np.abs(body.gradient(x) - numeric).max() <= 1e-7 * np.abs(numeric).max()
 
 
-def test_multipliers_are_the_derivative_by_independent_stretches():
-    """As Mixed FEM sees it: before a step, and with what it bends at its end, exactly: V is quadratic in them."""
-    model = bar()
+@pytest.mark.parametrize("energy", ("stable_neo_hookean", "arap"))
+def test_multipliers_are_the_derivative_by_independent_stretches(energy):
+    """As Mixed FEM sees it: before a step, and with what it bends at its end, exactly where V is quadratic in them."""
+    model = bar(energy)
     _values, _modes, stretch = modes_of(model, 4)
     potential = StretchLoad(stretch, a_core(4), 0.0).begin(still(model.mesh.rest_positions))
     rng, shape = np.random.default_rng(4), (len(model.mesh.tets), 6)
     s = model.elastic.deformation(strained(model)).stretch() + 0.05 * rng.standard_normal(shape)
     ds, apart = 0.01 * rng.standard_normal(shape), 0.02 * rng.standard_normal(shape)
-    slope, straight, _ = potential.moved(s, apart, ds, bends=False)
-    bent, curvature, condensed = potential.moved(s, apart, ds, bends=True)
-    work = float(np.sum(model.elastic.weights[:, None] * slope * ds))
-    assert straight == 0.0
-    assert potential.value(s + ds) - potential.value(s) == pytest.approx(work + 0.5 * curvature, rel=1e-9)
-    assert potential.moved(s, 0.0 * ds, ds - apart, bends=True).curvature == pytest.approx(condensed, rel=1e-9)
-    at_end, *_ = potential.moved(s + ds, apart, 0.0 * ds, bends=True)
-    np.testing.assert_allclose(bent, at_end, rtol=0.0, atol=1e-10 * np.abs(at_end).max())
+    at, there = Stretch.of(s), Stretch.of(s + ds)
+    slope, straight, _ = potential.moved(at, apart, ds, bends=False)
+    bent, curvature, condensed = potential.moved(at, apart, ds, bends=True)
+    work = model.elastic.weights[:, None] * slope * ds
+    step = 1e-5
+    ends = [potential.value(Stretch.of(s + sign * step * ds)) for sign in (1.0, -1.0)]
+    assert straight == 0.0 and (ends[0] - ends[1]) / (2.0 * step) == pytest.approx(work.sum(), rel=1e-7)
+    assert potential.moved(at, 0.0 * ds, ds - apart, bends=True).curvature == pytest.approx(condensed, rel=1e-9)
+    if energy == "arap":
+        assert potential.value(there) - potential.value(at) == pytest.approx(work.sum() + 0.5 * curvature, rel=1e-9)
+        at_end, *_ = potential.moved(there, apart, 0.0 * ds, bends=True)
+        np.testing.assert_allclose(bent, at_end, rtol=0.0, atol=1e-10 * np.abs(at_end).max())
+
+
+SHARES = 0.05, 8.0
+
+
+@pytest.mark.parametrize("amount", (1e-7, 1e-3, 0.02, 0.06))
+@pytest.mark.parametrize("energy", ENERGIES)
+def test_the_energy_stays_between_what_modes_are_scaled_by(energy, amount):
+    """``r W <= W + V <= R W``, from strains of round-off to several; elements inside out among them, where the energy
+    is a number there.
+    """
+    model = bar(energy)
+    values, _modes, stretch = modes_of(model)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        Q = np.linalg.qr(rng.standard_normal((len(values), len(values))))[0]
+        root, shares = np.sqrt(values), np.exp(rng.uniform(*np.log(SHARES), len(values)))
+        core = root[:, None] * (Q * (shares - 1.0)) @ Q.T * root
+        potential = StretchLoad(stretch, core).begin(still(model.mesh.rest_positions))
+        at = model.elastic.deformation(strained(model, amount, seed)).polar()
+        W = model.elastic.stretch_value(at)
+        if np.isfinite(W):
+            assert SHARES[0] * W <= W + potential.value(at) <= SHARES[1] * W
+    assert amount > 0.02 or np.isfinite(W)
+
+
+def test_one_mode_alone_is_scaled_by_all_that_it_is():
+    """The bounds are met: a body that a linear mode strains a little."""
+    model = bar("arap")
+    values, modes, stretch = modes_of(model)
+    at = model.elastic.deformation(model.mesh.rest_positions + 1e-6 * modes[0]).polar()
+    core = np.diag((SHARES[0] - 1.0) * values)
+    V = StretchLoad(stretch, core).begin(still(model.mesh.rest_positions)).value(at)
+    assert V == pytest.approx((SHARES[0] - 1.0) * model.elastic.stretch_value(at), rel=1e-3)
 
 
 def test_it_knows_nothing_of_turns():
@@ -120,8 +162,7 @@ def test_its_stiffness_turns_with_the_body():
     _values, _modes, stretch = modes_of(model)
     at = model.elastic.deformation(model.mesh.rest_positions @ turn().T)
     Y = stretch.turned_gradients(at)
-    expected = np.stack([model.elastic.nodal(stretch.forces(at, by)) for by in np.eye(Y.shape[2])], axis=-1)
-    assert np.abs(Y - expected).max() <= 1e-10 * np.abs(expected).max()
+    assert np.abs(Y - stretch.gradients_at(at)).max() <= 1e-10 * np.abs(Y).max()
 
 
 def test_forces_on_a_free_body_have_neither_sum_nor_torque():
