@@ -219,8 +219,15 @@ class SolverSettings(_OwnSettings):
         True,
         "Subspaces: swing as all vertices of the body do, at the same frequencies; prepared once",
     )
+    match_resolution: bool = choice(
+        False,
+        "Swing as a finer lattice does, at the same frequencies; prepared once, at nearly the same cost of a frame",
+    )
+    match_cells: int = number(
+        48, 2, 400, "", "Cells along the longest side of that lattice: 2 to 4 times those of the body"
+    )
     match_modes: int = number(
-        10, 1, 40, "", "Lowest vibrations that a subspace has right; 10 for a swing or a creature, 20 for fine bends"
+        10, 1, 40, "", "Lowest vibrations that are right; 10 for a swing or a creature, 20 for fine bends"
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -EARTH)
 

@@ -31,8 +31,7 @@ def _draw_settings(layout, settings):
     left_out = {"modes", "max_iterations"} - set(read)
     names = [name for name in ("modes", "substeps", "max_iterations", "cells_across") if name not in left_out]
     draw_properties(layout, compare, *names, align=True)
-    if "match_full_space" in read:
-        layout.prop(compare, "match_full_space")
+    draw_properties(layout, compare, *["match_full_space"] * ("match_full_space" in read), "match_resolution")
     if not all(getattr(compare, name) for name in names):
         layout.label(text="0 is as the body", icon="INFO")
     layout.prop(compare, "whole_range")

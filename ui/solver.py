@@ -25,7 +25,7 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
     if kind.takes_modes:
         draw_properties(layout, settings, "modes", "cubature_points")
         draw_points(layout, settings.bake, context)
-        draw_match(layout, settings, context)
+    draw_match(layout, settings, kind, context)
     column = layout.column()
     column.prop(settings, "substeps")
     if kind.iterates:
@@ -55,20 +55,27 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
         draw_button(layout, context, "sinew.use_points", text=f"Use {record.points_that_suffice} Points")
 
 
-def draw_match(layout: Any, settings: Any, context: Any) -> None:
-    """The match with the full mesh, and how it went when the body was prepared last."""
-    layout.prop(settings, "match_full_space")
-    if settings.match_full_space:
+def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
+    """The match with a finer body, and how it went when the body was prepared last."""
+    if kind.takes_modes:
+        layout.prop(settings, "match_full_space")
+    layout.prop(settings, "match_resolution")
+    if settings.match_resolution:
+        layout.prop(settings, "match_cells")
+    if is_matched(settings):
         layout.prop(settings, "match_modes")
         rows, words = settings.bake.vibrations, settings.bake.match
         wrapped(layout, words, context, "CHECKMARK" if rows and "left alone" not in words else "INFO")
 
 
+def is_matched(settings: Any) -> bool:
+    """Whether a body is to be matched."""
+    return settings.match_resolution or settings.match_full_space and choices.solver_kind(settings.solver).takes_modes
+
+
 def has_vibrations(obj: Any) -> bool:
     """Whether the body was matched when it was prepared last, and is to be."""
-    settings = obj.sinew
-    takes = choices.solver_kind(settings.solver).takes_modes
-    return takes and settings.match_full_space and len(settings.bake.vibrations) > 0
+    return is_matched(obj.sinew) and len(obj.sinew.bake.vibrations) > 0
 
 
 @panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)

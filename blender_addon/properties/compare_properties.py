@@ -46,6 +46,7 @@ class SinewCompare(bpy.types.PropertyGroup):
     max_iterations: _number(SolverSettings, "max_iterations", "Iterations", 100)
     modes: _number(SolverSettings, "modes", "Modes", 32)
     match_full_space: menu("Full Space", "Match Full Space of the ghost", items=choices.MATCHES, default=choices.OWN)
+    match_resolution: menu("Resolution", "Match Resolution of the ghost", items=choices.MATCHES, default=choices.OWN)
     cells_across: _number(ResolutionSettings, "cells_across", "Cells Across", 80)
     whole_range: switch("Whole Range", "Compare all frames of the bake", default=True)
     frame_end: integer(

@@ -247,6 +247,8 @@ class SinewObject(bpy.types.PropertyGroup):
     modes: mirrored(SolverSettings, "modes", "Modes", soft_max=32)
     cubature_points: mirrored(SolverSettings, "cubature_points", "Cubature Points", soft_max=2000)
     match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Space")
+    match_resolution: mirrored(SolverSettings, "match_resolution", "Match Resolution")
+    match_cells: mirrored(SolverSettings, "match_cells", "Match Cells", soft_max=100)
     match_modes: mirrored(SolverSettings, "match_modes", "Matched Modes", soft_max=20)
 
     use_scene_range: switch("Scene Frame Range", "Bake the frames of the scene's own range", default=True)

@@ -74,8 +74,8 @@ def compared(job: Job, compare: Any) -> Job:
     read = ("substeps", *replace(job.body.solver, **other).kind.settings)
     names = (name for name in ("substeps", "max_iterations", "modes") if name in read)
     other |= {name: getattr(compare, name) for name in names if getattr(compare, name)}
-    if "match_full_space" in read and compare.match_full_space != OWN:
-        other["match_full_space"] = compare.match_full_space == "ON"
+    matches = ("match_resolution", *({"match_full_space"} & set(read)))
+    other |= {name: getattr(compare, name) == "ON" for name in matches if getattr(compare, name) != OWN}
     across = compare.cells_across or job.body.resolution.cells_across
     return job.with_body(
         solver=replace(job.body.solver, **other),

@@ -1,4 +1,4 @@
-"""What makes a job's body in a subspace swing as in all its vertices (:mod:`eigenfit`)."""
+"""What makes a job's body swing as it would in all its vertices, or in more of them (:mod:`eigenfit`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from ..eigenfit.about_match import Match, about_match
 from ..eigenfit.matching import Matching, pair
 from ..eigenfit.vibrations import Springs
 from ..job.job import Job
+from ..mesh.embedding import embed
 from ..model.model import Model
 from ..progress import OnProgress
 from ..store.cached_spectra import cached_spectra
 from ..store.frame_store import FrameStore
 from ..subspaces.reduced_model import Subspace
+from ..tetrahedra.tetrahedralize import tetrahedralize
+from .body_model import body_model, fields_of, pinned_surface
 
 STIFFEST = 1e8
 """Young's moduli, of the softest one's, that vibrations tell from stiffer ones: rigid they are all, and with 1e10 the
@@ -33,7 +36,7 @@ amplitude where weight firms them; from 20 to 200 it is 4 to 14 % under any load
 def body_matching(
     job: Job,
     model: Model,
-    subspace: Subspace,
+    subspace: Subspace | None,
     pinned: PinnedSurface,
     pins: PinSchedule,
     store: FrameStore | None,
@@ -42,25 +45,47 @@ def body_matching(
     """By the modes of the pins that hold in all frames: these serve from the start, and others would be no better than
     none once pins let go. None where no mode is matched; with what is told of it. ``pins`` are of the unknowns.
     """
-    E, count = model.elastic.youngs_modulus, job.body.solver.match_modes
-    softer = np.minimum(1.0, STIFFEST * E.min() / E)
-    firm = FIRM_PINS * softer * E
-    always, given = pinned.always(), pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
-    model = replace(
-        model,
-        elastic=model.elastic.scaled(softer),
-        pinned=always.schedule().held_corners(0),
-        anchors=always.holding(0, firm),
-    )
-    elastic = subspace.model.elastic.scaled(softer[subspace.parts.tets])
-    space = replace(subspace.model, elastic=elastic, pinned=given)
-    holding, springs = PinSprings(always, firm, space.points).holding(0, np.ones(len(E))), None
-    if holding is not None:
-        springs = Springs(holding.points, holding.stiffness)
     on_progress(0.0)
-    spectra = cached_spectra(model, space, count, springs, store, on_progress)
+    softest = float(model.elastic.youngs_modulus.min())
+    model, always, firm = _at_rest(model, pinned, softest, FIRM_PINS)
+    space, springs = model, None
+    if subspace is not None:
+        given = pins.corners[pins.held[min(1, len(pins.held) - 1) :].all(axis=0)]
+        elastic = subspace.model.elastic.scaled(_softer(subspace.model.elastic.youngs_modulus, softest))
+        space = replace(subspace.model, elastic=elastic, pinned=given)
+        holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
+        springs = holding and Springs(holding.points, holding.stiffness)
+    count, finer = job.body.solver.match_modes, None
+    if job.body.solver.match_resolution:
+        finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
+    spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
     pairs = pair(spectra, count)
     match = about_match(spectra, pairs, count)
     if not len(pairs.coarse):
         return None, match
     return Matching(space, spectra, pairs), match
+
+
+def finer_model(job: Job) -> tuple[Model, PinnedSurface]:
+    """The job's body on the lattice that is made for its vibrations alone, with its pins."""
+    body = job.body
+    finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
+    mesh = tetrahedralize(body.surface, finer, body.fineness)
+    embedding = embed(body.surface.positions, mesh)
+    pinned = pinned_surface(job, mesh, embedding)
+    return body_model(mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1)), pinned
+
+
+def _at_rest(
+    model: Model, pinned: PinnedSurface, softest: float, firmness: float
+) -> tuple[Model, PinnedSurface, np.ndarray]:
+    """A model as its vibrations are found: with the pins that hold in all frames, so firm, and their moduli (m,)."""
+    softer, always = _softer(model.elastic.youngs_modulus, softest), pinned.always()
+    firm = firmness * softer * model.elastic.youngs_modulus
+    held, anchors = always.schedule().held_corners(0), always.holding(0, firm)
+    return replace(model, elastic=model.elastic.scaled(softer), pinned=held, anchors=anchors), always, firm
+
+
+def _softer(E: np.ndarray, softest: float) -> np.ndarray:
+    """What moduli are scaled by so that all can be told from one another."""
+    return np.minimum(1.0, STIFFEST * softest / E)

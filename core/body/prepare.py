@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,11 +17,11 @@ from ..events import OnEvent, Phase, ignore
 from ..forces.embedded_points import EmbeddedPoints
 from ..job.job import Job
 from ..linear_solvers.registry import Choice, choose, remembered
-from ..materials.fields import MaterialFields, material_fields
+from ..materials.fields import MaterialFields
 from ..materials.hanging import softened_where_hanging
 from ..mesh.embedding import Embedding, embed
 from ..mesh.tet_mesh import TetMesh
-from ..model.model import Model, build_model
+from ..model.model import Model
 from ..model.state import State
 from ..progress import OnStepProgress
 from ..store.cached_materials import cache_materials
@@ -36,17 +35,15 @@ from ..subspaces.reduced_model import Subspace
 from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .about_mesh import about_mesh
-from .body_matching import body_matching
+from .body_matching import FIRM_PINS, body_matching
+from .body_model import body_model, fields_of, pinned_surface
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .meshing import make_in_child, needs_a_child
 from .pin_correction import PinCorrection
 
-STEPS = (*SUBSPACE_STEPS, "vibrations")
-"""What is done of a body in a subspace, one after the other."""
-
-A_MODE, IN_SUBSPACE = 4, 128
-"""Samples of pins in a subspace: as many for a mode as it has unknowns, and no fewer than these."""
+VIBRATIONS = "vibrations"
+"""What is done last of a body that is matched."""
 
 
 class Stopped(Exception):
@@ -60,7 +57,7 @@ class Prepared:
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` give some of its unknowns, and
     ``pin_springs`` hold the surface; ``points`` are the vertices of the surface, tied to the mesh by ``embedding``.
     ``modulus_weights`` (m, K) are the parts of the materials' moduli (``settings.moduli``) in the tets; ``start``
-    are the space's positions at the first frame, None at rest; ``matching`` makes a subspace swing as the model does.
+    are the space's positions at the first frame, None at rest; ``matching`` makes the space swing as a finer one does.
     """
 
     model: Model
@@ -133,15 +130,7 @@ def materials(
 ) -> MaterialFields:
     """Material parameters of the tetrahedra of a job, kept in the store for interfaces to show."""
     on_event(Phase("materials", 0, 1))
-    fields = material_fields(
-        mesh,
-        embedding,
-        job.body.material_weights,
-        job.body.materials,
-        job.body.layers,
-        job.body.surface,
-        job.body.stiffness_maps,
-    )
+    fields = fields_of(job, mesh, embedding)
     if store is not None:
         cache_materials(store, job, fields)
     return fields
@@ -161,23 +150,13 @@ def prepare(
     _go_on(should_stop)
     fields = materials(job, mesh, embedding, store, on_event)
     _go_on(should_stop)
-    pinned, first = _pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
+    pinned, first = pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
     pins = pinned.schedule()
     check_before_solving(job, mesh, pins.held_corners(first))
-    stiffness = softened_where_hanging(mesh, fields.youngs_modulus)
-    model = build_model(
-        mesh,
-        stiffness,
-        fields.poissons_ratio,
-        fields.density,
-        fields.energies,
-        fields.energy,
-        pins.held_corners(first),
-        fields.own,
-    )
-    model = replace(model, anchors=pinned.holding(first, stiffness))
+    model = body_model(mesh, fields, pinned, first)
     linear_solver = _linear_solver(job, model, store)
-    on_progress = _step_events(on_event, should_stop)
+    steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
+    on_progress = _step_events(steps, on_event, should_stop)
     cached = _subspace(job, model, store, on_progress)
     subspace = cached.subspace if cached else None
     space = subspace.model if subspace else model
@@ -189,6 +168,9 @@ def prepare(
     on_event(about_mesh(job, mesh, embedding, fields, initial_warnings(job, points, start), cached, match))
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
+    stiffness = softened_where_hanging(mesh, fields.youngs_modulus)
+    if matching and job.body.solver.match_resolution:
+        stiffness = FIRM_PINS * stiffness
     springs = PinSprings(pinned, stiffness, space.points)
     shown = PinCorrection(job.body.surface.positions, embedding, pinned)
     return Prepared(
@@ -208,26 +190,19 @@ def prepare(
     )
 
 
-def _pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
-    """The job's pins; a body in a subspace moves so smoothly that few samples serve."""
-    body, solver = job.body, job.body.solver
-    most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
-    return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
-
-
 def _go_on(should_stop: Callable[[], bool]) -> None:
     if should_stop():
         raise Stopped
 
 
-def _step_events(on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
-    """Events of the subspace's steps, each percent once."""
+def _step_events(steps: tuple[str, ...], on_event: OnEvent, should_stop: Callable[[], bool]) -> OnStepProgress:
+    """Events of steps that are taken one after the other, each percent once."""
     last = -1
 
     def on_progress(step: str, part: float) -> None:
         nonlocal last
         _go_on(should_stop)
-        percent = int(100.0 * (STEPS.index(step) + part) / len(STEPS))
+        percent = int(100.0 * (steps.index(step) + part) / len(steps))
         if percent > last:
             on_event(Phase("subspace", percent, 100, step=step))
             last = percent
@@ -239,7 +214,7 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
     """The subspace of the job's solver, if it steps one."""
     if not job.body.solver.kind.takes_modes:
         return None
-    on_progress(STEPS[0], 0.0)
+    on_progress(SUBSPACE_STEPS[0], 0.0)
     return cached_subspace(model, job.body.solver.modes, job.body.solver.cubature_points, store, on_progress)
 
 
@@ -252,10 +227,11 @@ def _matching(
     store: FrameStore | None,
     on_progress: OnStepProgress,
 ) -> tuple[Matching | None, Match]:
-    """What makes a subspace swing as the model does, where that is asked for and can be; and what is told of it."""
-    if subspace is None or not job.body.solver.match_full_space:
+    """What makes the body swing as a finer one does, where that is asked for and can be; and what is told of it."""
+    solver = job.body.solver
+    if not (solver.match_resolution or subspace is not None and solver.match_full_space):
         return None, Match()
-    return body_matching(job, model, subspace, pinned, pins, store, partial(on_progress, "vibrations"))
+    return body_matching(job, model, subspace, pinned, pins, store, partial(on_progress, VIBRATIONS))
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:

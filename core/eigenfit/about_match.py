@@ -29,8 +29,8 @@ class Match(NamedTuple):
 
 
 REFUSED = (
-    "The vibrations of the full mesh cannot be found, and the body moves as without: it is too large for the free "
-    "memory (set fewer Cells Across), or its materials differ too much."
+    "The right vibrations cannot be found, and the body moves as without: so many tetrahedra are too large for the "
+    "free memory (set fewer Cells Across, or Match Cells), or the materials differ too much."
 )
 
 

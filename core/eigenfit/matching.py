@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..mesh.embedding import embed
 from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
-from ..subspaces.reduced_model import ReducedModel
+from ..subspaces.space import Space
 from .stretch_potential import StretchLoad, StretchModes
-from .vibrations import Springs, reduced_vibrations, rigid_count, vibrations
+from .vibrations import Springs, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
 """Of a coarse mode that must lie in the fine ones that were found, or it is left alone."""
@@ -33,18 +34,23 @@ CLUSTER = 1.01
 """Ratio of eigenvalues under which modes are one cluster, which is matched whole or not at all."""
 
 
-class Spectra(NamedTuple):
-    """What is found of a body in its subspace and in all its vertices, rigid motions left out.
+NEAR = 1.15
+"""Ratio of eigenvalues under which coarse modes may be mixtures of one another's fine ones, between two meshes."""
 
-    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and modes of the subspace, mass-orthonormal: one more than
-    are matched, which tells whether the last is of a cluster; ``fine`` (f,): eigenvalues of all vertices; ``overlap``
-    (c,f): B.
+
+class Spectra(NamedTuple):
+    """What is found of a body in its space and of the finer one that it is to swing as, rigid motions left out.
+
+    ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and modes of the space, mass-orthonormal: one more than are
+    matched, which tells whether the last is of a cluster; ``fine`` (f,): eigenvalues of the finer body; ``overlap``
+    (c,f): B; ``is_one_mesh``: whether the finer body is the same mesh in all its vertices.
     """
 
     coarse: np.ndarray
     modes: np.ndarray
     fine: np.ndarray
     overlap: np.ndarray
+    is_one_mesh: bool
 
 
 class Pairs(NamedTuple):
@@ -59,20 +65,38 @@ class Pairs(NamedTuple):
 
 def find_spectra(
     model: Model,
-    space: ReducedModel,
+    space: Space,
     count: int,
     springs: Springs | None = None,
     on_progress: OnProgress = ignore_progress,
+    finer: Model | None = None,
 ) -> Spectra:
-    """The lowest ``count`` modes of a model's subspace, which ``springs`` hold, with the next one, and the fine ones
-    that they may be.
+    """The lowest ``count`` modes of a model's space, with the next one, and the fine ones that they may be: those of
+    the model in all its vertices, or of a ``finer`` one of the same body. ``springs`` hold the unknowns of a subspace.
     """
+    right, rigid = finer or model, rigid_count(finer or model)
+    fine = vibrations(right, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
+    if space is right:
+        modes, overlap = fine.modes, np.eye(len(fine.modes))
+        return Spectra(fine.eigenvalues[: count + 1], modes[: count + 1], fine.eigenvalues, overlap[: count + 1], True)
     rigid = rigid_count(model)
-    coarse = reduced_vibrations(space, springs, count + 1 + rigid).after(rigid, count + 1)
-    fine = vibrations(model, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
-    lifted = np.array([space.basis @ u for u in coarse.modes]).reshape(len(coarse.modes), model.mass.shape[0] * 3)
-    weighed = np.array([model.mass @ v for v in fine.modes]).reshape(len(fine.modes), lifted.shape[1])
-    return Spectra(coarse.eigenvalues, coarse.modes, fine.eigenvalues, lifted @ weighed.T)
+    coarse = space_vibrations(space, springs, count + 1 + rigid).after(rigid, count + 1)
+    carried = _carried(model, space, coarse.modes, finer)
+    weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
+    overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T
+    # What is carried to another mesh is as long as before but for what lies between their vertices.
+    overlap /= np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
+    return Spectra(coarse.eigenvalues, coarse.modes, fine.eigenvalues, overlap, finer is None)
+
+
+def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
+    """Modes of a space by the vertices of its mesh, or of a finer one, (c,n,3)."""
+    if space.is_reduced:
+        modes = np.array([space.basis @ u for u in modes]).reshape(len(modes), -1, 3)
+    if finer is None:
+        return modes
+    lift = embed(finer.mesh.rest_positions, model.mesh).matrix(model.mesh.tets, model.unknowns)
+    return np.array([lift @ u for u in modes]).reshape(len(modes), -1, 3)
 
 
 def pair(spectra: Spectra, count: int) -> Pairs:
@@ -95,27 +119,33 @@ def _whole(eigenvalues: np.ndarray, count: int) -> int:
 
 
 def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """What the stiffness of the paired coarse modes is to be, (k,k), 1/s². On one mesh the orthogonal matrix Q nearest
-    to B says what the fine modes are in coarse ones: ``Q diag(fine) Q^T``.
+    """What the stiffness of the paired coarse modes is to be, (k,k), 1/s². The orthogonal matrix Q nearest to B says
+    what the fine modes are in coarse ones: ``Q diag(fine) Q^T``. Between two meshes modes far apart in frequency are
+    mixtures by what the meshes differ in alone: there Q is that of each cluster.
     """
-    left, _, right = np.linalg.svd(spectra.overlap[np.ix_(pairs.coarse, pairs.fine)])
+    overlap, fine = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)], spectra.fine[pairs.fine]
+    if not spectra.is_one_mesh:
+        far = spectra.coarse[pairs.coarse][1:] >= NEAR * spectra.coarse[pairs.coarse][:-1]
+        cluster = np.concatenate([[0], np.cumsum(far)])[: len(overlap)]
+        overlap = overlap * (cluster[:, None] == cluster)
+    left, _, right = np.linalg.svd(overlap)
     Q = left @ right
-    return (Q * spectra.fine[pairs.fine]) @ Q.T
+    return (Q * fine) @ Q.T
 
 
 class Matching:
-    """The potential by which a body in a subspace swings as in all its vertices.
+    """The potential by which a body in its space swings as a finer one.
 
     Parameters
     ----------
-    space : ReducedModel
+    space : Space, at its stiffness at rest
     spectra : Spectra of it
     pairs : Pairs of them, one at least
     """
 
-    def __init__(self, space: ReducedModel, spectra: Spectra, pairs: Pairs) -> None:
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs) -> None:
         self.spectra, self.pairs = spectra, pairs
-        rest = np.zeros((space.unknowns, 3))
+        rest = space.rest_state().positions
         eigenvalues, modes = (each[self.pairs.coarse] for each in (spectra.coarse, spectra.modes))
         self._modes = StretchModes(space.elastic, rest, eigenvalues, modes)
         self._core = right_stiffness(spectra, self.pairs) - np.diag(eigenvalues)

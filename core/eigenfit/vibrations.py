@@ -20,6 +20,7 @@ from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
 from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.reduced_stiffness import symmetric
+from ..subspaces.space import Space
 
 HELD = 1e-9
 """Of the stiffest hold: what holds a rigid motion less leaves it free."""
@@ -85,6 +86,13 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
     modes = np.zeros((len(values), n, 3))
     modes[:, free] = vectors.T.reshape(len(values), -1, 3)
     return Vibrations(values, modes)
+
+
+def space_vibrations(
+    space: Space, springs: Springs | None, count: int, on_progress: OnProgress = ignore_progress
+) -> Vibrations:
+    """The lowest ``count`` of a body in its subspace, which springs hold beside its pins, or in all its vertices."""
+    return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
 
 def reduced_vibrations(space: ReducedModel, springs: Springs | None, count: int) -> Vibrations:

@@ -91,7 +91,7 @@ class Stepper:
         return [self._springs.load(pinned.targets_at(at, begin), pinned.targets_at(at, end))]
 
     def _matched(self) -> list[Load]:
-        """What makes a subspace swing as the model does."""
+        """What makes the body swing as a finer one does."""
         body = self._body
         if body.matching is None:
             return []
@@ -120,7 +120,7 @@ class Stepper:
         preconditioner, deflation   likewise                    values                 anew
         inertia, gravity, drag      kept                        kept                   anew
         loads, stiffness of contact kept                        kept                   anew
-        matching of a subspace      kept                        scaled                 anew
+        matching                    kept                        scaled                 anew
         ==========================  ==========================  =====================  ======
         """
         if all(part is None for part in change):

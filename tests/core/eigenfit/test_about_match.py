@@ -26,7 +26,7 @@ from ..jobs import shaken_bar
 def told(coarse, fine, overlap, count):
     """Of modes at these frequencies, Hz."""
     coarse, fine = (np.square(2.0 * np.pi * np.asarray(each, dtype=float)) for each in (coarse, fine))
-    spectra = Spectra(coarse, np.zeros((len(coarse), 1, 3)), fine, np.asarray(overlap, dtype=float))
+    spectra = Spectra(coarse, np.zeros((len(coarse), 1, 3)), fine, np.asarray(overlap, dtype=float), True)
     return about_match(spectra, pair(spectra, count), count)
 
 

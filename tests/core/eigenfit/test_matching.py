@@ -44,7 +44,7 @@ def test_stiffer_throughout_it_swings_as_a_body_that_was_so(factor):
 
 def spectra_of(coarse, overlap):
     coarse = np.asarray(coarse, dtype=float)
-    return Spectra(coarse, np.zeros((len(coarse), 1, 3)), np.arange(1.0, 1.0 + np.shape(overlap)[1]), overlap)
+    return Spectra(coarse, np.zeros((len(coarse), 1, 3)), np.arange(1.0, 1.0 + np.shape(overlap)[1]), overlap, True)
 
 
 def test_modes_that_cross_are_paired_by_what_they_are():

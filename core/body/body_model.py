@@ -1,0 +1,48 @@
+"""The model of a job's body on any tetrahedra of it: its materials, and what holds it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..constraints.pins import PinnedSurface
+from ..job.job import Job
+from ..materials.fields import MaterialFields, material_fields
+from ..materials.hanging import softened_where_hanging
+from ..mesh.embedding import Embedding
+from ..mesh.tet_mesh import TetMesh
+from ..model.model import Model, build_model
+
+A_MODE, IN_SUBSPACE = 4, 128
+"""Samples of pins in a subspace: as many for a mode as it has unknowns, and no fewer than these."""
+
+
+def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
+    """Material parameters of the tetrahedra."""
+    body = job.body
+    return material_fields(
+        mesh, embedding, body.material_weights, body.materials, body.layers, body.surface, body.stiffness_maps
+    )
+
+
+def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurface:
+    """The job's pins; a body in a subspace moves so smoothly that few samples serve."""
+    body, solver = job.body, job.body.solver
+    most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
+    return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
+
+
+def body_model(mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
+    """The body, pinned as on the way to a frame, counted from the job's first."""
+    stiffness = softened_where_hanging(mesh, fields.youngs_modulus)
+    model = build_model(
+        mesh,
+        stiffness,
+        fields.poissons_ratio,
+        fields.density,
+        fields.energies,
+        fields.energy,
+        pinned.schedule().held_corners(frame),
+        fields.own,
+    )
+    return replace(model, anchors=pinned.holding(frame, stiffness))

@@ -1,0 +1,67 @@
+"""A coarse lattice matched to a finer one, against beam theory: a clamped bar, whatever steps it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.benchmarks.physics.lattice import BODIES, held_job
+from sinew.core.body.prepare import Prepared, prepare
+from sinew.core.eigenfit.about_match import REFUSED
+from sinew.core.events import Mesh
+from sinew.core.job.job import Job
+from sinew.core.simulation.stepper import Stepper
+from sinew.core.store import cached_spectra
+from sinew.core.store.frame_store import FrameStore
+
+GRAVITY, MODULUS, RATIO, DENSITY, LENGTH, SIDE = 0.5, 1e6, 0.45, 1e3, 1.0, 0.125
+SHEAR_PART = 5.0 / 6.0
+"""Of a square section (Timoshenko 1921)."""
+BENDING, SHEARING = MODULUS * SIDE**4 / 12.0, SHEAR_PART * MODULUS / (2.0 + 2.0 * RATIO) * SIDE**2
+SAG = DENSITY * SIDE**2 * GRAVITY * (LENGTH**4 / (8.0 * BENDING) + LENGTH**2 / (2.0 * SHEARING))
+FREQUENCY = 1.8751**2 / (2.0 * np.pi * LENGTH**2) * np.sqrt(BENDING / (DENSITY * SIDE**2))
+"""Of Euler and Bernoulli's beam: shear lowers it by a per cent."""
+
+
+def job(solver: str, **settings: object) -> Job:
+    """A bar 8:1 of 8 cells that sags for a thousand seconds in one step."""
+    chosen = {"gravity": (0.0, 0.0, -GRAVITY), "match_cells": 32, "max_iterations": 200, "modes": 8, **settings}
+    return held_job(BODIES["bar 8:1, nu 0.45"], 8, 0.0, rate=1e-3, solver=solver, **chosen)
+
+
+def sag(job: Job, prepared: Prepared) -> float:
+    """How far the end's middle has sunk, m."""
+    rest = prepared.surface(prepared.first_state().positions)
+    state, _reports = Stepper(job, prepared).advance(prepared.first_state(), 1)
+    end = rest[:, 0] > rest[:, 0].max() - 1e-9
+    return float((rest - prepared.surface(state.positions))[end, 2].mean())
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton", "linearly_implicit", "subspace_mixed_fem"])
+def test_a_matched_bar_of_eight_cells_bends_as_a_beam(solver):
+    matched, said = job(solver, match_resolution=True), []
+    prepared = prepare(matched, None, said.append)
+    assert prepared.matching
+    first = next(each for each in said if isinstance(each, Mesh)).vibrations[0]
+    assert first[0] > 1.2 * FREQUENCY
+    assert first[1] == pytest.approx(FREQUENCY, rel=0.04)
+    if solver != "linearly_implicit":  # which takes one solve a step, and its bar turns as it sags
+        assert sag(matched, prepared) == pytest.approx(SAG, rel=0.1)  # the finer lattice itself: 4 %
+        plain = job(solver, match_full_space=False)
+        assert sag(plain, prepare(plain)) < 0.8 * SAG
+
+
+def test_vibrations_of_the_finer_lattice_are_kept_and_found_again_for_another(tmp_path, monkeypatch):
+    once = job("mixed_fem", match_resolution=True, match_cells=16)
+    store, found = FrameStore.create(tmp_path / "store", once), []
+    find = cached_spectra.find_spectra
+    monkeypatch.setattr(cached_spectra, "find_spectra", lambda *each: found.append(each) or find(*each))
+    first, again = (prepare(once, store).matching for _ in range(2))
+    assert len(found) == 1
+    np.testing.assert_array_equal(first.spectra.fine, again.spectra.fine)
+    assert not again.spectra.is_one_mesh
+    other = once.with_body(solver=replace(once.body.solver, match_cells=20))
+    assert prepare(other, store).matching.spectra.fine[0] < first.spectra.fine[0]
+    assert len(found) == 2
+    assert store.match() != REFUSED
