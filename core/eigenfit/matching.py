@@ -148,7 +148,12 @@ class Matching:
         rest = space.rest_state().positions
         eigenvalues, modes = (each[self.pairs.coarse] for each in (spectra.coarse, spectra.modes))
         self._modes = StretchModes(space.elastic, rest, eigenvalues, modes)
-        self._core = right_stiffness(spectra, self.pairs) - np.diag(eigenvalues)
+        core = right_stiffness(spectra, self.pairs) - np.diag(eigenvalues)
+        if not spectra.is_one_mesh:
+            # The springs of pins that act are those of the modes then: what a mode bends them by is not in q.
+            felt = np.linalg.inv(np.tensordot(modes, self._modes.gradients, axes=((1, 2), (0, 1))))
+            core = felt @ core @ felt.T
+        self._core = core
 
     def load(self, scale: np.ndarray, beta: float = 0.0) -> StretchLoad:
         """What acts while the stiffness of each cubature point is scaled by (c,). A mode's eigenvalues change by the
