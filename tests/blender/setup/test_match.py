@@ -90,10 +90,12 @@ def test_a_bake_is_compared_with_one_that_is_not_matched(body, saved):
 
 
 @pytest.mark.parametrize("own", [True, False])
-def test_a_comparison_has_its_own_match_or_the_body_s(body, own):
+@pytest.mark.parametrize("name, solver", [("match_full_space", "OWN"), ("match_resolution", "newton")])
+def test_a_comparison_has_its_own_match_or_the_body_s(body, name, solver, own):
     settings = body.sinew
-    settings.solver, settings.match_full_space = "subspace_mixed_fem", own
+    settings.solver, settings.compare.solver = "subspace_mixed_fem", solver
+    setattr(settings, name, own)
     job = make_job(body, bpy.context)
     for chosen, expected in (("OWN", own), ("ON", True), ("OFF", False)):
-        settings.compare.match_full_space = chosen
-        assert compared(job, settings.compare).body.solver.match_full_space == expected
+        setattr(settings.compare, name, chosen)
+        assert getattr(compared(job, settings.compare).body.solver, name) == expected
