@@ -229,6 +229,9 @@ class SolverSettings(_OwnSettings):
     match_modes: int = number(
         10, 1, 40, "", "Lowest vibrations that are right; 10 for a swing or a creature, 20 for fine bends"
     )
+    match_method: str = choice(
+        "stretch_potential", "How vibrations are made to match", is_advanced=True, label="match method", menu=True
+    )
     gravity: tuple[float, float, float] = (0.0, 0.0, -EARTH)
 
     def __post_init__(self) -> None:
@@ -239,3 +242,8 @@ class SolverSettings(_OwnSettings):
     def kind(self) -> SolverKind:
         """The solver; SettingsError where there is none of that name."""
         return solver_kind(self.solver)
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether the body is to swing as a finer one does."""
+        return self.match_resolution or self.match_full_space and self.kind.takes_modes

@@ -26,6 +26,7 @@ class SolverKind:
     name : in files and on command lines; label, description : in menus
     method : ``module.Class`` in ``core.solvers``
     seconds : of a step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
+    is_mixed : whether stretches are unknowns beside the positions
     takes_modes : whether it steps a subspace of the body, of some modes, and not every vertex
     iterates : whether a step takes iterations, ``max_iterations`` at most
     bears_contrast : whether it follows stiff parts in soft bodies
@@ -39,6 +40,7 @@ class SolverKind:
     description: str
     method: str = ""
     seconds: float = 0.4
+    is_mixed: bool = False
     takes_modes: bool = False
     iterates: bool = True
     bears_contrast: bool = False
@@ -63,6 +65,7 @@ MIXED_FEM = SolverKind(
     label="Mixed FEM",
     description="Lively after a few iterations, right when it converges: flesh to rigid in one body",
     method="mixed_fem.MixedFEMSolver",
+    is_mixed=True,
     bears_contrast=True,
     at_contrast="Mixed FEM takes 4 to 15 iterations a step all the same",
     own={

@@ -31,7 +31,8 @@ def _draw_settings(layout, settings):
     left_out = {"modes", "max_iterations"} - set(read)
     names = [name for name in ("modes", "substeps", "max_iterations", "cells_across") if name not in left_out]
     draw_properties(layout, compare, *names, align=True)
-    draw_properties(layout, compare, *["match_full_space"] * ("match_full_space" in read), "match_resolution")
+    draw_properties(layout, compare, *["match_full_space"] * ("match_full_space" in read))
+    draw_properties(layout, compare, "match_resolution", "match_method")
     if not all(getattr(compare, name) for name in names):
         layout.label(text="0 is as the body", icon="INFO")
     layout.prop(compare, "whole_range")

@@ -101,6 +101,22 @@ MATCHES = (
 """Items of a switch of a bake that is compared with the body's own."""
 
 
+def _match_methods() -> list[tuple[str, str, str]]:
+    from ...core.eigenfit.methods import METHODS
+
+    return _words_of(METHODS)
+
+
+def match_method_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: how a body is made to swing as a finer one."""
+    return _menu(_match_methods())
+
+
+def compared_match_method_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the same for a bake that is compared with the body's own."""
+    return _menu([_AS_BODY, *_match_methods()])
+
+
 def compared_integrator_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the same for rules of time integration."""
     return _menu([_AS_BODY, *_integrators()])

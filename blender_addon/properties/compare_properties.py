@@ -47,6 +47,12 @@ class SinewCompare(bpy.types.PropertyGroup):
     modes: _number(SolverSettings, "modes", "Modes", 32)
     match_full_space: menu("Full Space", "Match Full Space of the ghost", items=choices.MATCHES, default=choices.OWN)
     match_resolution: menu("Resolution", "Match Resolution of the ghost", items=choices.MATCHES, default=choices.OWN)
+    match_method: menu(
+        "Match Method",
+        "How vibrations of the ghost are made to match",
+        items=choices.compared_match_method_items,
+        default=choices.number_of(choices.OWN),
+    )
     cells_across: _number(ResolutionSettings, "cells_across", "Cells Across", 80)
     whole_range: switch("Whole Range", "Compare all frames of the bake", default=True)
     frame_end: integer(

@@ -76,6 +76,8 @@ def compared(job: Job, compare: Any) -> Job:
     other |= {name: getattr(compare, name) for name in names if getattr(compare, name)}
     matches = ("match_resolution", *({"match_full_space"} & set(read)))
     other |= {name: getattr(compare, name) == "ON" for name in matches if getattr(compare, name) != OWN}
+    if compare.match_method != OWN and replace(job.body.solver, **other).is_matched:
+        other["match_method"] = compare.match_method
     across = compare.cells_across or job.body.resolution.cells_across
     return job.with_body(
         solver=replace(job.body.solver, **other),

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
 from ..eigenfit.about_match import Match, about_match
-from ..eigenfit.matching import Matching, pair
+from ..eigenfit.matching import pair
+from ..eigenfit.methods import MatchMethod, match_method
 from ..eigenfit.vibrations import Springs
 from ..job.job import Job
 from ..mesh.embedding import embed
@@ -41,7 +42,7 @@ def body_matching(
     pins: PinSchedule,
     store: FrameStore | None,
     on_progress: OnProgress,
-) -> tuple[Matching | None, Match]:
+) -> tuple[MatchMethod | None, Match]:
     """By the modes of the pins that hold in all frames: these serve from the start, and others would be no better than
     none once pins let go. None where no mode is matched; with what is told of it. ``pins`` are of the unknowns.
     """
@@ -60,10 +61,10 @@ def body_matching(
         finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
     spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
     pairs = pair(spectra, count)
-    match = about_match(spectra, pairs, count)
     if not len(pairs.coarse):
-        return None, match
-    return Matching(space, spectra, pairs), match
+        return None, about_match(spectra, pairs, count)
+    matching = match_method(job.body.solver.match_method)(space, spectra, pairs, springs)
+    return matching, about_match(spectra, matching.pairs, min(count, len(matching.pairs.shares)))
 
 
 def finer_model(job: Job) -> tuple[Model, PinnedSurface]:

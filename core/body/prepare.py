@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ..checks.memory import check_before_solving, check_before_tetrahedra
 from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
 from ..eigenfit.about_match import Match
-from ..eigenfit.matching import Matching
+from ..eigenfit.methods import MatchMethod
 from ..errors import StoreError
 from ..events import OnEvent, Phase, ignore
 from ..forces.embedded_points import EmbeddedPoints
@@ -72,7 +72,7 @@ class Prepared:
     linear_solver: Choice
     pin_correction: PinCorrection
     start: np.ndarray | None = None
-    matching: Matching | None = None
+    matching: MatchMethod | None = None
 
     def first_state(self) -> State:
         """That of the first frame: at rest, at the rest shape or where the job begins."""
@@ -163,6 +163,8 @@ def prepare(
     points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
     start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
     matching, match = _matching(job, model, subspace, pinned, pins, store, on_progress)
+    if matching and matching.stiffness is not None:
+        space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
     if store is not None:
         store.keep_match(match.words)
     on_event(about_mesh(job, mesh, embedding, fields, initial_warnings(job, points, start), cached, match))
@@ -226,10 +228,9 @@ def _matching(
     pins: PinSchedule,
     store: FrameStore | None,
     on_progress: OnStepProgress,
-) -> tuple[Matching | None, Match]:
+) -> tuple[MatchMethod | None, Match]:
     """What makes the body swing as a finer one does, where that is asked for and can be; and what is told of it."""
-    solver = job.body.solver
-    if not (solver.match_resolution or subspace is not None and solver.match_full_space):
+    if not job.body.solver.is_matched:
         return None, Match()
     return body_matching(job, model, subspace, pinned, pins, store, partial(on_progress, VIBRATIONS))
 

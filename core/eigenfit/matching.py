@@ -134,16 +134,15 @@ def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
 
 
 class Matching:
-    """The potential by which a body in its space swings as a finer one.
+    """The potential by which a body in its space swings as a finer one; as :class:`.methods.MatchMethod`."""
 
-    Parameters
-    ----------
-    space : Space, at its stiffness at rest
-    spectra : Spectra of it
-    pairs : Pairs of them, one at least
-    """
+    name = "stretch_potential"
+    label = "EigenFit"
+    description = "A potential of the stretches, from the vibrations at rest: follows all of them wherever the body is"
+    of_positions = False
+    stiffness = None
 
-    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs) -> None:
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
         self.spectra, self.pairs = spectra, pairs
         rest = space.rest_state().positions
         eigenvalues, modes = (each[self.pairs.coarse] for each in (spectra.coarse, spectra.modes))

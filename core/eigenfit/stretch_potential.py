@@ -94,9 +94,14 @@ class StretchModes:
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
         """dq/dx at rest, turned as the body is on the whole, (r,3,k)."""
-        rows = (self._elastic.weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
-        U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
-        return (U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt) @ self.gradients
+        return mean_turn(self._elastic.weights, deformation) @ self.gradients
+
+
+def mean_turn(weights: np.ndarray, deformation: Deformation) -> np.ndarray:
+    """The rotation (3,3) that is nearest to all of a body's, by weights (m,)."""
+    rows = (weights[:, None, None] * deformation.U).transpose(1, 0, 2).reshape(3, -1)
+    U, _, Vt = np.linalg.svd(rows @ deformation.V.transpose(1, 0, 2).reshape(3, -1).T)
+    return U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
 
 
 class StretchLoad:

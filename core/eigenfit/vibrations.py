@@ -13,6 +13,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..assembly.sparsity import BlockSparsity
+from ..energies.tangent import Tangent
 from ..forces.unilateral_springs import Points
 from ..linear_solvers.lowest import lowest_pairs
 from ..mesh.topology import vertex_components
@@ -95,11 +96,14 @@ def space_vibrations(
     return reduced_vibrations(space, springs, count) if space.is_reduced else vibrations(space, count, on_progress)
 
 
-def reduced_vibrations(space: ReducedModel, springs: Springs | None, count: int) -> Vibrations:
-    """The lowest ``count`` of a body in its subspace, which springs hold beside its pins."""
+def reduced_vibrations(
+    space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
+) -> Vibrations:
+    """The lowest ``count`` of a body in its subspace, which springs hold beside its pins; at rest, or at a tangent."""
     r = space.unknowns
     free = np.setdiff1d(np.arange(r), space.pinned)
-    tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
+    if tangent is None:
+        tangent = space.elastic.tangent(space.elastic.deformation(np.zeros((r, 3))))
     matrix = space.stiffness(tangent, 0.0)
     if springs is not None:
         springs.points.add_stiffness(springs.stiffness[:, None, None] * np.eye(3), 1.0, matrix)

@@ -58,6 +58,15 @@ class StepPotential(Protocol):
         return False
 
 
+class LowRankPotential(StepPotential):
+    """One whose stiffness, N/m, belongs to no single element: ``low_rank``, of any sign."""
+
+    low_rank: LowRank
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """Nothing."""
+
+
 class Moved(NamedTuple):
     """What a step of Mixed FEM makes of a potential of stretches: what it adds to the ``multiplier`` (m,6), Pa; its
     ``curvature`` along the step, and ``condensed`` along the positions and the stretches that these ask for, J.

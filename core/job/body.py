@@ -239,9 +239,11 @@ class Body:
 
     def check(self) -> None:
         """What can be told at once of whether the body can be simulated; a SinewError where it cannot."""
-        from ..energies.registry import energy  # it loads Numba, which Blender's start does not wait for
+        from ..eigenfit.methods import check_method  # they load Numba, which Blender's start does not wait for
+        from ..energies.registry import energy
 
         solver_kind(self.solver.solver)
+        check_method(self.solver)
         for material in self.materials:
             energy(material.energy)
         self.surface.validate()

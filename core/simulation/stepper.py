@@ -95,7 +95,8 @@ class Stepper:
         body = self._body
         if body.matching is None:
             return []
-        return [body.matching.load(body.felt(self._scale), self._job.body.solver.stiffness_damping)]
+        load = body.matching.load(body.felt(self._scale), self._job.body.solver.stiffness_damping)
+        return [] if load is None else [load]
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> Change:
         """What is other at a part of the way to a frame than it is now."""

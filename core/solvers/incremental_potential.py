@@ -13,7 +13,7 @@ from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation, Stretch
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
-from ..forces.step_potential import StepPotential, StrainPotential
+from ..forces.step_potential import LowRankPotential, StepPotential, StrainPotential
 from ..forces.unilateral_springs import Unilateral, UnilateralSprings
 from ..integrators.time_step import TimeStep
 from .internal_friction import InternalFriction
@@ -101,8 +101,10 @@ class IncrementalPotential:
         return self._elastic.nodal(self.strain.forces(deformation, deformation.polar()))
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """What is added to the stiffness by no single element."""
-        return self.strain and self.strain.low_rank(deformation)
+        """What is added to the stiffness by no single element: of one potential at most."""
+        if self.strain is not None:
+            return self.strain.low_rank(deformation)
+        return next((each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)), None)
 
     @property
     def meets_obstacles(self) -> bool:

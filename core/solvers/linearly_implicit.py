@@ -38,7 +38,7 @@ class LinearlyImplicitSolver(StepSolver):
             stress = self.elastic.stress(deformation)
             tangent = self.elastic.tangent(deformation).scaled(beta)
             at_start, low_rank = step.strain_gradient(deformation), step.low_rank(deformation)
-            low_rank = low_rank and low_rank.scaled(beta)
+            straining = low_rank.scaled(beta) if step.strain else None
         # The solution does not depend on where the linear forces are evaluated; contact wants to see what is coming.
         x = first = self.start(step.time.predicted, step)
         # Internal friction is linear from where inertia leads: from the start it would take turns for stretches.
@@ -52,10 +52,10 @@ class LinearlyImplicitSolver(StepSolver):
                     rubs, added = step.friction.linearized(ahead, dF, self.system.N, step.h**2)
                     changed += rubs
                 g = step.gradient(x, changed)
-                if low_rank is not None:
-                    g += step.h**2 * (at_start + low_rank.times(x - state.positions))
+                if straining is not None:
+                    g += step.h**2 * (at_start + straining.times(x - state.positions))
                     g[self.model.pinned] = 0.0
-                self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, low_rank)
+                self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, straining or low_rank)
             with report.timed("factorization"):
                 self.system.factorize()
             with report.timed("solve"):
@@ -69,8 +69,8 @@ class LinearlyImplicitSolver(StepSolver):
             # What a beta beside one adds is meant.
             change = tangent.stress_change(self.elastic.change(x - state.positions))
             left = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
-            if low_rank is not None:
-                left += (1.0 - 1.0 / beta) * step.h**2 * low_rank.times(x - state.positions)
+            if straining is not None:
+                left += (1.0 - 1.0 / beta) * step.h**2 * straining.times(x - state.positions)
                 left[self.model.pinned] = 0.0
         with report.timed("solve"):
             self._judge_rest(self.system.solve(-left), left, step, report)

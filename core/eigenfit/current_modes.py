@@ -1,0 +1,107 @@
+"""[EigenFit19]'s own form: the modes of where the body is, found anew at each step's beginning.
+
+With modes ``K u_i = lambda_i M u_i`` of the projected stiffness there, mass-orthonormal in U, and the ratios R of fine
+to coarse eigenvalues at rest, the paper adds ``M U (R - 1) U^T f`` to the forces f and ``M U (R - 1) Lambda U^T M`` to
+the stiffness (Eqs. 14, 15). Both are those of
+
+    V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = Lambda^-1 K U = M U
+
+with all but x as it is at the start: q is that of the stretch potential, made linear there. Y is asked of the elastic K
+alone, as springs that hold the body have no part in q. Internal friction is that of the stretch potential, too.
+
+What departs from the paper: current modes are paired with those at rest, turned as the body is on the whole, by MAC
+and not by number, and where C is no diagonal the orthogonal P nearest to their overlap turns it. The search for them
+begins at these modes, not at the last step's: a step hangs on the state at its start alone, so that a bake that is
+resumed has the same bits. Linear elasticity has them found once.
+
+Trap: as the paper's it is no potential of the whole motion, and its forces may have a sum and a torque.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..assembly.low_rank import LowRank
+from ..energies.kinematics import Deformation
+from ..forces.elastic import ElasticDensity
+from ..forces.step_potential import LowRankPotential, Motion
+from ..subspaces.space import Space
+from .matching import Pairs, Spectra, right_stiffness
+from .near_modes import Followed, followed, near_modes
+from .stretch_potential import mean_turn
+from .vibrations import Springs
+
+
+class CurrentModes:
+    """The paper's method; as :class:`.methods.MatchMethod`."""
+
+    name = "current_modes"
+    label = "EigenFit (Current Modes)"
+    description = "As published: vibrations of where the body is, found in each step, two to four times as long"
+    of_positions = True
+    stiffness = None
+
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
+        self.spectra, self.pairs = spectra, pairs
+        self._space, self._finder = space, near_modes(space, springs, spectra.coarse[0])
+        root = np.sqrt(spectra.coarse[pairs.coarse])
+        self._excess = right_stiffness(spectra, pairs) / np.outer(root, root) - np.eye(len(root))  # R - 1
+        self._is_linear = not any(law.rotation_invariant for law, _ in space.elastic.groups)
+        self._known: tuple[np.ndarray, Followed, LowRank] | None = None
+
+    def load(self, scale: np.ndarray, beta: float = 0.0) -> CurrentLoad:
+        """What acts while the stiffness of each felt place is scaled by (c,)."""
+        return CurrentLoad(self, scale, beta)
+
+    def at(self, x: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, LowRank]:
+        """q (k,), kg^(1/2) m, and ``Y C Y^T`` at a step's start (r,3)."""
+        elastic = self._space.elastic.scaled(scale)
+        deformation = elastic.deformation(x)
+        if not self._is_linear or self._known is None or not np.array_equal(self._known[0], scale):
+            self._known = scale, *self._found(elastic, deformation, float(scale.mean()))
+        _, now, low_rank = self._known
+        return np.tensordot(now.modes, elastic.nodal(elastic.stress(deformation))) / now.eigenvalues, low_rank
+
+    def _found(self, elastic: ElasticDensity, deformation: Deformation, scale: float) -> tuple[Followed, LowRank]:
+        turn = np.eye(3) if self._is_linear else mean_turn(elastic.weights, deformation)
+        modes, tangent = self.spectra.modes @ turn.T, elastic.tangent(deformation)
+        now = followed(self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass)
+        root = np.sqrt(now.eigenvalues)
+        core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
+        pulls = np.stack([self._space.mass @ u for u in now.modes], axis=-1)
+        return now, LowRank(pulls, core)
+
+
+class CurrentLoad:
+    """V as a load: of ``modes``, with the stiffness scaled by ``scale`` (c,), and the internal friction ``beta``, s."""
+
+    def __init__(self, modes: CurrentModes, scale: np.ndarray, beta: float) -> None:
+        self._modes, self._scale, self._beta = modes, scale, beta
+
+    def begin(self, motion: Motion) -> CurrentPotential:
+        """V in a step."""
+        return CurrentPotential(*self._modes.at(motion.start, self._scale), motion, self._beta / motion.step)
+
+
+class CurrentPotential(LowRankPotential):
+    """V during a step, with ``friction`` times that of the way from the base; q at its start (k,)."""
+
+    def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:
+        self._q, self._start, self._friction, self._core = q, motion.start, friction, low_rank.core
+        self._rows = low_rank.vectors.reshape(-1, len(q))
+        self._base = self._coordinates(motion.base)
+        self.low_rank = low_rank.scaled(1.0 + friction)
+
+    def _coordinates(self, x: np.ndarray) -> np.ndarray:
+        return self._q + (x - self._start).ravel() @ self._rows
+
+    def value(self, positions: np.ndarray) -> float:
+        """J."""
+        q = self._coordinates(positions)
+        away = q - self._base
+        return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """(r,3), N."""
+        q = self._coordinates(positions)
+        return (self._rows @ (self._core @ (q + self._friction * (q - self._base)))).reshape(positions.shape)

@@ -1,0 +1,65 @@
+"""The registry of methods by which a body swings as a finer one: one line a class. What stands here is offered in
+interfaces and swept by the tests.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from ..errors import SettingsError
+from ..forces.step_potential import Load
+from ..settings import SolverSettings
+from ..subspaces.space import Space
+from .current_modes import CurrentModes
+from .matching import Matching, Pairs, Spectra
+from .scaled_stiffness import FittedMaterials, OneStiffness
+from .vibrations import Springs
+
+
+class MatchMethod(Protocol):
+    """``name`` is the setting's word, ``label`` and ``description`` what an artist reads. One ``of_positions`` has a
+    potential of the positions, which Mixed FEM cannot bear: of negative curvature, it stops long steps too early.
+
+    ``spectra`` and ``pairs``: what is matched. ``stiffness`` (c,): what multiplies that of each place where the space
+    feels its elasticity; None for nothing.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    description: ClassVar[str]
+    of_positions: ClassVar[bool]
+    spectra: Spectra
+    pairs: Pairs
+    stiffness: np.ndarray | None
+
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
+        """Of a space at its stiffness at rest, which ``springs`` hold where it is reduced; one pair at least."""
+
+    def load(self, scale: np.ndarray, beta: float = 0.0) -> Load | None:
+        """What acts while the stiffness of each felt place is scaled by (c,), if anything does; ``beta``, s: the
+        damping by the stiffness.
+        """
+
+
+METHODS: dict[str, type[MatchMethod]] = {
+    method.name: method for method in (Matching, FittedMaterials, OneStiffness, CurrentModes)
+}
+
+
+def match_method(name: str) -> type[MatchMethod]:
+    """The method of that name; SettingsError names the known ones."""
+    if name not in METHODS:
+        raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(METHODS)}.")
+    return METHODS[name]
+
+
+def check_method(solver: SolverSettings) -> None:
+    """SettingsError where the method that is chosen is unknown, or cannot serve the solver."""
+    method = match_method(solver.match_method)
+    if method.of_positions and solver.is_matched and solver.kind.is_mixed:
+        raise SettingsError(
+            f"{method.label} cannot match a body that {solver.kind.label} computes: long steps would stop too early.",
+            f"Set Match Method to {METHODS[SolverSettings().match_method].label}, or choose another Solver.",
+        )

@@ -1,0 +1,148 @@
+"""The lowest modes of a body where it is now, or as stiff as it is now, from modes that are near: for what asks again
+and again.
+
+In all vertices by blocks ``T V``, ``T = (K + s M)^-1 M``, from the near modes on, in whose sum Rayleigh-Ritz finds the
+lowest pairs: a block Krylov method (Golub and Underwood 1977). Each gains more than a digit where [EigenFit19]'s
+inverse power iterations, the last block alone, gain less. T's pattern is analysed once. In a subspace the dense problem
+is solved.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
+
+from ..assembly.sparsity import BlockSparsity
+from ..energies.tangent import Tangent
+from ..linear_solvers.registry import fastest
+from ..model.model import Model
+from ..subspaces.reduced_model import ReducedModel
+from ..subspaces.space import Space
+from .vibrations import Springs, Vibrations, reduced_vibrations
+
+RIGID = 0.01
+"""Of the lowest eigenvalue at rest, under which a mode stretches nothing."""
+
+SHIFT = 0.1
+"""Of the same, so that T exists where nothing holds a body: not less, or rigid motions hide all others in ``T V``."""
+
+ROUNDS, RESIDUAL = 8, 1e-3
+"""Blocks at most, and ``|T u - t u|`` of the last wanted mode, of its t, at which they end: eigenvalues are off by the
+square of that.
+"""
+
+DEPENDENT = 1e-10
+"""Part of a block's size, squared, under which what is new in it is round-off."""
+
+
+class NearModes(Protocol):
+    """Finds modes of a space."""
+
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0) -> Vibrations:
+        """The lowest modes that stretch something, mass-orthonormal, at a tangent, from modes (k,r,3) that are near:
+        ``count`` of them, fewer where those are exact. ``scale``: about how many times as stiff as at rest.
+        """
+
+
+def near_modes(space: Space, springs: Springs | None, lowest: float) -> NearModes:
+    """What finds modes of a space, which ``springs`` hold where it is reduced, and whose ``lowest`` eigenvalue at rest
+    is that, 1/s².
+    """
+    return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest)
+
+
+class _Dense:
+    def __init__(self, space: ReducedModel, springs: Springs | None, lowest: float) -> None:
+        self._space, self._springs, self._lowest = space, springs, lowest
+        at_rest = reduced_vibrations(space, springs, 3 * space.unknowns).eigenvalues
+        self._rigid = int(np.sum(at_rest < RIGID * lowest))
+
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0) -> Vibrations:
+        """As :meth:`NearModes.find`."""
+        springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
+        found = reduced_vibrations(self._space, springs, self._rigid + count, tangent)
+        return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count)
+
+
+class _Sparse:
+    def __init__(self, model: Model, lowest: float) -> None:
+        self._model, self._lowest = model, lowest
+        self._sparsity = BlockSparsity(model.mesh.tets, model.unknowns, model.pinned)
+        pattern, free = self._sparsity.pattern, self._sparsity.free
+        self._solver = fastest()(pattern)
+        self._mass = model.mass[free][:, free]
+        self._values = np.empty(len(pattern.row_indices))
+        self._held = np.zeros(0, dtype=np.int64), np.zeros(0)
+        if model.anchors is not None:
+            held = sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3))).tocoo()
+            columns = np.repeat(np.arange(pattern.size), np.diff(pattern.column_starts))
+            places = np.searchsorted(columns * pattern.size + pattern.row_indices, held.col * pattern.size + held.row)
+            self._held = places, held.data
+
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0) -> Vibrations:
+        """As :meth:`NearModes.find`."""
+        free, lowest = self._sparsity.free, scale * self._lowest
+        self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
+        places, stiffness = self._held
+        np.add.at(self._values, places, scale * stiffness)
+        self._solver.factorize(self._values)
+        values, vectors = self._pairs(near[:, free].reshape(len(near), -1).T, count, lowest)
+        modes = np.zeros((len(values), *near.shape[1:]))
+        modes[:, free] = vectors.T.reshape(len(values), -1, 3)
+        return Vibrations(values, modes)
+
+    def _weighed(self, vectors: np.ndarray) -> np.ndarray:
+        return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
+
+    def _pairs(self, block: np.ndarray, count: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
+        """So many of the lowest that are no rigid motions."""
+        V = MV = TV = np.empty((len(block), 0))
+        for _ in range(ROUNDS):
+            new = self._new(block, V, MV)
+            if not new.shape[1]:
+                break
+            weighed = self._weighed(new)
+            block = self._solver.solve(weighed)
+            V, MV, TV = (np.hstack(each) for each in ((V, new), (MV, weighed), (TV, block)))
+            H = MV.T @ TV
+            inverse, Y = np.linalg.eigh(0.5 * (H + H.T))
+            values = 1.0 / inverse - SHIFT * lowest
+            wanted = np.flatnonzero((inverse > 0.0) & (values > RIGID * lowest))[: -count - 1 : -1]
+            left = TV @ Y[:, wanted] - V @ (Y[:, wanted] * inverse[wanted])
+            residuals = np.sqrt(np.sum(left * self._weighed(left), axis=0)) / inverse[wanted]
+            if len(wanted) == count and residuals.max() < RESIDUAL:
+                break
+        # As T makes them: what they err by in stiff parts, where little weighs much, it has taken away.
+        return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])
+
+    def _new(self, block: np.ndarray, V: np.ndarray, MV: np.ndarray) -> np.ndarray:
+        """What of a block V does not span, mass-orthonormal; twice, for round-off."""
+        block = block / np.sqrt(np.sum(block * self._weighed(block), axis=0))
+        for _ in range(2):
+            block = block - V @ (MV.T @ block)
+            squares, Q = np.linalg.eigh(block.T @ self._weighed(block))
+            new = squares > DEPENDENT
+            block = block @ (Q[:, new] / np.sqrt(squares[new]))
+        return block
+
+
+class Followed(NamedTuple):
+    """``eigenvalues`` (k,) and ``modes`` (k,r,3) that others have become; ``turn`` (k,k), orthogonal, leads from the
+    others to these.
+    """
+
+    eigenvalues: np.ndarray
+    modes: np.ndarray
+    turn: np.ndarray
+
+
+def followed(found: Vibrations, others: np.ndarray, mass: Any) -> Followed:
+    """What mass-orthonormal modes (k,r,3) have become among those found: paired by the modal assurance criterion."""
+    weighed = np.array([mass @ u for u in others]).reshape(len(others), -1)
+    overlap = found.modes.reshape(len(found.modes), -1) @ weighed.T
+    rows = linear_sum_assignment(-(overlap**2))[0]
+    left, _, right = np.linalg.svd(overlap[rows])
+    return Followed(found.eigenvalues[rows], found.modes[rows], left @ right)

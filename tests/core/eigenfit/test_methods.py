@@ -1,0 +1,238 @@
+"""Methods by which a body swings as a finer one: each gives the frequencies that it says, the paper's own form is the
+paper's, and none changes what it must not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.linalg
+from sinew.benchmarks.bodies import block, held_end
+from sinew.core.body.prepare import prepare
+from sinew.core.eigenfit import current_modes
+from sinew.core.eigenfit.matching import Pairs, Spectra, find_spectra, pair
+from sinew.core.eigenfit.methods import METHODS, match_method
+from sinew.core.eigenfit.vibrations import rigid_count, vibrations
+from sinew.core.errors import SettingsError
+from sinew.core.forces.step_potential import Motion
+from sinew.core.job.job import Job
+from sinew.core.model.model import Model, build_model
+from sinew.core.settings import SolverSettings
+from sinew.core.simulation.bake import bake
+from sinew.core.solver_kinds import SOLVER_KINDS
+from sinew.core.solvers import make_solver
+from sinew.core.store.frame_store import FrameStore
+
+from ..jobs import baked, shaken_bar
+from .bodies import COUNT, bar, reduced, still
+
+LEFT = 0.04
+"""Of an eigenvalue, that the regularisation of fitted materials may leave: a fiftieth of a frequency."""
+
+
+def finer(energy: str) -> Model:
+    mesh = block((12, 4, 4), (0.4, 0.08, 0.1))
+    return build_model(mesh, 1e5, 0.45, 1e3, energy, pinned=held_end(mesh))
+
+
+@cache
+def paired(kind: str, energy: str = "stable_neo_hookean"):
+    """A clamped bar in a subspace against all its vertices, or on a coarse mesh against a finer one."""
+    if kind == "subspace":
+        model, space = reduced(energy, "clamped")
+        spectra = find_spectra(model, space, COUNT)
+    else:
+        space = bar(energy, "clamped")
+        spectra = find_spectra(space, space, COUNT, finer=finer(energy))
+    return space, spectra, pair(spectra, COUNT)
+
+
+def dense(space, x, stiffness=None):
+    """Stiffness, mass (3f,3f) by what is free, and what is added to the stiffness by a method's load, at x."""
+    elastic = space.elastic if stiffness is None else space.elastic.scaled(stiffness)
+    free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
+    tangent, units = elastic.tangent(elastic.deformation(x)), np.zeros((3 * len(free), space.unknowns, 3))
+    units[np.arange(3 * len(free)), np.repeat(free, 3), np.tile(np.arange(3), len(free))] = 1.0
+    K = np.array([elastic.nodal(tangent.stress_change(elastic.change(u)))[free].ravel() for u in units])
+    mass = space.mass.toarray() if hasattr(space.mass, "toarray") else space.mass
+    return K, np.kron(mass[np.ix_(free, free)], np.eye(3)), free
+
+
+def corrected(space, matching, scale=1.0):
+    """The stiffness of a matched body at rest, and its mass."""
+    rest, ones = space.rest_state().positions, np.ones(len(space.elastic.weights))
+    by = scale * (ones if matching.stiffness is None else matching.stiffness)
+    K, mass, free = dense(space, rest, by)
+    if load := matching.load(scale * ones):
+        potential, deformation = load.begin(still(rest)), space.elastic.deformation(rest)
+        low = potential.low_rank if hasattr(potential, "gradient") else potential.low_rank(deformation)
+        Y = low.of(free).vectors.reshape(-1, len(low.core))
+        K = K + Y @ low.core @ Y.T
+    return K, mass
+
+
+@pytest.mark.parametrize("kind", ("subspace", "mesh"))
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("scale", (1.0, 100.0))
+def test_each_gives_the_frequencies_that_it_says(name, kind, scale):
+    """All that are paired, at any stiffness throughout; one stiffness the first alone."""
+    space, spectra, pairs = paired(kind)
+    matching = match_method(name)(space, spectra, pairs)
+    assert len(pairs.coarse) >= COUNT - 1
+    found = scipy.linalg.eigvalsh(*corrected(space, matching, scale))
+    right = scale * spectra.fine[matching.pairs.fine]
+    off = [np.abs(found / each - 1.0).min() for each in right]
+    plain = [np.abs(spectra.coarse / each - 1.0).min() for each in right / scale]
+    assert len(right) == (1 if name == "one_stiffness" else len(pairs.coarse))
+    assert max(off) <= (LEFT if name == "fitted_materials" else 1e-9) and max(plain) > 0.05
+    assert matching.stiffness is None or matching.stiffness.min() > 0.0
+
+
+def bent(space: Model) -> np.ndarray:
+    """Positions of a bar that is bent by two fifths of its length and twisted, not by so much that modes cross."""
+    X = space.mesh.rest_positions
+    angle = 0.75 * X[:, :1]
+    return X + np.hstack([0.0 * angle, -angle * (X[:, 2:] - 0.05), X[:, :1] ** 2 + angle * (X[:, 1:2] - 0.04)])
+
+
+def papers(energy: str, ratio: float) -> tuple[Model, Spectra, Pairs]:
+    """All ratios the same, so that which mode at rest is which now has no part."""
+    space = bar(energy, "clamped")
+    found = vibrations(space, COUNT + 1)
+    spectra = Spectra(found.eigenvalues, found.modes, ratio * found.eigenvalues, np.eye(COUNT + 1), True)
+    return space, spectra, Pairs(np.arange(COUNT), np.arange(COUNT), np.ones(COUNT))
+
+
+@pytest.mark.parametrize("energy", ("stable_neo_hookean", "arap", "linear"))
+def test_current_modes_add_the_papers_force_and_stiffness(energy):
+    """Eqs. 15b, 15c, from all modes of the dense stiffness of a bent bar."""
+    space, spectra, pairs = papers(energy, 0.7)
+    x = bent(space)
+    load = match_method("current_modes")(space, spectra, pairs).load(np.ones(len(space.elastic.weights)))
+    potential = load.begin(still(x))
+    K, M, free = dense(space, x)
+    values, U = scipy.linalg.eigh(K, M)
+    values, MU = values[:COUNT], M @ U[:, :COUNT]
+    f = -space.elastic.nodal(space.elastic.stress(space.elastic.deformation(x)))[free].ravel()
+    force = MU @ ((0.7 - 1.0) * (U[:, :COUNT].T @ f))
+    np.testing.assert_allclose(-potential.gradient(x)[free].ravel(), force, atol=1e-3 * np.abs(force).max())
+    Y = potential.low_rank.of(free).vectors.reshape(-1, COUNT)
+    expected = (MU * (0.7 - 1.0) * values) @ MU.T
+    np.testing.assert_allclose(Y @ potential.low_rank.core @ Y.T, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_current_modes_are_a_potential_in_a_step():
+    """Its gradient is that of its value, and its stiffness that of its gradient, with friction."""
+    space, spectra, pairs = paired("mesh")
+    x, rng = bent(space), np.random.default_rng(0)
+    load = match_method("current_modes")(space, spectra, pairs).load(np.ones(len(space.elastic.weights)), 0.02)
+    base = x + 1e-3 * rng.standard_normal(x.shape)
+    potential = load.begin(Motion(x, base, 0.01))
+    y, dx = x + 1e-3 * rng.standard_normal(x.shape), 1e-4 * rng.standard_normal(x.shape)
+    slope = (potential.value(y + dx) - potential.value(y - dx)) / 2.0
+    assert np.sum(potential.gradient(y) * dx) == pytest.approx(slope, rel=1e-8)
+    change = potential.gradient(y + dx) - potential.gradient(y)
+    np.testing.assert_allclose(potential.low_rank.times(dx), change, atol=1e-9 * np.abs(change).max())
+
+
+def test_current_modes_turn_with_the_body():
+    """The stiffness of a body at rest elsewhere is that at rest, turned."""
+    space, spectra, pairs = papers("stable_neo_hookean", 0.5)
+    space = replace(space, pinned=np.zeros(0, dtype=np.int64))
+    rigid = rigid_count(space)
+    found = vibrations(space, COUNT + 1 + rigid).after(rigid, COUNT + 1)
+    fine = found.eigenvalues * np.linspace(0.5, 0.9, COUNT + 1)
+    spectra = Spectra(found.eigenvalues, found.modes, fine, np.eye(COUNT + 1), True)
+    method = match_method("current_modes")(space, spectra, pairs)
+    X, ones = space.mesh.rest_positions, np.ones(len(space.elastic.weights))
+    R = scipy.linalg.expm(np.cross(np.eye(3), [0.7, -2.0, 1.1]))
+    at_rest, turned = (method.load(ones).begin(still(x)) for x in (X, X @ R.T + 3.0))
+    assert np.abs(turned.gradient(X @ R.T + 3.0)).max() <= 1e-9 * np.abs(at_rest.gradient(X + found.modes[0])).max()
+    for u in found.modes[:3]:
+        np.testing.assert_allclose(turned.low_rank.times(u @ R.T), at_rest.low_rank.times(u) @ R.T, atol=1e-9)
+
+
+SERVED = [
+    (name, solver)
+    for name in METHODS
+    for solver, kind in SOLVER_KINDS.items()
+    if not (METHODS[name].of_positions and kind.is_mixed)
+]
+
+
+def moved(space, matching, steps=40, **settings):
+    """Displacements of a bar that is thrown sideways at (steps+1,r,3)."""
+    settings = {"gravity": (0.0, 0.0, 0.0), "max_iterations": 100, "tolerance": 1e-9, **settings}
+    speed = settings.pop("speed", 0.3)
+    if matching and matching.stiffness is not None:
+        space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
+    load = matching and matching.load(np.ones(len(space.elastic.weights)), settings.get("stiffness_damping", 0.0))
+    X = space.mesh.rest_positions
+    v = speed * X[:, :1] * [0.0, 1.0, 0.4]
+    if space.is_reduced:
+        v = np.linalg.solve(space.mass, space.moved_mass.T @ v)
+    start = space.rest_state()
+    solver, state, seen = make_solver(space, SolverSettings(**settings)), replace(start, velocities=v), []
+    for _ in range(steps):
+        state, report = solver.step(state, start.positions[space.pinned], 0.01, (load,) if load else ())
+        assert report.converged, report.reason
+        seen.append(state.positions - start.positions)
+    return np.array(seen)
+
+
+@pytest.mark.parametrize(("name", "solver"), SERVED)
+def test_each_moves_by_every_solver_that_it_serves_as_the_others_do(name, solver):
+    """A small swing of the first mode, in which all of them mean the same: nearer to one another than to none."""
+    kind = SOLVER_KINDS[solver]
+    space, spectra, pairs = paired("subspace" if kind.takes_modes else "mesh")
+    of_newton = "subspace_fem" if kind.takes_modes else "newton"
+    right = moved(space, match_method("stretch_potential")(space, spectra, pairs), solver=of_newton, speed=0.05)
+    plain = moved(space, None, solver=solver, speed=0.05)
+    found = moved(space, match_method(name)(space, spectra, pairs), solver=solver, speed=0.05)
+    assert np.abs(found - right).max() <= 0.35 * np.abs(plain - right).max()
+
+
+@pytest.mark.parametrize("kind", ("subspace", "mesh"))
+@pytest.mark.parametrize("damping", (0.0, 0.01))
+def test_current_modes_of_linear_elasticity_move_as_the_potential_and_are_found_once(kind, damping, monkeypatch):
+    """By the midpoint rule, as the paper's; in small movements, as turns are nothing to the potential's stretches."""
+    space, spectra, pairs = paired(kind, "linear")
+    searches = []
+    find = current_modes.followed
+    monkeypatch.setattr(current_modes, "followed", lambda *given: searches.append(1) or find(*given))
+    options = {"solver": "subspace_fem" if kind == "subspace" else "newton", "integrator": "theta_midpoint"}
+    options |= {"theta": 0.5, "tolerance": 1e-13, "speed": 1e-5, "stiffness_damping": damping}
+    one = moved(space, match_method("stretch_potential")(space, spectra, pairs), **options)
+    other = moved(space, match_method("current_modes")(space, spectra, pairs), **options)
+    assert np.abs(one - other).max() <= 1e-4 * np.abs(one).max()
+    assert len(searches) == 1
+
+
+def a_job(frames=8, **options) -> Job:
+    job = shaken_bar(frames, "subspace_fem")
+    return job.with_body(solver=replace(job.body.solver, modes=4, cubature_points=40, max_iterations=50, **options))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_bake_that_is_resumed_has_the_same_bits_and_another_has_others(name, tmp_path):
+    job = a_job(match_method=name)
+    whole, stopped = (FrameStore.create(tmp_path / each, job) for each in ("whole", "stopped"))
+    assert bake(job, whole) == "done"
+    bake(job, stopped, until=job.frame_start + 3)
+    assert len(stopped.frames()) == 4 and bake(job, stopped, resume=True) == "done"
+    assert all(np.array_equal(stopped.read(k), whole.read(k)) for k in whole.frames())
+    plain = baked(a_job(match_full_space=False))
+    assert np.abs(baked(job)[-1] - plain[-1]).max() > 1e-4
+
+
+def test_what_mixed_fem_cannot_bear_is_refused_at_once():
+    job = shaken_bar(3, "subspace_mixed_fem", match_method="current_modes")
+    with pytest.raises(SettingsError, match="Current Modes") as refused:
+        prepare(job)
+    assert "Match Method" in refused.value.remedy
+    prepare(job.with_body(solver=replace(job.body.solver, match_full_space=False)))
+    with pytest.raises(SettingsError, match="Unknown match method"):
+        prepare(shaken_bar(3, match_method="magic"))
