@@ -4,10 +4,10 @@ With modes ``K u_i = lambda_i M u_i`` of the projected stiffness there, mass-ort
 to coarse eigenvalues at rest, the paper adds ``M U (R - 1) U^T f`` to the forces f and ``M U (R - 1) Lambda U^T M`` to
 the stiffness (Eqs. 14, 15). Both are those of
 
-    V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = Lambda^-1 K U = M U
+    V(x) = 1/2 q . C q,    q = Lambda^-1 U^T dW/dx + Y^T (x - start),    C = (R - 1) Lambda,    Y = K U Lambda^-1 = M U
 
-with all but x as it is at the start: q is that of the stretch potential, made linear there. Y is asked of the elastic K
-alone, as springs that hold the body have no part in q. Internal friction is that of the stretch potential, too.
+with all but x as it is at the start: q is that of the stretch potential, made linear there. K is the elastic one in Y:
+what springs of pins take of a mode is not in q. Internal friction is that of the stretch potential, too.
 
 What departs from the paper: current modes are paired with those at rest, turned as the body is on the whole, by MAC
 and not by number, and where C is no diagonal the orthogonal P nearest to their overlap turns it. The search for them
@@ -26,7 +26,7 @@ from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity
 from ..forces.step_potential import LowRankPotential, Motion
 from ..subspaces.space import Space
-from .matching import Pairs, Spectra, right_stiffness
+from .matching import Pairs, Spectra, as_felt, right_stiffness
 from .near_modes import Followed, followed, near_modes
 from .stretch_potential import mean_turn
 from .vibrations import Springs
@@ -68,8 +68,9 @@ class CurrentModes:
         now = followed(self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass)
         root = np.sqrt(now.eigenvalues)
         core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
-        pulls = np.stack([self._space.mass @ u for u in now.modes], axis=-1)
-        return now, LowRank(pulls, core)
+        pulls = np.stack([elastic.nodal(tangent.stress_change(elastic.change(u))) for u in now.modes], axis=-1)
+        Y = pulls / now.eigenvalues
+        return now, LowRank(Y, core if self.spectra.is_one_mesh else as_felt(core, now.modes, Y))
 
 
 class CurrentLoad:

@@ -133,6 +133,14 @@ def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
     return (Q * fine) @ Q.T
 
 
+def as_felt(core: np.ndarray, modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """The core that makes ``core`` (k,k) of modes (k,r,3) with dq/dx (r,3,k): between two meshes the springs of pins
+    that act are those of the modes, and what a mode bends them by is not in q.
+    """
+    felt = np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
+    return felt @ core @ felt.T
+
+
 class Matching:
     """The potential by which a body in its space swings as a finer one; as :class:`.methods.MatchMethod`."""
 
@@ -148,11 +156,7 @@ class Matching:
         eigenvalues, modes = (each[self.pairs.coarse] for each in (spectra.coarse, spectra.modes))
         self._modes = StretchModes(space.elastic, rest, eigenvalues, modes)
         core = right_stiffness(spectra, self.pairs) - np.diag(eigenvalues)
-        if not spectra.is_one_mesh:
-            # The springs of pins that act are those of the modes then: what a mode bends them by is not in q.
-            felt = np.linalg.inv(np.tensordot(modes, self._modes.gradients, axes=((1, 2), (0, 1))))
-            core = felt @ core @ felt.T
-        self._core = core
+        self._core = core if spectra.is_one_mesh else as_felt(core, modes, self._modes.gradients)
 
     def load(self, scale: np.ndarray, beta: float = 0.0) -> StretchLoad:
         """What acts while the stiffness of each cubature point is scaled by (c,). A mode's eigenvalues change by the

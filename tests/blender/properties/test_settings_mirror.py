@@ -12,6 +12,7 @@ from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.properties.outside_properties import SinewCollisions
 from sinew.blender_addon.properties.properties import METHODS, STOP_RULES, SinewMaterial, SinewObject
 from sinew.blender_addon.scene_in import settings_in
+from sinew.core.eigenfit.methods import METHODS as MATCH_METHODS
 from sinew.core.energies.registry import ENERGIES
 from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.job.surroundings import Ground
@@ -97,6 +98,7 @@ def test_solver_settings_are_read(body):
         quadratic_finish=False,
         modes=9,
         cubature_points=77,
+        match_method="fitted_materials",
     )
     for field in dataclasses.fields(wanted):
         if field.name != "gravity":
@@ -131,8 +133,9 @@ def test_menus_offer_the_registries():
     assert [item[0] for item in choices.linear_solver_items()] == list(LINEAR_SOLVERS)
     for settings, name, items in ((SolverSettings, "stop_rule", STOP_RULES), (ResolutionSettings, "method", METHODS)):
         assert tuple(item[0] for item in items) == field_of(settings, name).metadata["names"]
+    assert [item[0] for item in choices.match_method_items()] == list(MATCH_METHODS)
     menus = (choices.energy_items, choices.solver_items, choices.integrator_items, choices.linear_solver_items)
-    for menu in (*menus, choices.preset_items):
+    for menu in (*menus, choices.match_method_items, choices.preset_items):
         assert len({item[3] for item in menu()}) == len(menu())
 
 
