@@ -8,6 +8,7 @@ from sinew.blender_addon.bake import baking, comparing
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.scene_in.settings_in import compared
 from sinew.core.body.prepare import prepare
+from sinew.core.job.job_changes import details
 
 from ..drawn import drawn_by, panels_of
 
@@ -99,3 +100,29 @@ def test_a_comparison_has_its_own_match_or_the_body_s(body, name, solver, own):
     for chosen, expected in (("OWN", own), ("ON", True), ("OFF", False)):
         setattr(settings.compare, name, chosen)
         assert getattr(compared(job, settings.compare).body.solver, name) == expected
+
+
+def test_the_method_stands_among_what_is_advanced_where_there_is_a_match(body):
+    settings = body.sinew
+    settings.solver = "subspace_fem"
+    assert "match_method" in drawn_by(panel("advanced")).properties
+    settings.match_full_space = False
+    assert "match_method" not in drawn_by(panel("advanced")).properties
+
+
+def test_a_ghost_has_a_method_of_its_own_where_it_is_matched(body):
+    settings, chosen = body.sinew, body.sinew.compare
+    settings.solver, chosen.solver, chosen.match_method = "subspace_fem", "OWN", "one_stiffness"
+    job = make_job(body, bpy.context)
+    assert job.body.solver.match_method == "stretch_potential"
+    assert compared(job, chosen).body.solver.match_method == "one_stiffness"
+    assert details("solver", job, compared(job, chosen)) == ["match method EigenFit → One Stiffness"]
+    chosen.match_full_space = "OFF"
+    assert compared(job, chosen).body.solver.match_method == "stretch_potential"
+
+
+def test_what_cannot_serve_the_solver_is_told_when_the_button_is_pressed(body, saved):
+    settings = body.sinew
+    settings.solver, settings.match_method = "subspace_mixed_fem", "current_modes"
+    with pytest.raises(RuntimeError, match="EigenFit \\(Current Modes\\) cannot match a body that"):
+        bpy.ops.sinew.bake()

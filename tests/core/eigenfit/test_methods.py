@@ -28,6 +28,8 @@ from sinew.core.store.frame_store import FrameStore
 
 from ..jobs import baked, shaken_bar
 from .bodies import COUNT, bar, reduced, still
+from .test_match_resolution import SAG, sag
+from .test_match_resolution import job as held
 
 LEFT = 0.04
 """Of an eigenvalue, that the regularisation of fitted materials may leave: a fiftieth of a frequency."""
@@ -226,6 +228,13 @@ def test_a_bake_that_is_resumed_has_the_same_bits_and_another_has_others(name, t
     assert all(np.array_equal(stopped.read(k), whole.read(k)) for k in whole.frames())
     plain = baked(a_job(match_full_space=False))
     assert np.abs(baked(job)[-1] - plain[-1]).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_bar_of_eight_cells_on_springs_bends_as_a_beam_by_each(name):
+    """As by the potential (``test_match_resolution``)."""
+    matched = held("newton", match_resolution=True, match_method=name)
+    assert sag(matched, prepare(matched)) == pytest.approx(SAG, rel=0.1)
 
 
 def test_what_mixed_fem_cannot_bear_is_refused_at_once():
