@@ -66,7 +66,8 @@ class StretchModes:
 
     def gradients_at(self, deformation: Deformation) -> np.ndarray:
         """dq/dx, (r,3,k)."""
-        at = self.measure.at(deformation.polar())
+        deformation, stretch = self._elastic.strained(deformation)
+        at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
         return np.stack([self._elastic.nodal(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
@@ -76,7 +77,7 @@ class StretchModes:
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """q at unknowns (r,3)."""
-        return self.coordinates(self.measure.at(self._elastic.deformation(x).polar()))
+        return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
         """What changes of stretches (m,6) do to q, (k,)."""
@@ -94,7 +95,7 @@ class StretchModes:
 
     def turned_gradients(self, deformation: Deformation) -> np.ndarray:
         """dq/dx at rest, turned as the body is on the whole, (r,3,k)."""
-        return mean_turn(self._elastic.weights, deformation) @ self.gradients
+        return mean_turn(self._elastic.weights, self._elastic.strained(deformation)[0]) @ self.gradients
 
 
 def mean_turn(weights: np.ndarray, deformation: Deformation) -> np.ndarray:

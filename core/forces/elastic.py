@@ -69,6 +69,20 @@ class ElasticDensity:
         """Second derivatives by F, not weighted."""
         return self._collect_tangent("tangent", deformation, projected)
 
+    def strained(self, deformation: Deformation) -> tuple[Deformation, Stretch]:
+        """A deformation as potentials of strain see it: by its polar stretches, and where the energy is linear by
+        ``(F + F^T)/2``, which nothing turns.
+        """
+        small = [rows for law, rows in self.groups if not law.rotation_invariant]
+        if not small:
+            return deformation, deformation.polar()
+        U, sigma, V, s = (each.copy() for each in (*deformation[1:], deformation.stretch()))
+        for rows in small:
+            F = deformation.F[rows]
+            U[rows], sigma[rows], V[rows] = np.eye(3), 1.0, np.eye(3)
+            s[rows] = (0.5 * (F + F.transpose(0, 2, 1))).reshape(-1, 9)[:, [0, 4, 8, 5, 2, 1]]
+        return Deformation(deformation.F, U, sigma, V), Stretch.of(s)
+
     # -- of independent stretches -----------------------------------------------------------------------------------
 
     def stretch_value(self, stretch: Stretch) -> float:

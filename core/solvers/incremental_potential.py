@@ -60,19 +60,23 @@ class IncrementalPotential:
         self.renewals_left = RENEWALS
         self._following = FOLLOWING
 
-    def rest_of_value(self, x: np.ndarray, stretch: Stretch) -> tuple[float, float]:
-        """All but the elastic energy, with the friction of stretches, and the sum of the parts' magnitudes."""
+    def rest_of_value(self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None) -> tuple[float, float]:
+        """All but the elastic energy, with the friction of stretches s (m,6) and what potentials of strain have of
+        theirs, each None where there is none, and the sum of the parts' magnitudes.
+        """
         parts = [self._inertia.value(x, self.time.predicted), self.h**2 * self._gravity.value(x)]
         parts += [self.h**2 * potential.value(x) for potential in self.potentials]
         if self.friction is not None:
-            parts.append(self.h**2 * self.friction.value(stretch.s))
+            parts.append(self.h**2 * self.friction.value(s))
         if self.strain is not None:
             parts.append(self.h**2 * self.strain.value(stretch))
         return sum(parts), sum(abs(part) for part in parts)
 
     def value(self, x: np.ndarray, deformation: Deformation) -> tuple[float, float]:
         """The whole, and the sum of its parts' magnitudes."""
-        rest, magnitude = self.rest_of_value(x, deformation.polar())
+        s = None if self.friction is None else deformation.stretch()
+        stretch = None if self.strain is None else self._elastic.strained(deformation)[1]
+        rest, magnitude = self.rest_of_value(x, s, stretch)
         elastic = self.h**2 * self._elastic.value(deformation)
         return rest + elastic, magnitude + abs(elastic)
 
@@ -82,7 +86,7 @@ class IncrementalPotential:
         if self.friction is not None:
             stress += self.friction.stress(deformation)
         if self.strain is not None:
-            stress += self.strain.forces(deformation, deformation.polar())
+            stress += self.strain.forces(*self._elastic.strained(deformation))
         return self.gradient(x, stress)
 
     def gradient(self, x: np.ndarray, stress: np.ndarray) -> np.ndarray:
@@ -98,7 +102,7 @@ class IncrementalPotential:
         """Of the potential of strain alone, N."""
         if self.strain is None:
             return 0.0
-        return self._elastic.nodal(self.strain.forces(deformation, deformation.polar()))
+        return self._elastic.nodal(self.strain.forces(*self._elastic.strained(deformation)))
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
         """What is added to the stiffness by no single element: of one potential at most."""

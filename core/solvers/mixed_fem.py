@@ -168,7 +168,7 @@ class MixedFEMSolver(StepSolver):
         self, x: np.ndarray, deformation: Deformation, polar: np.ndarray, stretch: Stretch, step: IncrementalPotential
     ) -> _Iterate:
         """An iterate of what is decomposed already, with its energies as the step's potentials are now."""
-        rest, magnitude = step.rest_of_value(x, stretch)
+        rest, magnitude = step.rest_of_value(x, stretch.s, stretch)
         elastic = step.h**2 * self.elastic.stretch_value(stretch)
         return _Iterate(x, deformation, polar, stretch, rest + elastic, magnitude + abs(elastic))
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sinew.core.eigenfit.stretch_potential import StretchLoad, StretchModes
 from sinew.core.energies import ENERGIES
+from sinew.core.settings import SolverSettings
+from sinew.core.solvers import make_solver
 from sinew.core.energies.kinematics import Stretch
 
 from .bodies import bar, matched, modes_of, reduced, still
@@ -77,11 +79,10 @@ class Whole:
         self._elastic = model.elastic
 
     def value(self, x: np.ndarray) -> float:
-        return self._potential.value(self._elastic.deformation(x).polar())
+        return self._potential.value(self._elastic.strained(self._elastic.deformation(x))[1])
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        at = self._elastic.deformation(x)
-        return self._elastic.nodal(self._potential.forces(at, at.polar()))
+        return self._elastic.nodal(self._potential.forces(*self._elastic.strained(self._elastic.deformation(x))))
 
 
 @pytest.mark.parametrize("energy", ENERGIES)
@@ -90,6 +91,24 @@ def test_forces_are_the_derivative_of_the_value(beta, energy, differences):
     body, x = Whole(bar(energy), beta), strained(bar())
     numeric = differences.numeric_gradient(body, x, 1e-6)
     assert np.abs(body.gradient(x) - numeric).max() <= 1e-7 * np.abs(numeric).max()
+
+
+@pytest.mark.parametrize("solver", ("newton", "linearly_implicit"))
+def test_of_linear_elasticity_it_is_a_quadratic_of_positions(solver):
+    """[EigenFit19] Eq. 15, however far it goes: a step of implicit Euler is one linear solve with ``K + Y C Y^T``."""
+    model = bar("linear", "clamped")
+    values, modes, stretch = modes_of(model, 4)
+    X, core, h = model.mesh.rest_positions, np.diag([-0.6, 2.0, -0.3, 0.5]) * values, 0.05
+    v = 8.0 * X[:, :1] * [0.0, 1.0, 0.5] + 3.0 * np.cross([5.0, 0.0, 0.0], X - X.mean(axis=0)) * X[:, :1]
+    stepper = make_solver(model, SolverSettings(solver=solver, gravity=(0.0, 0.0, 0.0)))
+    end, report = stepper.step(model.state_at(X, v), X[model.pinned], h, (StretchLoad(stretch, core),))
+    assert report.converged and report.iterations <= 2
+    q = np.array([(u * (model.mass @ v)).sum() for u in modes])
+    expected = h * q / (1.0 + h**2 * (values + np.diag(core)))
+    moved = end.positions - X
+    found = [(u * (model.mass @ moved)).sum() for u in modes]
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+    assert np.linalg.norm(moved, axis=1).max() > 0.1
 
 
 @pytest.mark.parametrize("energy", ("stable_neo_hookean", "arap"))
