@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sinew.core.eigenfit.stretch_potential import StretchLoad, StretchModes
 from sinew.core.energies import ENERGIES
+from sinew.core.energies.kinematics import Stretch
 from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
-from sinew.core.energies.kinematics import Stretch
 
 from .bodies import bar, matched, modes_of, reduced, still
 
