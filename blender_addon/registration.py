@@ -18,13 +18,15 @@ from .cache import save_handlers
 from .child import running
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
+from .views import swings
 from .views.ghosts import Ghosts
 from .views.overlays import Overlays
 
-ANSWERING = (running, live_handlers, save_handlers, playback, together)
+ANSWERING = (running, live_handlers, save_handlers, playback, together, swings)
 """Modules with ``HANDLERS``, in order: what is read is put back as live mode had it, which then puts that back."""
 
 KEYS = (
+    ("Window", "stop_vibration", "ESC", {}, {"by_key": True}),
     ("Window", "stop_bake", "ESC", {}, {"by_key": True}),
     ("Window", "live_stop", "ESC", {}, {"by_key": True}),
     ("Object Mode", "live_grab", "LEFTMOUSE", {}, {"pin": False}),
@@ -87,6 +89,7 @@ def unregister() -> None:
     pick_tool.unregister()
     while _layers:
         _layers.pop().remove()
+    swings.unregister()
     live.stop()
     running.unregister()
     _end_threads()

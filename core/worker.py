@@ -1,8 +1,8 @@
 """The child process of a bake:
 ``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL]]``.
 
-A task is ``bake``, ``resume``, ``mesh``, ``live``, ``handles`` or ``tetrahedra``, made for the parent alone. With a
-number of modes, frames are kept as handles, too; a bake stops after frame UNTIL.
+A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, made for the
+parent alone. With a number of modes, frames are kept as handles, too; a bake stops after frame UNTIL.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
@@ -163,6 +163,8 @@ def _work(
     simulation = importlib.import_module(f"{package}.core.simulation.bake")
     if task == "mesh":
         simulation.build_mesh(job, store, on_event, should_stop)
+    elif task == "vibrations":
+        simulation.find_vibrations(job, store, on_event, should_stop)
     elif task == "handles":
         handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
         handles_of_frames.find_handles(job, store, modes, on_event, should_stop)

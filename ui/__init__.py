@@ -8,7 +8,10 @@ from importlib import import_module
 
 import bpy
 
-ORDER = "body live resolution materials pins springs collisions fields solver advice bake compare overlays examples"
+ORDER = """
+    body live resolution materials pins springs collisions fields solver vibrations advice
+    bake compare overlays examples
+"""
 """Subjects as their panels stand, one below the other."""
 
 

@@ -12,8 +12,6 @@ TOLERANCES = {
     "acceleration": "acceleration_tolerance",
 }
 """Property of each stop rule."""
-COLUMNS = 5
-"""Of the table of vibrations."""
 
 
 @panel("Solver", bl_options=CLOSED)
@@ -62,37 +60,10 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
     layout.prop(settings, "match_resolution")
     if settings.match_resolution:
         layout.prop(settings, "match_cells")
-    if is_matched(settings):
+    if choices.is_matched(settings):
         layout.prop(settings, "match_modes")
         rows, words = settings.bake.vibrations, settings.bake.match
         wrapped(layout, words, context, "CHECKMARK" if rows and "left alone" not in words else "INFO")
-
-
-def is_matched(settings: Any) -> bool:
-    """Whether a body is to be matched."""
-    return settings.match_resolution or settings.match_full_space and choices.solver_kind(settings.solver).takes_modes
-
-
-def has_vibrations(obj: Any) -> bool:
-    """Whether the body was matched when it was prepared last, and is to be."""
-    return is_matched(obj.sinew) and len(obj.sinew.bake.vibrations) > 0
-
-
-@panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
-def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
-    """Each vibration without the match, and that of the full mesh."""
-    table = layout.grid_flow(columns=COLUMNS, row_major=True, even_columns=True, align=True)
-    for cell in ("", "Plain", "Right", "Ratio", "Share"):
-        table.label(text=cell)
-    for number, each in enumerate(obj.sinew.bake.vibrations, start=1):
-        for cell in (str(number), *figures.vibration_words(each)):
-            table.label(text=cell)
-    wrapped(
-        layout,
-        "Plain: in the subspace, Hz; Right: in the full mesh; Share: what the full mesh has of it",
-        context,
-        "INFO",
-    )
 
 
 def integration_words(settings: Any) -> str:
@@ -103,7 +74,7 @@ def integration_words(settings: Any) -> str:
     return f"{label} is lively at a Damping Factor of 1 only." if damped and not calm else ""
 
 
-@panel("Advanced", under="solver", bl_options=CLOSED)
+@panel("Advanced", under="solver", bl_options=CLOSED, bl_order=1)
 def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
     """When an iteration ends, and how its linear systems are solved."""
     settings = obj.sinew

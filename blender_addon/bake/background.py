@@ -1,5 +1,5 @@
-"""What the buttons Bake, Resume, Convert Result and Tetrahedralize share: in a window the child works, without one the
-library does.
+"""What the buttons Bake, Resume, Convert Result, Tetrahedralize and Find Vibrations share: in a window the child works,
+without one the library does.
 """
 
 from __future__ import annotations
@@ -27,16 +27,21 @@ from .together import Together
 
 Reader = Callable[..., Steps[Job]]
 """Reads a body's job, as ``job_in.job_steps`` does."""
+WITHOUT_FRAMES = ("mesh", "vibrations")
+"""Modes after which the scene has the result that it had."""
+STORES = {"resume": baking.prepare_resume, "vibrations": baking.live_store}
+"""Where the job is kept, but that of a fresh bake."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
 def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Work:
-    """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames), ``handles`` or ``mesh``
-    of a body, for ``running.begin``; ``job_steps`` reads its job.
+    """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames), ``handles``, ``mesh``
+    or ``vibrations`` of a body, for ``running.begin``; ``job_steps`` reads its job.
     """
     read, start = partial(_read, mode=mode, job_steps=job_steps), partial(_start, until=until)
     here = partial(_work_here, until=until)
-    return Work(obj.session_uid, obj.name, read, start, baking.note_error, _take, here)
+    again = {"again": "Begin again."} if mode in WITHOUT_FRAMES else {}
+    return Work(obj.session_uid, obj.name, read, start, baking.note_error, _take, here, **again)
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
@@ -55,18 +60,19 @@ def _read(obj: Any, mode: str, job_steps: Reader) -> Steps[tuple[str, Any, Any]]
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
         return mode, store.job(), store
-    baking.check_folder(obj, mode)
+    if mode != "vibrations":
+        baking.check_folder(obj, mode)
     # Tetrahedra are those of the first frame: no other is sampled for them.
     frames = {"frames": 2 * frame_range(obj.sinew, bpy.context.scene)[:1]} if mode == "mesh" else {}
     job = yield from job_steps(obj, bpy.context, **frames)
     mode = mode or baking.mode_of(obj, job)
-    return mode, job, (baking.prepare_resume if mode == "resume" else baking.prepare)(obj, job)
+    return mode, job, STORES.get(mode, baking.prepare)(obj, job)
 
 
 def _start(work: Work, obj: Any, read: tuple[str, Any, Any], until: int | None) -> None:
     mode, job, store = read
     last = job.frame_end if until is None else min(until, job.frame_end)
-    frames = last - job.frame_start + 1 if mode != "mesh" else 0
+    frames = last - job.frame_start + 1 if mode not in WITHOUT_FRAMES else 0
     work.start(Order(store.folder, mode, frames, baking.wanted_modes(obj), until))
 
 
@@ -79,6 +85,8 @@ def _work_here(_work: Work, obj: Any, read: tuple[str, Any, Any], until: int | N
     status = obj.sinew.bake.status
     if mode == "mesh":
         bake.build_mesh(job, store, events.append)
+    elif mode == "vibrations":
+        bake.find_vibrations(job, store, events.append)
     elif mode == "handles":
         handles_of_frames.find_handles(job, store, baking.wanted_modes(obj), events.append)
     else:
@@ -89,7 +97,7 @@ def _work_here(_work: Work, obj: Any, read: tuple[str, Any, Any], until: int | N
             apply(obj, store.folder, STATUS_OF["error"], str(error))
             raise
     baking.note_mesh(obj, next((e for e in events if isinstance(e, Mesh)), None))
-    if mode != "mesh":
+    if mode not in WITHOUT_FRAMES:
         apply(obj, store.folder, status)
 
 
@@ -97,16 +105,16 @@ def _take(work: Work) -> str:
     """Take the child's result into the scene; what it waits for (Edit Mode, a running tool)."""
     obj, order, message = shown.object_of(work.object_uid), work.order, work.state.message_with_remedy
     if obj is None:
-        if order.mode != "mesh":
+        if order.mode not in WITHOUT_FRAMES:
             print(
                 f"sinew: “{work.object_name}” is gone; its frames are kept in {order.folder}: undo, then press Resume.",
                 file=sys.stderr,
             )
         return ""
-    if order.mode != "mesh" and (waits_for := shown.in_the_way(obj)):
+    if order.mode not in WITHOUT_FRAMES and (waits_for := shown.in_the_way(obj)):
         return waits_for
     baking.note_mesh(obj, work.state.mesh)
-    if order.mode == "mesh" or (order.mode == "handles" and work.state.outcome != "done"):
+    if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and work.state.outcome != "done"):
         obj.sinew.bake.message = message
     elif order.mode == "handles":
         apply(obj, order.folder, obj.sinew.bake.status)

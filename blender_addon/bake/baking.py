@@ -59,6 +59,18 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     return store
 
 
+def live_store(obj: Any, job: Job) -> FrameStore:
+    """The store that live mode keeps, and what is found before any bake; modes are lent by the bake's, or by that of
+    before the file was saved.
+    """
+    store = FrameStore.create(frame_folders.live_folder(obj), job)
+    lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
+    if has_store(obj):
+        lenders.append(open_store(obj))
+    borrow(store, lenders, job.body.solver.modes)
+    return store
+
+
 def check(job: Job) -> None:
     """All that can be told of a new bake before anything is done."""
     from ...core.checks.memory import check_before_tetrahedra

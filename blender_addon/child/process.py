@@ -32,8 +32,9 @@ LOG_NAME = "worker.log"
 class Order:
     """What a child is to do with the job of a store in ``folder``.
 
-    ``mode`` is ``bake``, ``resume``, ``mesh``, ``handles`` or ``live``; with ``modes``, frames are kept as handles too;
-    a bake stops after frame ``until``. ``frames`` are to be there in the end, 0 where it is not about frames.
+    ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are kept
+    as handles too; a bake stops after frame ``until``. ``frames`` are to be there in the end, 0 where it is not about
+    frames.
     """
 
     folder: Path

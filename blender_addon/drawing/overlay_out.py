@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .card import batch_of, draw, vertices_of
-from .overlay_shader import dots_shader, ghost_shader, lines_shader, normal_rows, tets_shader
+from .overlay_shader import dots_shader, ghost_shader, lines_shader, normal_rows, swing_shader, tets_shader
 
 if TYPE_CHECKING:
     from .overlay_tets import Corners
@@ -77,6 +77,11 @@ class Painter:
         rows = normal_rows(view.view, matrix, colour[:3])
         for state, opacity in passes:
             draw(self._shader(ghost_shader), batch.draw, state, to_clip=flat, opacity=opacity, **rows)
+
+    def swing(self, batch: Any, view: View, matrix: np.ndarray, part: float) -> None:
+        """The vibration of an object, as it is when its farthest point has swung by this part of the body's size."""
+        rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
+        draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
 
     def marks(self, kind: str, batch: Any, view: View, matrix: np.ndarray, colour: Any, width: float = 1.0) -> None:
         """LINES, or POINTS as dots that far across in pixels, if there are any; what is hidden is smaller and dim."""

@@ -1,4 +1,6 @@
-"""Shaders of the overlays: hardly shaded triangles with dark edges, ghosts that are seen through, dots, lines."""
+"""Shaders of the overlays: hardly shaded triangles with dark edges, ghosts that are seen through, what swings, dots,
+lines.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,15 @@ _TETS_VERTEX = (
   corner = vec3(position.w < 0.5 ? 1.0 : 0.0, abs(position.w - 1.0) < 0.5 ? 1.0 : 0.0, position.w > 1.5 ? 1.0 : 0.0);
 """
 )
+
+# How far it has swung is the fourth number of a row, as a ghost's colours are.
+_SWUNG_VERTEX = """
+  float a = normal_x.w;
+  vec3 n = normal.xyz + a * (turn.xyz + a * bend.xyz);
+  gl_Position = to_clip * vec4(position.xyz + a * shift.xyz, 1.0);
+  lit_normal = vec3(dot(normal_x.xyz, n), dot(normal_y.xyz, n), dot(normal_z.xyz, n));
+  lit_colour = colour.xyz;
+"""
 
 # A lamp at the viewer's head, and a weak one: colours are to be found in the legend.
 _LIGHT = """
@@ -61,11 +72,21 @@ def ghost_shader() -> Any:
     return shader_of(shader_info("position", "normal"), _ROWS, _TURNED_VERTEX, _SEEN_THROUGH, ("lit_normal",), _RIM)
 
 
-def normal_rows(view: np.ndarray, matrix: np.ndarray, colour: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
-    """``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4), with a colour."""
+def swing_shader() -> Any:
+    """Reads what ``swing_out.swing_batch`` makes; vectors as of :func:`tets_shader`, with how far it has swung behind
+    the first.
+    """
+    info = shader_info("position", "shift", "normal", "turn", "bend", "colour")
+    return shader_of(info, _ROWS, _SWUNG_VERTEX, _LIGHT, ("lit_normal", "lit_colour"))
+
+
+def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0.0)) -> dict[str, tuple[float, ...]]:
+    """``normal_x``, ``_y`` and ``_z`` for a view matrix and an object's world matrix, both (4,4), with a number
+    ``behind`` each.
+    """
     turn = np.array(Matrix(view.tolist()).to_quaternion().to_matrix())
     rows = turn @ np.linalg.inv(matrix[:3, :3]).T
-    rows = np.column_stack([rows / np.abs(rows).max(), colour])
+    rows = np.column_stack([rows / np.abs(rows).max(), behind])
     return dict(zip(_ROWS, map(tuple, rows), strict=True))
 
 

@@ -25,6 +25,17 @@ def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
     blf.draw(0, words)
 
 
+def write_lines(context: Any, lines: Sequence[str], first: Colour = WHITE) -> None:
+    """Lines in the lower left corner, beside the tools, in white but for the ``first``."""
+    scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
+    blf.size(0, 12.0 * scale)
+    blf.enable(0, blf.SHADOW)
+    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
+    for k, line in enumerate(reversed(lines)):
+        write(line, left + 20.0 * scale, (20.0 + 18.0 * k) * scale, first if k == len(lines) - 1 else WHITE)
+    blf.disable(0, blf.SHADOW)
+
+
 def rectangle(low: Corner, high: Corner, colour: Colour) -> None:
     """A filled one."""
     _shape("TRIS", _corners(low, high), [(0, 1, 2), (0, 2, 3)], colour)

@@ -19,12 +19,10 @@ from ...core.errors import SinewError
 from ...core.events import LiveFrame, Record, SetStiffness, StopRecording
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
-from ...core.store.lending import borrow
 from ..bake import baking
 from ..basics import redrawing, shown
 from ..basics.stack import is_own_cache, later_modifiers
 from ..basics.stepwise import Steps
-from ..cache import frame_folders
 from ..child import running
 from ..child.machine import Waits
 from ..child.process import Order
@@ -115,7 +113,7 @@ def work_on(obj: Any, read: Callable[[Any], Steps[Job]], begin: Callable[[Work, 
 def play(work: Work, obj: Any, job: Job, record: bool = False, **begun: Any) -> None:
     """Start the child with a job, in the state that was ``begun``, where it was."""
     global _session
-    context, store = bpy.context, _store(obj, job)
+    context, store = bpy.context, baking.live_store(obj, job)
     session = Session(
         stage=live_scene.Stage.of(obj, context),
         job=job,
@@ -142,16 +140,6 @@ def note_error(obj: Any, error: Exception | str) -> None:
 def job_steps(obj: Any) -> Steps[Job]:
     """The body's job as the scene is now, without the springs of its last take."""
     return job_in.job_steps(obj, bpy.context, without_springs=names_of_take(obj))
-
-
-def _store(obj: Any, job: Job) -> FrameStore:
-    """The store that live mode keeps; modes are lent by the bake's, or by that of before the file was saved."""
-    store = FrameStore.create(frame_folders.live_folder(obj), job)
-    lenders = [FrameStore(frame_folders.unsaved_live_path(obj))]
-    if baking.has_store(obj):
-        lenders.append(baking.open_store(obj))
-    borrow(store, lenders, job.body.solver.modes)
-    return store
 
 
 def stop(message: str = "", keep: Work | None = None) -> None:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import blf
 import bpy
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
@@ -178,7 +177,8 @@ class View(Layer):
         for _vertex, held, target in self.grab_marks(context.region, context.region_data):
             screen.line(held, target, THREAD_COLOUR)
             screen.disc(target, PIN_RADIUS * scale, PIN_COLOUR)
-        _write(context, words(self._session), scale, self._session.state.recording)
+        colour = RECORDING_COLOUR if self._session.state.recording else screen.WHITE
+        screen.write_lines(context, words(self._session), colour)
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
         """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
@@ -225,14 +225,3 @@ def _shown_weights(session: Session) -> str:
     if number <= modes:
         return f"Weights of mode {number} of {modes}"
     return f"Weights of pin handle {number - modes} of {view.handles - modes}"
-
-
-def _write(context: Any, lines: list[str], scale: float, recording: bool) -> None:
-    left = screen.free_corners(context)[0] + 20.0 * scale
-    blf.size(0, 12.0 * scale)
-    blf.enable(0, blf.SHADOW)
-    blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
-    for k, line in enumerate(reversed(lines)):
-        first = k == len(lines) - 1
-        screen.write(line, left, (20.0 + 18.0 * k) * scale, RECORDING_COLOUR if first and recording else screen.WHITE)
-    blf.disable(0, blf.SHADOW)

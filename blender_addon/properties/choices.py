@@ -71,6 +71,11 @@ def solver_kind(solver: str) -> SolverKind:
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
 
 
+def is_matched(settings: Any) -> bool:
+    """Whether a body is to swing as a finer one does."""
+    return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
+
+
 def integrator_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the rules of time integration."""
     return _menu(_integrators())

@@ -12,7 +12,7 @@ import bpy
 from bpy.props import PointerProperty
 
 from ..basics.redrawing import redraw_changed
-from .mirror import menu, number, switch
+from .mirror import integer, menu, number, switch
 
 COLOURS = (
     ("STIFFNESS", "Stiffness", "How stiff each tetrahedron is, on a logarithmic scale from blue to red"),
@@ -52,6 +52,16 @@ class SinewOverlays(bpy.types.PropertyGroup):
     )
     show_pins: _switch("Pins", "Mark the vertices that are held")
     show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
+    active_vibration: integer("Active Vibration", "Which one of a body's table is played", min=0)
+    swing: number(
+        "Swing",
+        "How far the farthest point of a vibration that is played swings, part of the body's size: 0.05 to 0.2",
+        default=0.1,
+        min=0.0,
+        max=1.0,
+        soft_max=0.3,
+        subtype="FACTOR",
+    )
     show_colliders: _switch("Colliders", "Show the edges of all that is in the body's way, hidden or not")
 
 

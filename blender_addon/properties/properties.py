@@ -249,7 +249,7 @@ class SinewObject(bpy.types.PropertyGroup):
     match_full_space: mirrored(SolverSettings, "match_full_space", "Match Full Space")
     match_resolution: mirrored(SolverSettings, "match_resolution", "Match Resolution")
     match_cells: mirrored(SolverSettings, "match_cells", "Match Cells", soft_max=100)
-    match_modes: mirrored(SolverSettings, "match_modes", "Matched Modes", soft_max=20)
+    match_modes: mirrored(SolverSettings, "match_modes", "Matched Vibrations", soft_max=20)
     match_method: mirrored(SolverSettings, "match_method", "Match Method", items=choices.match_method_items)
 
     use_scene_range: switch("Scene Frame Range", "Bake the frames of the scene's own range", default=True)

@@ -13,6 +13,8 @@ from ...core.settings import EARTH
 from ..scene_in.mesh_in import unit_scale
 from .measure_in import gravity_of
 
+FOLLOWED = 1.0
+"""Hz that the eye follows."""
 WEAK = 0.5
 """Part of the body's size by which a spring gives way that is worth a warning: a softer one cannot be meant to hold."""
 
@@ -50,6 +52,17 @@ def vibration_words(vibration: Any) -> tuple[str, str, str, str]:
     frequency, right = vibration.frequency, vibration.right
     matched = (frequency_words(right), f"{right / frequency:.2f}") if right and frequency else ("as is", "")
     return frequency_words(frequency), *matched, f"{vibration.share:.0%}"
+
+
+def slower(vibration: Any) -> int:
+    """How many times slower a vibration is shown, so that the eye can follow it: 1, 2, 4, 8 ..."""
+    return 2 ** math.ceil(math.log2(max(vibration.right or vibration.frequency, FOLLOWED) / FOLLOWED))
+
+
+def pace_words(vibration: Any) -> str:
+    """The frequency at which it swings when it is simulated, and what is shown of that."""
+    hertz, times = frequency_words(vibration.right or vibration.frequency), slower(vibration)
+    return f"{hertz} Hz, shown {times} times slower" if times > 1 else f"{hertz} Hz"
 
 
 def gravity_words(scene: Any) -> str:

@@ -11,12 +11,15 @@ from ..eigenfit.about_match import Match, about_match
 from ..eigenfit.matching import pair
 from ..eigenfit.methods import MatchMethod, match_method
 from ..eigenfit.vibrations import Springs
+from ..forces.embedded_points import EmbeddedPoints
 from ..job.job import Job
 from ..mesh.embedding import embed
 from ..model.model import Model
 from ..progress import OnProgress
+from ..store.cached_shapes import cache_shapes
 from ..store.cached_spectra import cached_spectra
 from ..store.frame_store import FrameStore
+from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import Subspace
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .body_model import body_model, fields_of, pinned_surface
@@ -40,11 +43,13 @@ def body_matching(
     subspace: Subspace | None,
     pinned: PinnedSurface,
     pins: PinSchedule,
+    points: EmbeddedPoints | CarriedPoints,
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
     """By the modes of the pins that hold in all frames: these serve from the start, and others would be no better than
-    none once pins let go. None where no mode is matched; with what is told of it. ``pins`` are of the unknowns.
+    none once pins let go. None where no mode is matched; with what is told of it. ``pins`` are of the unknowns,
+    ``points`` the surface's.
     """
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
@@ -61,10 +66,16 @@ def body_matching(
         finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
     spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
     pairs = pair(spectra, count)
-    if not len(pairs.coarse):
-        return None, about_match(spectra, pairs, count)
-    matching = match_method(job.body.solver.match_method)(space, spectra, pairs, springs)
-    return matching, about_match(spectra, matching.pairs, min(count, len(matching.pairs.shares)))
+    matching, match = None, about_match(spectra, pairs, count)
+    if len(pairs.coarse):
+        matching = match_method(job.body.solver.match_method)(space, spectra, pairs, springs)
+        match = about_match(spectra, matching.pairs, min(count, len(matching.pairs.shares)))
+    if store is not None and match.vibrations:
+        rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
+        still = points.positions(rest)
+        moved = (points.positions(rest + u) - still for u in modes)
+        cache_shapes(store, job, moved, [each.frequency for each in match.vibrations])
+    return matching, match
 
 
 def finer_model(job: Job) -> tuple[Model, PinnedSurface]:

@@ -162,7 +162,7 @@ def prepare(
     space = subspace.model if subspace else model
     points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
     start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
-    matching, match = _matching(job, model, subspace, pinned, pins, store, on_progress)
+    matching, match = _matching(job, model, subspace, pinned, pins, points, store, on_progress)
     if matching and matching.stiffness is not None:
         space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
     if store is not None:
@@ -226,13 +226,14 @@ def _matching(
     subspace: Subspace | None,
     pinned: PinnedSurface,
     pins: PinSchedule,
+    points: EmbeddedPoints | CarriedPoints,
     store: FrameStore | None,
     on_progress: OnStepProgress,
 ) -> tuple[MatchMethod | None, Match]:
     """What makes the body swing as a finer one does, where that is asked for and can be; and what is told of it."""
     if not job.body.solver.is_matched:
         return None, Match()
-    return body_matching(job, model, subspace, pinned, pins, store, partial(on_progress, VIBRATIONS))
+    return body_matching(job, model, subspace, pinned, pins, points, store, partial(on_progress, VIBRATIONS))
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:

@@ -59,7 +59,9 @@ def _words(vibrations: Sequence[Vibration], wanted: int) -> str:
     if limp:
         said.append(f"{_named(limp)} left alone, as too few points feel it: raise Cubature Points.")
     if cut:
-        said.append(f"{_named(cut)} left alone, as the next is as fast: set more Matched Modes, or {len(vibrations)}.")
+        said.append(
+            f"{_named(cut)} left alone, as the next is as fast: set more Matched Vibrations, or {len(vibrations)}."
+        )
     return " ".join(said)
 
 

@@ -161,13 +161,30 @@ def build_mesh(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
     """Only the tetrahedra, kept in the store for the bake, and what body they make."""
+
+    def build() -> None:
+        mesh, embedding = tetrahedra(job, store, on_event, should_stop)
+        on_event(about_mesh(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
+
+    _without_frames(build, on_event, should_stop)
+
+
+@alone
+def find_vibrations(
+    job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
+) -> None:
+    """All that comes before the first frame, kept in the store for a bake, with what is told of the body."""
+    _without_frames(lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
+
+
+def _without_frames(work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+    """Work that leaves no frames."""
     warm_up(on_event)
     try:
         if should_stop():
             raise Stopped
-        mesh, embedding = tetrahedra(job, store, on_event, should_stop)
+        work()
     except Stopped:
         on_event(StoppedAfter())
         return
-    on_event(about_mesh(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
     on_event(Done(0, []))

@@ -10,6 +10,7 @@ was reported.
     subspace.sinew     skinning modes and cubature, where the solver has a subspace
     touching.sinew     which points of its surface touch
     display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
+    shapes.sinew       how its vibrations move its surface, where they were found
     handles.sinew      the frames as handles under weights, where the result is kept so
     difference.sinew   how far the frames are from those of another bake, where they were compared
     frame_000012.sinew positions of the render surface, world space, metres
@@ -43,7 +44,7 @@ from .store_lock import locked
 STORE_FORMAT = 6
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-CACHED = ("mesh", "materials", "subspace", "spectra", "touching", "display", "handles", "difference")
+CACHED = ("mesh", "materials", "subspace", "spectra", "shapes", "touching", "display", "handles", "difference")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 LENT = ("mesh", "materials", "subspace", "spectra", "touching")
 """Those that are of use to another store."""

@@ -53,6 +53,6 @@ def test_pictures_for_the_manual(shown):
             assert 120 < picture.height < height - 40, f"{name} is {picture.height} pixels tall"
         elif name == "examples-menu":
             picture = picture.crop(MENU)
-        elif name in ("overlays", "compare"):
+        elif name in ("overlays", "compare", "vibrations"):
             picture = picture.crop(VIEW)
         assert save(picture, name) < LARGEST, name

@@ -7,10 +7,14 @@ import pytest
 from sinew.blender_addon.bake import baking, comparing
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.scene_in.settings_in import compared
+from sinew.blender_addon.views import swings
 from sinew.core.body.prepare import prepare
 from sinew.core.job.job_changes import details
+from sinew.core.store import cached_spectra
+from sinew.ui.vibrations import SINEW_UL_vibrations
 
-from ..drawn import drawn_by, panels_of
+from ..cache.test_cache_owner import content
+from ..drawn import Drawn, drawn_by, panels_of
 
 
 def panel(name):
@@ -35,10 +39,13 @@ def test_words_and_table_tell_of_the_match(matched):
     words = drawn_by(panel("solver")).labels
     assert record.match in words and record.match.startswith(f"{len(right)} of 12 vibrations match the full mesh")
     assert record.match not in record.mesh_warning
-    cells = drawn_by(panel("vibrations")).labels
-    table = [cells[k : k + 5] for k in range(0, 65, 5)]
-    assert table[0][1:] == ["Plain", "Right", "Ratio", "Share"]
-    for k, (row, each) in enumerate(zip(table[1:], record.vibrations, strict=True)):
+    drawn = drawn_by(panel("vibrations"))
+    assert drawn.labels[:5] == ["", "Without", "With", "Ratio", "Share"]
+    assert drawn.text_of("sinew.play_vibration") == "Play" and "swing" in drawn.properties
+    for k, each in enumerate(record.vibrations):
+        row = Drawn()
+        SINEW_UL_vibrations.draw_item(None, None, row, record, each, 0, None, "", k)
+        row = row.labels
         assert row[0] == str(k + 1) and float(row[1]) == pytest.approx(each.frequency, rel=6e-3)
         if k in right:
             assert float(row[2]) == pytest.approx(each.right, rel=6e-3)
@@ -54,6 +61,7 @@ def test_nothing_is_shown_where_nothing_is_matched(matched):
     shown = drawn_by(panel("solver"))
     assert settings.bake.match not in shown.labels and "match_modes" not in shown.properties
     assert not drawn_by(panel("vibrations")).labels
+    assert not bpy.ops.sinew.find_vibrations.poll()
     settings.match_full_space, settings.solver = True, "mixed_fem"
     assert settings.bake.match not in drawn_by(panel("solver")).labels and not drawn_by(panel("vibrations")).labels
 
@@ -62,7 +70,40 @@ def test_what_cannot_be_matched_is_told_without_a_table(matched):
     record = matched.sinew.bake
     record.vibrations.clear()
     record.match = "The vibrations of the full mesh cannot be found."
-    assert record.match in drawn_by(panel("solver")).labels and not drawn_by(panel("vibrations")).labels
+    assert record.match in drawn_by(panel("solver")).labels
+    drawn = drawn_by(panel("vibrations"))
+    assert "With" not in drawn.labels and [name for name, _ in drawn.operators] == ["sinew.find_vibrations"]
+
+
+def test_a_body_in_all_its_vertices_has_them_too(body, saved):
+    settings = body.sinew
+    settings.solver, settings.match_modes, settings.match_cells = "mixed_fem", 3, 8
+    assert not drawn_by(panel("vibrations")).operators and not bpy.ops.sinew.find_vibrations.poll()
+    settings.match_resolution = True
+    assert drawn_by(panel("vibrations")).text_of("sinew.find_vibrations") == "Find Vibrations"
+    assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
+    assert len(settings.bake.vibrations) == 3 and len(swings.shapes_of(body).shapes) == 3
+    assert drawn_by(panel("vibrations")).text_of("sinew.play_vibration") == "Play"
+
+
+def test_they_are_found_before_a_bake_which_goes_on_with_them(body, saved, monkeypatch):
+    settings = body.sinew
+    settings.solver, settings.modes, settings.match_modes = "subspace_mixed_fem", 4, 5
+    assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
+    found = [each.frequency for each in settings.bake.vibrations]
+    assert len(found) == 5 and settings.bake.status == "NONE" and not baking.has_store(body)
+
+    def never(*_arguments):
+        raise AssertionError("found anew")
+
+    monkeypatch.setattr(cached_spectra, "find_spectra", never)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert [each.frequency for each in settings.bake.vibrations] == found
+    monkeypatch.undo()
+    frames, settings.match_modes = content(baking.open_store(body).folder), 3
+    assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
+    assert len(settings.bake.vibrations) == 3 and settings.bake.status == "DONE"
+    assert content(baking.open_store(body).folder) == frames, "the bake stays as it is"
 
 
 def test_the_next_preparation_replaces_them(matched):

@@ -51,7 +51,7 @@ def test_those_without_a_like_are_named():
 
 def test_a_pair_that_is_cut_is_named():
     match = told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 2)
-    assert match.words.endswith("Vibration 2 is left alone, as the next is as fast: set more Matched Modes, or 1.")
+    assert match.words.endswith("Vibration 2 is left alone, as the next is as fast: set more Matched Vibrations, or 1.")
     assert match.words.startswith("1 of 2") and len(match.vibrations) == 1
     assert told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 3).words.startswith("3 vibrations match")
 

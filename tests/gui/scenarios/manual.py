@@ -2,6 +2,8 @@
 example is one step of undo.
 """
 
+from contextlib import contextmanager
+
 import bpy
 from mathutils import Euler
 
@@ -71,8 +73,9 @@ def photograph_panels(gui, names):
         bpy.utils.register_class(cls)
 
 
-def photograph_alone(gui, name, called=""):
-    """A panel that stands within another, or has some within it, as one of its own and open."""
+@contextmanager
+def alone(gui, name):
+    """Within it a panel that stands within another, or has some within it, is one of its own and open."""
     everything = panels(gui)
     (inner,) = (cls for cls in everything if cls.bl_idname == f"VIEW3D_PT_sinew_{name}")
     kept = {
@@ -83,11 +86,17 @@ def photograph_alone(gui, name, called=""):
         bpy.utils.unregister_class(cls)
     alone = type("VIEW3D_PT_sinew_alone", inner.__bases__, place)
     bpy.utils.register_class(alone)
-    yield from gui.settle()
-    yield from gui.photograph(f"panel-{called or name}")
+    yield
     bpy.utils.unregister_class(alone)
     for cls in everything:
         bpy.utils.register_class(cls)
+
+
+def photograph_alone(gui, name, called=""):
+    """Such a panel."""
+    with alone(gui, name):
+        yield from gui.settle()
+        yield from gui.photograph(f"panel-{called or name}")
 
 
 def photograph_advice(gui, obj):
@@ -98,18 +107,23 @@ def photograph_advice(gui, obj):
 
 
 def photograph_match(gui, obj):
-    """How the bear in a subspace of few modes was matched."""
+    """How the bear in a subspace of few modes was matched, and one of its vibrations."""
     running, settings = gui.module("blender_addon.child.running"), obj.sinew
-    before = settings.solver, settings.modes, settings.frame_end
-    settings.solver, settings.modes, settings.frame_end = "subspace_mixed_fem", 8, 2
+    swings, chosen = gui.module("blender_addon.views.swings"), bpy.context.workspace.sinew
+    before = settings.solver, settings.modes, settings.cubature_points
+    settings.solver, settings.modes, settings.cubature_points = "subspace_mixed_fem", 16, 1200
     with gui.context():
-        bpy.ops.sinew.bake("EXEC_DEFAULT", True)
+        bpy.ops.sinew.find_vibrations("EXEC_DEFAULT", True)
     yield from gui.wait_until(running.is_idle, 900.0, "the bear is matched")
     yield from photograph_alone(gui, "solver", called="match")
+    chosen.active_vibration, chosen.swing = 2, 0.2
+    swings.begin(obj)
+    yield from gui.scenario("vibrations").photograph_at(gui, swings, 0.25, "vibrations")
     yield from photograph_alone(gui, "vibrations")
-    with gui.context():
-        bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
-    settings.solver, settings.modes, settings.frame_end = before
+    swings.stop()
+    chosen.property_unset("active_vibration")
+    chosen.property_unset("swing")
+    settings.solver, settings.modes, settings.cubature_points = before
 
 
 def photograph_ghost(gui, obj):

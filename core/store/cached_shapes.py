@@ -1,0 +1,59 @@
+"""The vibrations of a body as they move its surface, kept for interfaces to show; nothing is simulated from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..job.job import Job
+from .cached_arrays import sides_of
+from .frame_store import FrameStore
+
+_SCHEMA = {"rest": "f4 n 3", "triangles": "i4 t 3 <n", "shapes": "f4 k n 3", "frequencies": "f8 k"}
+
+
+class Shapes(NamedTuple):
+    """The surface of a body at rest and how k vibrations move it, in the object's own coordinates.
+
+    Attributes
+    ----------
+    rest : (n,3) float32
+    triangles : (t,3) int32
+    shapes : (k,n,3) float32, with the farthest point of each, in world space, moved by the size of the body
+    frequencies : (k,) float64, Hz, without a match
+    """
+
+    rest: np.ndarray
+    triangles: np.ndarray
+    shapes: np.ndarray
+    frequencies: np.ndarray
+
+
+def cache_shapes(store: FrameStore, job: Job, moved: Iterable[np.ndarray], frequencies: Sequence[float]) -> None:
+    """Keep vibrations of these frequencies, that move a job's surface by ``moved`` (n,3) each, in world space, however
+    far.
+    """
+    surface, to_own = job.body.surface, np.linalg.inv(job.body.object_to_world[0])
+    rest = surface.positions @ to_own[:3, :3].T + to_own[:3, 3]
+    shapes = [_scaled(each, surface.size) @ to_own[:3, :3].T for each in moved]
+    found = Shapes(
+        rest.astype(np.float32),
+        surface.triangles,
+        np.array(shapes, dtype=np.float32).reshape(-1, *rest.shape),
+        np.array(frequencies, dtype=np.float64),
+    )
+    store.write_cached("shapes", found._asdict(), {})
+
+
+def _scaled(vectors: np.ndarray, length: float) -> np.ndarray:
+    """Vectors (n,3), the longest of this length."""
+    longest = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+    return vectors * (length / longest if longest > 0.0 else 0.0)
+
+
+def cached_shapes(store: FrameStore) -> Shapes | None:
+    """What was kept last, or None where there is nothing, or on any doubt."""
+    cached = store.read_cached("shapes")
+    return Shapes(**cached[0]) if cached is not None and sides_of(cached[0], _SCHEMA) is not None else None
