@@ -80,7 +80,7 @@ def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
     settings = obj.sinew
     kind = choices.solver_kind(settings.solver)
     draw_properties(layout, settings, "stop_rule", TOLERANCES[settings.stop_rule])
-    draw_properties(layout, settings, *own_of(kind, is_advanced=True), *["match_method"] * is_matched(settings))
+    draw_properties(layout, settings, *own_of(kind, is_advanced=True), *["match_method"] * choices.is_matched(settings))
     # The linear systems of a subspace are small: what is set of sparse ones does not reach them.
     if "linear_solver" in kind.settings:
         column = layout.column()
