@@ -16,7 +16,17 @@ from pathlib import Path
 from types import ModuleType
 
 _NOT_BENCHMARKS = {
-    *("registry", "bodies", "creatures", "measures", "pictures", "processes", "rotation_aware_admm", "dense_energies")
+    *(
+        "registry",
+        "bodies",
+        "creatures",
+        "measures",
+        "pictures",
+        "processes",
+        "rotation_aware_admm",
+        "dense_energies",
+        "resolutions",
+    )
 }
 
 

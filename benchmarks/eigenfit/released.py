@@ -1,0 +1,109 @@
+"""Bodies at two resolutions whose pins let go, or that nothing holds: matched by the modes of the fewest pins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ...core.model.model import Model
+from ...core.model.state import State
+from ..bodies import block, has
+from ..measures import angular_momentum
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+from ..resolutions import DEFAULT, FREQUENCY, STEP, Course, Pair, Specimen, Way, course, motions, pair_of, push, told
+from .nonlinear import COARSE, FINE, shared
+
+RELEASED = 0.5
+"""s."""
+SPINNING = 6.0
+"""Hz, the first of the bar that turns once a second."""
+CONSERVING = {"integrator": "theta_midpoint", "theta": 0.5, "tolerance": 1e-9}
+
+
+def cases(data: Path | None) -> Iterator[Case]:
+    """A bar that hangs between two ends; Fig. 9 of [EigenFit19]; a bar that spins in free flight."""
+    yield Case("bar_released", lambda: _released("bar_released", _bar(), lambda x: x[:, 0] > 0.999, 2.0))
+    if has(data, "armadillo_fine"):
+        name = "fig_9_armadillo_released"
+        yield Case(name, lambda: _released(name, *_on_one_leg(data)))
+    yield Case("free_spin", _spun)
+
+
+def _bar(hold: bool = True, frequency: float = FREQUENCY) -> Pair:
+    meshes = [block(cells, (1.0, 0.25, 0.25)) for cells in (COARSE, FINE)]
+    held = [np.flatnonzero(mesh.rest_positions[:, 0] < 1e-9) if hold else np.zeros(0, dtype=int) for mesh in meshes]
+    return pair_of(*(Specimen(mesh, 1.0, pins) for mesh, pins in zip(meshes, held, strict=True)), frequency=frequency)
+
+
+def _on_one_leg(data: Path) -> tuple[Pair, Callable[[np.ndarray], np.ndarray]]:
+    """The armadillo that stands on both legs, and then on one."""
+    both = shared(data, "armadillo", energy="arap")
+    X = both.fine.mesh.rest_positions
+    axis = int(np.argsort(np.ptp(X[both.fine.pinned], axis=0))[-1])
+    middle = 0.5 * (X[both.fine.pinned, axis].min() + X[both.fine.pinned, axis].max())
+    legs = {model.unknowns: model.pinned for model in both}
+
+    def on_one(model: Model) -> Model:
+        return replace(model, pinned=model.pinned[model.mesh.rest_positions[model.pinned, axis] < middle])
+
+    return both.of(on_one), lambda x: np.isin(np.arange(len(x)), legs[len(x)])
+
+
+def _released(
+    case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarray], amplitude: float = 0.1
+) -> Iterable[Row]:
+    """Held by more at first; pushed all the while."""
+    a = push(pair_.fine, amplitude)
+
+    def move(way: Way) -> Course:
+        model, X = way.model, way.model.mesh.rest_positions
+        held = replace(model, pinned=np.union1d(model.pinned, np.flatnonzero(also_held(X))))
+        first = course(way._replace(model=held), RELEASED, model.mass @ a(X))
+        return first.then(course(way, 1.0, start=first.states[-1]))
+
+    yield from told(case, pair_, motions(pair_, move), 1 / 8)
+
+
+def _spun() -> Iterable[Row]:
+    """By the implicit midpoint rule, which keeps momenta: farthest point off, in the amplitude of the vibration."""
+    case, pair_ = "free_spin", _bar(False, SPINNING)
+
+    def start(model: Model) -> State:
+        X = model.mesh.rest_positions
+        v = np.cross([0.0, 0.0, 2.0 * np.pi], X - [0.5, 0.125, 0.125])
+        v[:, 2] += 2.0 * np.cos(2.0 * np.pi * X[:, 0])
+        return model.state_at(X, v)
+
+    def move(way: Way) -> Course:
+        return course(way, 1.0, start=start(way.model), **CONSERVING)
+
+    seen = motions(pair_, move)
+    seen = seen._replace(amplitude=max(_strained(pair_.fine, state) for state in seen.fine.states))
+    yield from told(case, pair_, seen, 1 / 8)
+    lost = {name: _momenta(pair_.coarse, each) for name, each in seen.coarse.items()}
+    for k, what in enumerate(("momentum", "angular momentum")):
+        bar = max(2.0 * lost["plain"][k], 1e-9)
+        for name, each in lost.items():
+            yield row(case, f"{what} off by, {name}", each[k], at_most=bar if name == DEFAULT else None)
+    times = STEP * np.arange(len(seen.fine.states))
+    draw("eigenfit", case, [Plot("away", "t (s)", "m", [Curve(name, times, off) for name, off in seen.away.items()])])
+
+
+def _strained(model: Model, state: State) -> float:
+    """How far the farthest vertex is off the best turn of the body at rest, m."""
+    m = np.asarray(model.mass.sum(axis=1))
+    X, x = (each - (m * each).sum(axis=0) / m.sum() for each in (model.mesh.rest_positions, state.positions))
+    U, _, Vt = np.linalg.svd((m * x).T @ X)
+    R = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    return float(np.linalg.norm(x - X @ R.T, axis=1).max())
+
+
+def _momenta(model: Model, each: Course) -> tuple[float, float]:
+    """By how much momentum (of all mass at 1 m/s) and angular momentum change at most, relative to it."""
+    p = np.array([(model.mass @ state.velocities).sum(axis=0) for state in each.states])
+    L = np.array([angular_momentum(model, state) for state in each.states])
+    return tuple(float(np.abs(q - q[0]).max() / size) for q, size in ((p, model.mass.sum()), (L, np.abs(L[0]).max())))

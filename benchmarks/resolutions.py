@@ -1,0 +1,250 @@
+"""Bodies at two resolutions that are pushed alike: how far the coarse one, plain or matched, is off the fine one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.eigenfit.matching import Spectra, find_spectra, pair
+from ..core.eigenfit.methods import METHODS, MatchMethod
+from ..core.eigenfit.vibrations import rigid_count, vibrations
+from ..core.events import ignore
+from ..core.forces.acceleration_field import AccelerationField
+from ..core.forces.step_potential import Load
+from ..core.mesh.embedding import embed
+from ..core.mesh.tet_mesh import TetMesh
+from ..core.model.model import Model, build_model
+from ..core.model.state import State
+from ..core.settings import SolverSettings
+from ..core.simulation.warm_up import warm_up
+from ..core.solvers import make_solver
+from .pictures import Curve, Plot, Snapshot, draw
+from .registry import Row, row
+
+STEP, PUSHED = 0.01, 0.3
+FREQUENCY = 2.0
+"""Hz, the first one of every fine body: its stiffness is scaled to it."""
+MATCHED = 10
+"""Modes, as in [EigenFit19]."""
+STILL = (0.0, 0.0, 0.0)
+DEFAULT = SolverSettings().match_method
+"""The method that bars are for."""
+
+Field = Callable[[np.ndarray], np.ndarray]
+"""Something of places (k,3)."""
+
+
+class Pair(NamedTuple):
+    """One body at two resolutions."""
+
+    coarse: Model
+    fine: Model
+
+    def lifted(self, displacements: np.ndarray) -> np.ndarray:
+        """Displacements of the coarse vertices (k,n,3) at the fine ones."""
+        places = embed(self.fine.mesh.rest_positions, self.coarse.mesh)
+        lift = places.matrix(self.coarse.mesh.tets, self.coarse.unknowns)
+        return np.array([lift @ u for u in displacements])
+
+    def of(self, change: Callable[[Model], Model]) -> Pair:
+        """Both changed."""
+        return Pair(change(self.coarse), change(self.fine))
+
+
+class Specimen(NamedTuple):
+    """A mesh, stiffnesses of its tets (m,) or one of all, of which only the ratios count, and the pinned vertices."""
+
+    mesh: TetMesh
+    stiffness: np.ndarray | float
+    pinned: np.ndarray
+
+
+def pair_of(
+    coarse: Specimen,
+    fine: Specimen,
+    energy: str = "stable_neo_hookean",
+    ratio: float = 0.45,
+    frequency: float = FREQUENCY,
+) -> Pair:
+    """A body at two resolutions, its stiffness scaled to the fine one's first frequency, Hz; 1000 kg/m³."""
+
+    def made(of: Specimen, scale: float) -> Model:
+        return build_model(of.mesh, scale * of.stiffness, ratio, 1e3, energy, pinned=of.pinned)
+
+    scale = 1e5 / np.min(fine.stiffness)
+    soft = made(fine, scale)
+    rigid = rigid_count(soft)
+    scale *= (frequency / vibrations(soft, rigid + 1).frequencies[rigid]) ** 2
+    return Pair(made(coarse, scale), made(fine, scale))
+
+
+def lowest_end(mesh: TetMesh) -> np.ndarray:
+    """Vertices in the first tenth along the longest side."""
+    along = mesh.rest_positions[:, np.argmax(np.ptp(mesh.rest_positions, axis=0))]
+    return np.flatnonzero(along < along.min() + 0.1 * np.ptp(along))
+
+
+def push(model: Model, amplitude: float, field: Field | None = None) -> Field:
+    """Accelerations that bend a body in the end by ``amplitude`` of its size, were it linear: across and twisting about
+    its longest side, or as ``field``.
+    """
+    X = model.mesh.rest_positions
+    middle, axes = X.mean(axis=0), np.eye(3)[np.argsort(np.ptp(X, axis=0))]
+
+    def across(at: np.ndarray) -> np.ndarray:
+        return axes[1] + 0.5 * axes[0] + np.cross(axes[2], at - middle) * 2.0 / model.size
+
+    field, rigid = field or across, rigid_count(model)
+    found = vibrations(model, rigid + MATCHED).after(rigid, MATCHED)
+    q = np.einsum("kni,ni->k", found.modes, model.mass @ field(X)) / found.eigenvalues
+    bent = np.linalg.norm(np.tensordot(q, found.modes, axes=1), axis=1).max()
+    return lambda at: amplitude * model.size / bent * field(at)
+
+
+class Way(NamedTuple):
+    """A model, the loads that a method adds to it, and the solver that steps it."""
+
+    model: Model
+    loads: tuple[Load, ...] = ()
+    solver: str = "mixed_fem"
+
+
+class Course(NamedTuple):
+    """States, the first one included; iterations; and the seconds of each step."""
+
+    states: list[State]
+    iterations: int
+    seconds: np.ndarray
+
+    @property
+    def unknowns(self) -> np.ndarray:
+        """(k,r,3)."""
+        return np.array([state.positions for state in self.states])
+
+    @property
+    def displacements(self) -> np.ndarray:
+        """From the first state, (k,r,3)."""
+        return self.unknowns - self.states[0].positions
+
+    def then(self, other: Course) -> Course:
+        """With what follows."""
+        seconds = np.concatenate([self.seconds, other.seconds])
+        return Course(self.states + other.states[1:], self.iterations + other.iterations, seconds)
+
+
+def course(
+    way: Way, seconds: float, force: np.ndarray | None = None, start: State | None = None, **settings: object
+) -> Course:
+    """A model that ``force`` (n,3) N pushes for the first PUSHED seconds, by the way's solver if no other is told."""
+    space = way.model
+    chosen = {"solver": way.solver, "gravity": STILL, "max_iterations": 100, **settings}
+    stepper, state = make_solver(space, SolverSettings(**chosen)), start or space.rest_state()
+    states, iterations, spent, pins = [state], 0, [], space.rest_state().positions[space.pinned]
+    pushed = () if force is None else (AccelerationField(force),)
+    for k in range(round(seconds / STEP)):
+        begin = time.perf_counter()
+        state, report = stepper.step(state, pins, STEP, (*(pushed if k * STEP < PUSHED - 1e-9 else ()), *way.loads))
+        spent.append(time.perf_counter() - begin)
+        iterations += report.iterations
+        states.append(state)
+    return Course(states, iterations, np.array(spent))
+
+
+def matched(method: type[MatchMethod], pair_: Pair, spectra: Spectra, count: int = MATCHED, beta: float = 0.0) -> Way:
+    """The coarse model by a method; by Newton where Mixed FEM cannot bear it."""
+    model = pair_.coarse
+    found = method(model, spectra, pair(spectra, count))
+    if found.stiffness is not None:
+        model = replace(model, elastic=model.elastic.scaled(found.stiffness))
+    load = found.load(np.ones(len(model.mesh.tets)), beta)
+    return Way(model, () if load is None else (load,), "newton" if method.of_positions else "mixed_fem")
+
+
+def spectra_of(pair_: Pair, count: int = MATCHED) -> Spectra:
+    """By which the coarse one is matched."""
+    return find_spectra(pair_.coarse, pair_.coarse, count, finer=pair_.fine)
+
+
+class Motions(NamedTuple):
+    """Of the fine body, and of the coarse one by what it is stepped by; how far the farthest point of each is off at
+    each moment, (k,) m, and what that is told in, m.
+    """
+
+    fine: Course
+    coarse: Mapping[str, Course]
+    away: Mapping[str, np.ndarray]
+    amplitude: float
+
+    def error(self, name: str) -> float:
+        """The largest of it, % of the amplitude."""
+        return 100.0 * float(self.away[name].max()) / self.amplitude
+
+
+Mover = Callable[[Way], Course]
+"""How a model of either resolution moves."""
+
+
+def motions(pair_: Pair, move: Mover, count: int = MATCHED, beta: float = 0.0) -> Motions:
+    """Of the fine body, the coarse one as it is, and by each method."""
+    warm_up(ignore)
+    spectra = spectra_of(pair_, count)
+    ways = {"plain": Way(pair_.coarse)}
+    ways |= {name: matched(method, pair_, spectra, count, beta) for name, method in METHODS.items()}
+    fine, coarse = move(Way(pair_.fine)), {name: move(way) for name, way in ways.items()}
+    away = {
+        name: np.linalg.norm(pair_.lifted(each.displacements) - fine.displacements, axis=2).max(axis=1)
+        for name, each in coarse.items()
+    }
+    return Motions(fine, coarse, away, float(np.linalg.norm(fine.displacements, axis=2).max()))
+
+
+def told(case: str, pair_: Pair, seen: Motions, part: float | None) -> Iterator[Row]:
+    """Errors of a case's motions; that of the method that bars are for is at most ``part`` of the plain one's."""
+    yield row(case, "tets, coarse", len(pair_.coarse.mesh.tets))
+    yield row(case, "tets, fine", len(pair_.fine.mesh.tets))
+    yield row(case, "amplitude, of the size", seen.amplitude / pair_.fine.size)
+    bar = None if part is None else part * seen.error("plain")
+    for name, each in seen.coarse.items():
+        yield row(case, f"error, {name}", seen.error(name), "%", at_most=bar if name == DEFAULT else None)
+        yield row(case, f"iterations a step, {name}", each.iterations / len(each.seconds))
+    draw("eigenfit", case, pictures(pair_, seen))
+
+
+def pictures(pair_: Pair, seen: Motions) -> list[Plot | Snapshot]:
+    """How far each is off, and the fine body where it is bent most."""
+    times, mesh = STEP * np.arange(len(seen.fine.states)), pair_.fine.mesh
+    k = int(np.linalg.norm(seen.fine.displacements, axis=2).max(axis=1).argmax())
+    return [
+        Plot("away from the fine motion", "t (s)", "m", [Curve(name, times, off) for name, off in seen.away.items()]),
+        Snapshot("fine", seen.fine.states[k].positions, mesh.tets, pair_.fine.elastic.youngs_modulus),
+    ]
+
+
+def pushed(
+    case: str,
+    pair_: Pair,
+    amplitude: float,
+    part: float | None,
+    field: Field | None = None,
+    seconds: float = 1.0,
+    **settings: object,
+) -> Iterable[Row]:
+    """The rows of a body that is pushed and let go."""
+    move = pushing(pair_, amplitude, field, seconds, **settings)
+    yield from told(case, pair_, motions(pair_, move, beta=settings.get("stiffness_damping", 0.0)), part)
+
+
+def pushing(
+    pair_: Pair, amplitude: float, field: Field | None = None, seconds: float = 1.0, **settings: object
+) -> Mover:
+    """How a body moves that is pushed and let go."""
+    a = push(pair_.fine, amplitude, field)
+
+    def move(way: Way) -> Course:
+        return course(way, seconds, way.model.mass @ a(way.model.mesh.rest_positions), **settings)
+
+    return move
