@@ -226,9 +226,7 @@ class SolverSettings(_OwnSettings):
     match_cells: int = number(
         48, 2, 400, "", "Cells along the longest side of that lattice: 2 to 4 times those of the body"
     )
-    match_modes: int = number(
-        10, 1, 40, "", "Lowest vibrations that are right; 10 for a swing or a creature, 20 for fine bends"
-    )
+    match_modes: int = number(0, 0, 40, "", "Lowest vibrations that are right; 0 for as many as are worth it, up to 20")
     match_method: str = choice(
         "stretch_potential", "How vibrations are made to match", is_advanced=True, label="match method", menu=True
     )

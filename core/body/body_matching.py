@@ -8,7 +8,8 @@ import numpy as np
 
 from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
 from ..eigenfit.about_match import Match, about_match
-from ..eigenfit.matching import pair
+from ..eigenfit.estimate import enough, estimate
+from ..eigenfit.matching import MOST, pair
 from ..eigenfit.methods import MatchMethod, match_method
 from ..eigenfit.vibrations import Springs
 from ..forces.embedded_points import EmbeddedPoints
@@ -61,15 +62,17 @@ def body_matching(
         space = replace(subspace.model, elastic=elastic, pinned=given)
         holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
         springs = holding and Springs(holding.points, holding.stiffness)
-    count, finer = job.body.solver.match_modes, None
+    count, finer = job.body.solver.match_modes or MOST, None
     if job.body.solver.match_resolution:
         finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
     spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
-    pairs = pair(spectra, count)
+    chosen = 0 if job.body.solver.match_modes else enough(spectra)
+    pairs, count = pair(spectra, chosen or count), chosen or count
     matching, match = None, about_match(spectra, pairs, count)
     if len(pairs.coarse):
         matching = match_method(job.body.solver.match_method)(space, spectra, pairs, springs)
-        match = about_match(spectra, matching.pairs, min(count, len(matching.pairs.shares)))
+        matched, off = matching.pairs, estimate(spectra, matching.pairs) if matching.stiffness is None else None
+        match = about_match(spectra, matched, min(count, len(matched.shares)), bool(chosen), off)
     if store is not None and match.vibrations:
         rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
         still = points.positions(rest)

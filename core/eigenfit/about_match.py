@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..frequencies import frequency_words
+from .estimate import Estimate
 from .matching import SHARE, Pairs, Spectra
 
 
@@ -34,47 +35,79 @@ REFUSED = (
 )
 
 
-def about_match(spectra: Spectra, pairs: Pairs, count: int) -> Match:
-    """What is told where the lowest ``count`` were to be paired."""
+class _Words(NamedTuple):
+    """What a body is matched with, and what brings it nearer where a vibration has no like or is too soft."""
+
+    finer: str
+    unlike: str
+    limp: str
+
+
+OF_MESHES = {
+    True: _Words("full mesh", "Modes", "Cubature Points"),
+    False: _Words("finer lattice", "Cells Across", "Cells Across"),
+}
+"""By whether it is the same mesh."""
+
+SLOW = 0.95
+"""Of the right frequency, under which a coarse body that is whole does not swing: what is coarse is too stiff."""
+
+
+def about_match(
+    spectra: Spectra, pairs: Pairs, count: int, is_chosen: bool = False, off: Estimate | None = None
+) -> Match:
+    """What is told where the lowest ``count`` were to be paired, whose number ``is_chosen`` or set; ``off`` is how far
+    the body is expected to be, where that is known.
+    """
     if not len(spectra.fine):
         return Match(REFUSED)
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
     columns = _hertz(spectra.coarse), _hertz(right), pairs.shares
     vibrations = tuple(Vibration(*map(float, each)) for each in zip(*columns, strict=False))
-    return Match(_words(vibrations, min(count, len(spectra.coarse))), vibrations)
+    words, wanted = OF_MESHES[spectra.is_one_mesh], min(count, len(spectra.coarse))
+    said = [_of_matched(vibrations, wanted, is_chosen, words)]
+    if off:
+        said.append(_off(*off))
+    said += _left_alone(vibrations, wanted, len(spectra.fine), words)
+    slow = [k for k, each in enumerate(vibrations) if each.frequency < SLOW * each.right]
+    if slow and not spectra.is_one_mesh:
+        said.append(f"{_named(slow)} slower than there, as pins or thin parts hold less here: raise Cells Across.")
+    return Match(" ".join(said), vibrations)
 
 
 def _hertz(eigenvalues: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(eigenvalues, 0.0)) / (2.0 * np.pi)
 
 
-def _words(vibrations: Sequence[Vibration], wanted: int) -> str:
-    alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
-    unlike = [k for k in alone if vibrations[k].share < SHARE]
-    limp = [k for k in alone if k not in unlike]
-    said = [_of_matched(vibrations, wanted)]
-    if unlike:
-        said.append(f"{_named(unlike)} left alone, as nothing in the full mesh swings so: raise Modes.")
-    if limp:
-        said.append(f"{_named(limp)} left alone, as too few points feel it: raise Cubature Points.")
-    if cut:
-        said.append(
-            f"{_named(cut)} left alone, as the next is as fast: set more Matched Vibrations, or {len(vibrations)}."
-        )
-    return " ".join(said)
-
-
-def _of_matched(vibrations: Sequence[Vibration], wanted: int) -> str:
+def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, words: _Words) -> str:
     matched = [(k, each) for k, each in enumerate(vibrations, start=1) if each.right]
     if not matched:
-        return "No vibration matches the full mesh, and the body moves as without."
+        return f"No vibration matches the {words.finer}, and the body moves as without."
     many, (first, slowest) = len(matched), matched[0]
     how_many = f"{many} of {wanted}" if many < wanted else str(many)
-    match = "vibration matches" if wanted == 1 else "vibrations match"
+    match = f"{'chosen ' * is_chosen}{'vibration matches' if wanted == 1 else 'vibrations match'}"
     which = "the first" if first == 1 else f"vibration {first}"
     right, without = map(frequency_words, (slowest.right, slowest.frequency))
-    return f"{how_many} {match} the full mesh; {which} swings at {right} Hz, {without} Hz without."
+    return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
+
+
+def _off(plain: float, matched: float) -> str:
+    """By how much of its movement a body is expected to be off, as exactly as that can be told."""
+    plain, matched = (f"{100.0 * np.clip(part, 0.01, 1.0):.1g}" for part in (plain, matched))
+    return f"About {float(matched):.0f} % off, {float(plain):.0f} % without."
+
+
+def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
+    """Those that were, with the reason, where so many fine ones were ``found``."""
+    alone, cut = [k for k, each in enumerate(vibrations) if not each.right], range(len(vibrations), wanted)
+    unlike = [k for k in alone if vibrations[k].share < SHARE]
+    reasons = {
+        f"none of the {words.finer}'s lowest {found} swings so: raise {words.unlike}, or Matched Vibrations": unlike,
+        f"too little of the body feels it: raise {words.limp}": [k for k in alone if k not in unlike],
+        f"the next is as fast: set more Matched Vibrations, or {len(vibrations)}": cut,
+    }
+    return [f"{_named(which)} left alone, as {reason}." for reason, which in reasons.items() if which]
 
 
 def _named(modes: Sequence[int]) -> str:

@@ -17,13 +17,16 @@ from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
 from ..subspaces.space import Space
 from .stretch_potential import StretchLoad, StretchModes
-from .vibrations import Springs, rigid_count, space_vibrations, vibrations
+from .vibrations import Springs, pulls, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
 """Of a coarse mode that must lie in the fine ones that were found, or it is left alone."""
 
 SPARE = 10
 """Fine modes that are found beyond the matched ones: in them lies what a coarse mode of the last ones is."""
+
+MOST = 20
+"""Coarse modes that are found where their number is chosen."""
 
 LIMP = 0.3
 """Of the right eigenvalue under which too few cubature points feel a coarse mode: no coordinate can be made of what is
@@ -43,7 +46,8 @@ class Spectra(NamedTuple):
 
     ``coarse``, ``modes`` (c,), (c,r,3): eigenvalues, 1/s², and modes of the space, mass-orthonormal: one more than are
     matched, which tells whether the last is of a cluster; ``fine`` (f,): eigenvalues of the finer body; ``overlap``
-    (c,f): B; ``is_one_mesh``: whether the finer body is the same mesh in all its vertices.
+    (c,f): B; ``is_one_mesh``: whether the finer body is the same mesh in all its vertices; ``coarse_pulls``,
+    ``fine_pulls`` (c,l), (f,l): what accelerations pull them with (:func:`.vibrations.pulls`).
     """
 
     coarse: np.ndarray
@@ -51,6 +55,8 @@ class Spectra(NamedTuple):
     fine: np.ndarray
     overlap: np.ndarray
     is_one_mesh: bool
+    coarse_pulls: np.ndarray
+    fine_pulls: np.ndarray
 
 
 class Pairs(NamedTuple):
@@ -76,17 +82,18 @@ def find_spectra(
     """
     right, rigid = finer or model, rigid_count(finer or model)
     fine = vibrations(right, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
+    fine_pulls = pulls(right, fine.modes)
     if space is right:
-        modes, overlap = fine.modes, np.eye(len(fine.modes))
-        return Spectra(fine.eigenvalues[: count + 1], modes[: count + 1], fine.eigenvalues, overlap[: count + 1], True)
+        overlap, (values, modes) = np.eye(len(fine.modes))[: count + 1], fine.after(0, count + 1)
+        return Spectra(values, modes, fine.eigenvalues, overlap, True, fine_pulls[: count + 1], fine_pulls)
     rigid = rigid_count(model)
     coarse = space_vibrations(space, springs, count + 1 + rigid).after(rigid, count + 1)
     carried = _carried(model, space, coarse.modes, finer)
     weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
-    overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T
     # What is carried to another mesh is as long as before but for what lies between their vertices.
-    overlap /= np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
-    return Spectra(coarse.eigenvalues, coarse.modes, fine.eigenvalues, overlap, finer is None)
+    length = np.sqrt(np.sum(weighed * carried.reshape(weighed.shape), axis=1))[:, None]
+    overlap = weighed @ fine.modes.reshape(len(fine.modes), -1).T / length
+    return Spectra(*coarse, fine.eigenvalues, overlap, finer is None, pulls(right, carried) / length, fine_pulls)
 
 
 def _carried(model: Model, space: Space, modes: np.ndarray, finer: Model | None) -> np.ndarray:
@@ -103,15 +110,15 @@ def pair(spectra: Spectra, count: int) -> Pairs:
     """The lowest ``count`` coarse modes with the fine ones that they are. Those that the fine ones do not hold, or that
     are limp, are left alone, and a cluster that ``count`` would cut.
     """
-    assurance = spectra.overlap[: _whole(spectra.coarse, count)] ** 2
+    assurance = spectra.overlap[: whole(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
     shares = assurance.sum(axis=1)
     good = (shares[rows] >= SHARE) & (spectra.coarse[rows] > LIMP * spectra.fine[columns])
     return Pairs(rows[good], columns[good], shares)
 
 
-def _whole(eigenvalues: np.ndarray, count: int) -> int:
-    """At most so many that no cluster is cut."""
+def whole(eigenvalues: np.ndarray, count: int) -> int:
+    """At most so many of the lowest that no cluster is cut."""
     count = min(count, len(eigenvalues))
     while 0 < count < len(eigenvalues) and eigenvalues[count] < CLUSTER * eigenvalues[count - 1]:
         count -= 1
@@ -156,12 +163,14 @@ class Matching:
         eigenvalues, modes = (each[self.pairs.coarse] for each in (spectra.coarse, spectra.modes))
         self._modes = StretchModes(space.elastic, rest, eigenvalues, modes)
         core = right_stiffness(spectra, self.pairs) - np.diag(eigenvalues)
-        self._core = core if spectra.is_one_mesh else as_felt(core, modes, self._modes.gradients)
+        core = core if spectra.is_one_mesh else as_felt(core, modes, self._modes.gradients)
+        self._core, self._scaled = core, (np.zeros(0), core)
 
     def load(self, scale: np.ndarray, beta: float = 0.0) -> StretchLoad:
-        """What acts while the stiffness of each cubature point is scaled by (c,). A mode's eigenvalues change by the
-        mean of that over its energy: exactly where all is scaled alike, by Rayleigh's quotient elsewhere. ``beta``, s:
-        the damping by the stiffness.
+        """What acts while the stiffness of each element is scaled by (c,), so that V takes and gives the same shares of
+        all; ``beta``, s: the damping by the stiffness.
         """
-        root = np.sqrt(self._modes.energies @ scale)
-        return StretchLoad(self._modes, root[:, None] * self._core * root, beta)
+        if not np.array_equal(scale, self._scaled[0]):
+            self._scaled = scale, self._modes.scaled(scale)
+        L = self._scaled[1]
+        return StretchLoad(self._modes, L @ self._core @ L.T, beta)

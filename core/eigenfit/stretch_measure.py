@@ -49,12 +49,13 @@ class StretchMeasure:
         still = Stretch.of(np.tile(UNSTRETCHED, (len(elastic.weights), 1)))
         curvature = elastic.stretch_tangent(still).curvature
         lam = curvature[:, 0, 1]
-        self._at_rest = np.stack([curvature[:, 0, 0] - lam, lam], axis=1)
+        self.at_rest = np.stack([curvature[:, 0, 0] - lam, lam], axis=1)
+        """2 mu and lambda, (m,2), Pa."""
 
     def at(self, stretch: Stretch) -> Measured:
         """Of m stretches."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
         out = Measured(stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6)))
-        fill_measure(m, out.shift, energies, stresses, stretch.Q, self._at_rest, out.factor, out.bend)
+        fill_measure(m, out.shift, energies, stresses, stretch.Q, self.at_rest, out.factor, out.bend)
         return out

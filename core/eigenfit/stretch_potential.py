@@ -34,6 +34,10 @@ _TWICE = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
 """Off-diagonal entries of a symmetric tensor stand for two."""
 
 
+STILL = 1e-12
+"""Square of a strain under which a body does not move."""
+
+
 class StretchModes:
     """The coordinates q of k modes.
 
@@ -51,13 +55,9 @@ class StretchModes:
         eigenvalues: np.ndarray,
         modes: np.ndarray,
     ) -> None:
-        self._elastic, self.measure = elastic, StretchMeasure(elastic)
+        self._elastic, self._eigenvalues, self.measure = elastic, eigenvalues, StretchMeasure(elastic)
         tangent = elastic.tangent(elastic.deformation(rest), projected=False)
-        changes = [elastic.change(u) for u in modes]
-        stresses = np.stack([tangent.stress_change(dF) for dF in changes], axis=-1) / eigenvalues
-        energies = np.einsum("m,mijk,kmij->km", elastic.weights, stresses, np.stack(changes))
-        self.energies = energies / energies.sum(axis=1, keepdims=True)
-        """Parts of each mode's elastic energy in the elements, (k,m)."""
+        stresses = np.stack([tangent.stress_change(elastic.change(u)) for u in modes], axis=-1) / eigenvalues
         six = stresses.reshape(len(stresses), 9, -1)[:, [0, 4, 8, 5, 2, 1]]
         self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by phi, not weighted
         self._weighted = (elastic.weights[:, None, None] * self._stresses).reshape(-1, len(modes))
@@ -74,6 +74,28 @@ class StretchModes:
     def coordinates(self, at: Measured) -> np.ndarray:
         """q (k,), kg^(1/2) m."""
         return at.phi.reshape(-1) @ self._weighted
+
+    def compliance(self, elastic: ElasticDensity) -> np.ndarray:
+        """G (k,k), s², by which ``1/2 q . G^-1 q <= W`` (Cauchy and Schwarz) where elements are stiffer or softer than
+        when the modes were found: products of the modes' stresses by the inverse of Hooke's C.
+        """
+        shear, lam = self.measure.at_rest.T
+        weights = elastic.weights / (shear * elastic.shear_modulus / self._elastic.shear_modulus)
+        normal = self._stresses[:, :3].sum(axis=1)
+        whole = np.einsum("m,j,mjk,mjl->kl", weights, 1.0 / _TWICE, self._stresses, self._stresses, optimize=True)
+        return whole - normal.T @ ((weights * lam / (shear + 3.0 * lam))[:, None] * normal)
+
+    def scaled(self, scale: np.ndarray) -> np.ndarray:
+        """L (k,k), by which C becomes ``L C L^T`` with elements that are scaled by (m,), so that V stays within the
+        same shares of W: ``sqrt(scale)`` where all are alike.
+        """
+        if (scale == scale[0]).all():
+            return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
+        root = np.sqrt(self._eigenvalues)
+        both = self._elastic, self._elastic.scaled(scale)
+        before, after = (np.linalg.eigh(np.outer(root, root) * self.compliance(elastic)) for elastic in both)
+        L = (after[1] / np.sqrt(after[0])) @ after[1].T @ (before[1] * np.sqrt(before[0])) @ before[1].T
+        return root[:, None] * L / root
 
     def at(self, x: np.ndarray) -> np.ndarray:
         """q at unknowns (r,3)."""
@@ -129,6 +151,16 @@ class StretchLoad:
         if motion.earlier is not None:
             base = base + motion.extrapolation * (base - self._modes.at(motion.earlier))
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
+
+    def taken(self, elastic: ElasticDensity, x: np.ndarray) -> float:
+        """Of the elastic energy W at unknowns x (r,3) what V takes away, over the most that it does of any strain:
+        ``-V / ((1 - r) W)`` 0 to 1, with r the least share that V leaves.
+        """
+        G = self._modes.compliance(elastic)
+        q, root = self._modes.at(x), np.linalg.cholesky(G)
+        most = -np.linalg.eigvalsh(root.T @ self._core @ root)[0] * elastic.value(elastic.deformation(x))
+        is_still = most <= STILL * (elastic.weights @ elastic.shear_modulus)
+        return 0.0 if is_still else max(-0.5 * float(q @ self._core @ q) / most, 0.0)
 
 
 class StretchPotential(StrainPotential):

@@ -114,3 +114,13 @@ def reduced_vibrations(
     modes = np.zeros((len(values), r, 3))
     modes[:, free] = vectors.T.reshape(len(values), 3, -1).transpose(0, 2, 1)
     return Vibrations(values, modes)
+
+
+def pulls(model: Model, modes: np.ndarray) -> np.ndarray:
+    """What accelerations pull modes (k,n,3) of a model's vertices with, (k,12): uniform ones, as of weight and shaken
+    pins, and such that grow by as much over the size along an axis, which alone pull a body that nothing holds.
+    """
+    rest, masses = model.mesh.rest_positions, model.lumped_masses
+    away = (rest - masses @ rest / masses.sum()) / model.size
+    fields = np.column_stack([np.ones(len(rest)), away])
+    return np.einsum("n,nj,kni->kji", masses, fields, modes, optimize=True).reshape(len(modes), -1)

@@ -39,8 +39,8 @@ MOVING = "Still Moving (m)"
 class FrameReport:
     """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
     far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
-    most, of the steps that did not converge where there are any; seconds in all and by part, and the peak memory of the
-    process so far (bytes; 0 unknown).
+    most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
+    seconds in all and by part, and the peak memory of the process so far (bytes; 0 unknown).
     """
 
     frame: int
@@ -51,6 +51,7 @@ class FrameReport:
     reasons: tuple[str, ...]
     movement: float
     force: float
+    taken: float
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -130,6 +131,8 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match Full Space: {self.match}")
+        if softened := self.match_words():
+            lines.append(softened)
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]
@@ -143,6 +146,13 @@ class BakeReport:
         farthest = max(frame.movement for frame in self.frames if not frame.converged)
         missing = f" (vertices still wanted to move by up to {length_words(farthest)})" if farthest > 0.0 else ""
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
+
+    def match_words(self) -> str:
+        """What a match takes of the stiffness at most; "" where it never does."""
+        most = max(self.frames, key=lambda f: f.taken, default=None)
+        if most is None or not most.taken:
+            return ""
+        return f"The match takes up to {most.taken:.0%} of the stiffness that it may (frame {most.frame})."
 
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
@@ -226,6 +236,7 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         reasons=tuple(reasons),
         movement=max(_number(step.get("movement")) for step in loose or steps),
         force=max(_number(step.get("force")) for step in loose or steps),
+        taken=max(_number(step.get("taken")) for step in steps),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
         peak_memory=int(_number(about.get("peak_memory"))),

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..body.loads import between
 from ..body.prepare import Prepared, Stopped
+from ..eigenfit.stretch_potential import StretchLoad
 from ..forces.step_potential import Load
 from ..job.job import Job
 from ..model.state import State
@@ -72,6 +73,8 @@ class Stepper:
             targets = self._body.pins.targets_at(at, part)
             state, report = self._solver.step(state, targets, job.time_step, partial(self._acting, at, k, further))
             reports.append(report)
+        for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
+            reports[-1].taken = load.taken(self.space.elastic, state.positions)
         return state, reports
 
     def _acting(

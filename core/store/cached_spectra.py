@@ -23,10 +23,17 @@ from .cached_arrays import sides_of
 from .cached_subspace import largest_modulus, modes_key
 from .frame_store import FrameStore
 
-SPECTRA_FORMAT = 3
+SPECTRA_FORMAT = 4
 """Part of the key: raise it when the same model and numbers give others than before."""
 
-_SCHEMA = {"coarse": "f8 c", "modes": "f8 c r 3", "fine": "f8 f", "overlap": "f8 c f"}
+_SCHEMA = {
+    "coarse": "f8 c",
+    "modes": "f8 c r 3",
+    "fine": "f8 f",
+    "overlap": "f8 c f",
+    "coarse_pulls": "f8 c l",
+    "fine_pulls": "f8 f l",
+}
 
 
 def cached_spectra(
@@ -59,7 +66,8 @@ def cached_spectra(
 
 
 def _nothing(space: Space) -> Spectra:
-    return Spectra(np.zeros(0), np.zeros((0, space.unknowns, 3)), np.zeros(0), np.zeros((0, 0)), True)
+    none = np.zeros((0, 0))
+    return Spectra(np.zeros(0), np.zeros((0, space.unknowns, 3)), np.zeros(0), none, True, none, none)
 
 
 def _key(model: Model, space: Space, count: int, finer: Model | None) -> str:
@@ -75,5 +83,5 @@ def _unpack(
     arrays, before = cached[0], cached[1].get("scale")
     if sides_of(arrays, _SCHEMA, r=space.unknowns) is None or not isinstance(before, float) or not before > 0.0:
         return None
-    stiffer = scale / before
-    return Spectra(stiffer * arrays["coarse"], arrays["modes"], stiffer * arrays["fine"], arrays["overlap"], not finer)
+    stiffer = {name: scale / before * arrays[name] for name in ("coarse", "fine")}
+    return Spectra(**arrays | stiffer, is_one_mesh=not finer)

@@ -205,7 +205,7 @@ def test_preparing_a_job_asks_before_it_fills_the_body(monkeypatch):
 def test_preparing_a_job_asks_before_it_builds_the_model(monkeypatch):
     answers = iter([10**12, int(BASE) + 10**6])
     monkeypatch.setattr(memory, "available_memory", lambda: next(answers))
-    monkeypatch.setattr(prepare, "build_model", lambda *_: pytest.fail("a model was built"))
+    monkeypatch.setattr(prepare, "body_model", lambda *_: pytest.fail("a model was built"))
     with pytest.raises(NotEnoughMemoryError):
         prepare.prepare(at(8))
 

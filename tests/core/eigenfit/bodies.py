@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from sinew.benchmarks.bodies import block, held_end
-from sinew.core.eigenfit.matching import Matching, find_spectra, pair
+from sinew.core.eigenfit.matching import Matching, Spectra, find_spectra, pair
 from sinew.core.eigenfit.stretch_potential import StretchModes
 from sinew.core.eigenfit.vibrations import Springs, rigid_count, vibrations
 from sinew.core.forces.step_potential import Motion
@@ -114,3 +114,10 @@ def corrected(space: ReducedModel, matching: Matching, scale: float = 1.0) -> np
     Y, C = load.begin(still(rest)).low_rank(space.elastic.deformation(rest))
     Y = Y.transpose(1, 0, 2).reshape(-1, len(C))
     return scale * dense_stiffness(space) + Y @ C @ Y.T
+
+
+def spectra_of(coarse, fine, overlap, pulled=1.0) -> Spectra:
+    """Of modes at these frequencies, Hz, that accelerations pull alike, or fine ones with ``pulled`` (f,)."""
+    coarse, fine = (np.square(2.0 * np.pi * np.asarray(each, dtype=float)) for each in (coarse, fine))
+    overlap, pulls = np.asarray(overlap, dtype=float), np.broadcast_to(pulled, len(fine))[:, None]
+    return Spectra(coarse, np.zeros((len(coarse), 1, 3)), fine, overlap, True, overlap @ pulls, pulls)

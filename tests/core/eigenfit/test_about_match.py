@@ -10,7 +10,8 @@ import pytest
 from sinew.core.body import body_matching as module
 from sinew.core.body.prepare import prepare
 from sinew.core.eigenfit.about_match import about_match
-from sinew.core.eigenfit.matching import Pairs, Spectra, pair
+from sinew.core.eigenfit.estimate import estimate
+from sinew.core.eigenfit.matching import Pairs, pair
 from sinew.core.eigenfit.vibrations import vibrations
 from sinew.core.frequencies import frequency_words
 from sinew.core.linear_solvers.registry import ITERATIVE
@@ -21,19 +22,22 @@ from sinew.core.store import cached_spectra
 from sinew.core.store.frame_store import FrameStore
 
 from ..jobs import shaken_bar
+from .bodies import spectra_of
 
 
 def told(coarse, fine, overlap, count):
     """Of modes at these frequencies, Hz."""
-    coarse, fine = (np.square(2.0 * np.pi * np.asarray(each, dtype=float)) for each in (coarse, fine))
-    spectra = Spectra(coarse, np.zeros((len(coarse), 1, 3)), fine, np.asarray(overlap, dtype=float), True)
-    return about_match(spectra, pair(spectra, count), count)
+    spectra = spectra_of(coarse, fine, overlap)
+    pairs = pair(spectra, count)
+    return about_match(spectra, pairs, count, off=estimate(spectra, pairs) if len(pairs.coarse) else None)
 
 
 def test_all_match_where_modes_cross():
     """The second and third are paired by what they are, not by their number."""
     match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.5, 4.0], np.eye(4, 3)[[0, 2, 1, 3]], 3)
-    assert match.words == "3 vibrations match the full mesh; the first swings at 1.00 Hz, 2.00 Hz without."
+    assert match.words == (
+        "3 vibrations match the full mesh; the first swings at 1.00 Hz, 2.00 Hz without. About 7 % off, 100 % without."
+    )
     np.testing.assert_allclose(match.vibrations, [[2.0, 1.0, 1.0], [3.0, 4.0, 1.0], [5.0, 2.5, 1.0]])
 
 
@@ -43,7 +47,8 @@ def test_those_without_a_like_are_named():
     match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.0, 3.0, 7.0], overlap, 3)
     assert match.words == (
         "1 of 3 vibrations match the full mesh; vibration 2 swings at 2.00 Hz, 3.00 Hz without. "
-        "Vibrations 1 and 3 are left alone, as nothing in the full mesh swings so: raise Modes."
+        "About 100 % off, 100 % without. Vibrations 1 and 3 are left alone, as none of the full mesh's lowest 4 swings "
+        "so: raise Modes, or Matched Vibrations."
     )
     assert [each.right for each in match.vibrations] == pytest.approx([0.0, 2.0, 0.0])
     assert [each.share for each in match.vibrations] == pytest.approx([0.81, 0.9604, 0.25])

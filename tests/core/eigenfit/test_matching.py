@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.eigenfit.matching import Matching, Spectra, find_spectra, pair
+from sinew.core.eigenfit.matching import Matching, find_spectra, pair
 from sinew.core.energies import ENERGIES
 
-from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, matched, reduced
+from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, matched, reduced, spectra_of
 
 
 @pytest.mark.parametrize("hold", ("free", "clamped"))
@@ -42,29 +42,24 @@ def test_stiffer_throughout_it_swings_as_a_body_that_was_so(factor):
     np.testing.assert_allclose(keyed[: 2 * COUNT], expected[: 2 * COUNT], rtol=1e-8)
 
 
-def spectra_of(coarse, overlap):
-    coarse = np.asarray(coarse, dtype=float)
-    return Spectra(coarse, np.zeros((len(coarse), 1, 3)), np.arange(1.0, 1.0 + np.shape(overlap)[1]), overlap, True)
-
-
 def test_modes_that_cross_are_paired_by_what_they_are():
     """With signs of their own, and what is left over to others."""
     order = np.array([2, 0, 3, 1])
     overlap = 0.05 * np.random.default_rng(0).standard_normal((4, 6))
     overlap[np.arange(4), order] = [0.99, -0.98, -0.97, 0.99]
-    pairs = pair(spectra_of([1.0, 2.0, 3.0, 4.0], overlap), 4)
+    pairs = pair(spectra_of([1.0, 1.4, 1.7, 2.0], np.sqrt(np.arange(1, 7)), overlap), 4)
     assert np.array_equal(pairs.coarse, np.arange(4)) and np.array_equal(pairs.fine, order)
 
 
 def test_what_the_fine_modes_do_not_hold_is_left_alone():
     overlap = np.eye(3, 5)
     overlap[1] = [0.0, 0.9, 0.0, 0.2, 0.1]  # 0.86 of it
-    pairs = pair(spectra_of([1.0, 2.0, 3.0], overlap), 3)
+    pairs = pair(spectra_of([1.0, 2.0, 3.0], np.arange(1, 6), overlap), 3)
     assert pairs.coarse.tolist() == [0, 2] and pairs.fine.tolist() == [0, 2]
     assert pairs.shares == pytest.approx([1.0, 0.86, 1.0])
 
 
 @pytest.mark.parametrize(("count", "kept"), [(1, 1), (2, 1), (3, 1), (4, 4), (5, 5), (9, 5)])
 def test_clusters_are_not_cut(count, kept):
-    pairs = pair(spectra_of([1.0, 2.0, 2.002, 2.01, 3.0], np.eye(5)), count)
+    pairs = pair(spectra_of([1.0, 1.4, 1.401, 1.402, 1.8], np.sqrt(np.arange(1, 6)), np.eye(5)), count)
     assert len(pairs.coarse) == kept

@@ -104,7 +104,14 @@ def papers(energy: str, ratio: float) -> tuple[Model, Spectra, Pairs]:
     """All ratios the same, so that which mode at rest is which now has no part."""
     space = bar(energy, "clamped")
     found = vibrations(space, COUNT + 1)
-    spectra = Spectra(found.eigenvalues, found.modes, ratio * found.eigenvalues, np.eye(COUNT + 1), True)
+    spectra = Spectra(
+        found.eigenvalues,
+        found.modes,
+        ratio * found.eigenvalues,
+        np.eye(COUNT + 1),
+        True,
+        *2 * [np.zeros((COUNT + 1, 0))],
+    )
     return space, spectra, Pairs(np.arange(COUNT), np.arange(COUNT), np.ones(COUNT))
 
 
@@ -147,7 +154,7 @@ def test_current_modes_turn_with_the_body():
     rigid = rigid_count(space)
     found = vibrations(space, COUNT + 1 + rigid).after(rigid, COUNT + 1)
     fine = found.eigenvalues * np.linspace(0.5, 0.9, COUNT + 1)
-    spectra = Spectra(found.eigenvalues, found.modes, fine, np.eye(COUNT + 1), True)
+    spectra = Spectra(found.eigenvalues, found.modes, fine, np.eye(COUNT + 1), True, *2 * [np.zeros((COUNT + 1, 0))])
     method = match_method("current_modes")(space, spectra, pairs)
     X, ones = space.mesh.rest_positions, np.ones(len(space.elastic.weights))
     R = scipy.linalg.expm(np.cross(np.eye(3), [0.7, -2.0, 1.1]))

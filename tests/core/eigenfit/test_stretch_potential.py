@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sinew.core.eigenfit.stretch_potential import StretchLoad, StretchModes
+from sinew.core.eigenfit.vibrations import vibrations
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Stretch
 from sinew.core.settings import SolverSettings
@@ -190,3 +193,38 @@ def test_forces_on_a_free_body_have_neither_sum_nor_torque():
     g = Whole(model, 0.0).gradient(x)
     assert np.abs(g.sum(axis=0)).max() <= 1e-12 * np.abs(g).max()
     assert np.abs(np.cross(x, g).sum(axis=0)).max() <= 1e-12 * np.abs(g).max()
+
+
+def softened(model, values, modes, ratio=0.2):
+    """A load that leaves a ratio of the eigenvalues, with its modes."""
+    stretch = StretchModes(model.elastic, model.mesh.rest_positions, values, modes)
+    return StretchLoad(stretch, (ratio - 1.0) * np.diag(values)), stretch
+
+
+@pytest.mark.parametrize("factor", (1e-3, 0.1, 10.0, 1e3))
+@pytest.mark.parametrize("energy", ("arap", "stable_neo_hookean", "linear"))
+def test_half_of_a_body_keyed_stiffer_or_softer_keeps_its_shares(energy, factor):
+    """Nowhere more is taken than of any vibration at rest, which is met there: also at the vibrations of the body as it
+    is keyed, which by the mean of the scale took 30 times its energy away.
+    """
+    model = bar(energy, "clamped")
+    values, modes, _stretch = modes_of(model, 12)
+    load, stretch = softened(model, values, modes)
+    X, half = model.mesh.rest_positions, model.mesh.rest_positions[model.mesh.tets].mean(axis=1)[:, 0] < 0.2
+    for scale in (np.where(half, factor, 1.0), np.full(len(half), factor)):
+        keyed, L = model.elastic.scaled(scale), stretch.scaled(scale)
+        scaled = StretchLoad(stretch, L @ (-0.8 * np.diag(values)) @ L.T)
+        softest = vibrations(replace(model, elastic=keyed), 3).modes
+        places = [X + amount * u / np.abs(u).max() for u in [*softest, modes[0]] for amount in (1e-4, 0.1)]
+        places += [X * [by, by**-0.45, by**-0.45] for by in (0.5, 2.0, 5.0)]
+        taken = [scaled.taken(keyed, x) for x in places]
+        assert 0.1 < max(taken) <= 1.0 + 1e-9
+        energies = [keyed.value(keyed.deformation(x)) for x in places]
+        potential = scaled.begin(still(X))
+        left = [W + potential.value(keyed.deformation(x).polar()) for W, x in zip(energies, places, strict=True)]
+        # That of linear elasticity is one of positions, not of polar stretches.
+        assert energy == "linear" or all(end >= 0.19 * W for end, W in zip(left, energies, strict=True))
+    little = X + 1e-4 * modes[0] / np.abs(modes[0]).max()
+    assert load.taken(model.elastic, little) == pytest.approx(1.0, abs=0.01)
+    assert energy == "linear" or load.taken(model.elastic, X @ turn().T) == 0.0  # which takes turns for strains
+    assert softened(model, values, modes, 2.0)[0].taken(model.elastic, little) == 0.0

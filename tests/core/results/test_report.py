@@ -87,6 +87,16 @@ def test_a_table_has_a_line_a_frame(store):
     assert meant == ["Iterations", "Converged", "Still Moving", "Unbalanced (N)", "Assembly", "Line search"]
 
 
+def test_how_much_a_match_takes_is_told(tmp_path):
+    """Of the frame where it is most."""
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=3))
+    store.write(1, np.zeros((N, 3)), state(), [])
+    assert read_report(store).match_words() == ""
+    for frame, taken in ((2, 0.417), (3, 0.3)):
+        store.write(frame, np.zeros((N, 3)), state(), [StepReport("x"), StepReport("x", taken=taken)])
+    assert "The match takes up to 42% of the stiffness that it may (frame 2)." in read_report(store).summary()
+
+
 def test_a_bake_of_one_frame_has_a_report(tmp_path):
     store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=1))
     store.write(1, np.zeros((N, 3)), state(), [])

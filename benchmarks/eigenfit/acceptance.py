@@ -1,0 +1,84 @@
+"""What is told of a matched subspace before and after it moves, beside what came of it and beside the paper's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ...core.eigenfit.acceptance import HALF, alike
+from ...core.eigenfit.estimate import estimate
+from ...core.eigenfit.matching import Matching
+from ...core.eigenfit.vibrations import reduced_vibrations, rigid_count, vibrations
+from ...core.model.model import Model
+from ...core.subspaces.reduced_model import ReducedModel
+from ..registry import Row, row
+
+FIXED = 10
+"""Modes that the paper matches."""
+SHAPE = 0.1
+"""Of the size, by which modes are moved to compare their shapes, and half of it the distance over which they differ."""
+LOOKED_AT = 10
+"""Steps from one to the next whose modes are compared with those at rest."""
+
+
+class Matched(NamedTuple):
+    """A body in its subspace, and how it moved: unknowns (k,r,3), ``errors`` of them and of the plain motion, %."""
+
+    model: Model
+    space: ReducedModel
+    matching: Matching
+    unknowns: np.ndarray
+    errors: tuple[float, float]
+
+
+def told(case: str, what: str, body: Matched, error_of: Callable[[int], float]) -> Iterable[Row]:
+    """``error_of`` gives the error where so many of the lowest modes are matched."""
+    spectra, chosen = body.matching.spectra, len(body.matching.pairs.shares)
+    yield row(case, f"{what}: modes, chosen", chosen)
+    yield row(case, f"{what}: error, {FIXED} matched", error_of(FIXED), "%")
+    shapes = _like_shapes(body)
+    yield row(case, f"{what}: modes, by the Hausdorff distance of shapes", shapes)
+    if shapes:
+        yield row(case, f"{what}: error, those matched", error_of(shapes), "%")
+    for words, measured, expected in zip(
+        ("matched", "plain"), body.errors, estimate(spectra, body.matching.pairs)[::-1]
+    ):
+        yield row(case, f"{what}: error expected, {words}", 100.0 * expected, "%")
+        times = max(measured / (100.0 * expected), 100.0 * expected / measured)
+        yield row(case, f"{what}: off from that by a factor, {words}", times, "", at_most=2.0)
+    load = body.matching.load(np.ones(len(body.space.elastic.weights)))
+    taken = max(load.taken(body.space.elastic, u) for u in body.unknowns)
+    yield row(case, f"{what}: most that the match takes, of what is safe", taken, "", at_most=1.0)
+    at_rest = alike(spectra.overlap[:chosen, :chosen])
+    yield row(case, f"{what}: coarse and fine modes alike (Sec. 3.5)", at_rest, "", at_least=HALF)
+    moving = min(alike(_products(body, u, chosen)) for u in body.unknowns[::LOOKED_AT])
+    yield row(case, f"{what}: current and rest modes alike (Sec. 3.5)", moving, "", at_least=HALF)
+
+
+def _like_shapes(body: Matched) -> int:
+    """How many of the lowest modes have nearly the fine one's shape, of the same number."""
+    rest, size = body.model.mesh.rest_positions, body.model.size
+    rigid, coarse = rigid_count(body.model), body.matching.spectra.modes
+    fine = vibrations(body.model, rigid + len(coarse)).after(rigid, len(coarse)).modes
+    for k, (u, v) in enumerate(zip(coarse, fine)):
+        u, v = (each * SHAPE * size / np.linalg.norm(each, axis=1).max() for each in (body.space.basis @ u, v))
+        if min(_hausdorff(rest + u, rest + sign * v) for sign in (1.0, -1.0)) > 0.5 * SHAPE * size:
+            return k
+    return len(coarse)
+
+
+def _hausdorff(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest distance of a point of one from the nearest of the other, m."""
+    return max(cKDTree(one).query(other)[0].max() for one, other in ((a, b), (b, a)))
+
+
+def _products(body: Matched, unknowns: np.ndarray, count: int) -> np.ndarray:
+    """Mass products of the modes at unknowns (r,3) and those at rest, rigid ones left out, (s,s)."""
+    elastic, rigid = body.space.elastic, rigid_count(body.model)
+    tangent = elastic.tangent(elastic.deformation(unknowns))
+    current = reduced_vibrations(body.space, None, rigid + count, tangent).after(rigid, count).modes
+    weighed = np.array([body.space.mass @ u for u in body.matching.spectra.modes[:count]])
+    return current.reshape(len(current), -1) @ weighed.reshape(len(weighed), -1).T
