@@ -160,9 +160,12 @@ class StopRecording(Event, kind="stop_recording"):
 
 
 class SetStiffness(Event, kind="set_stiffness"):
-    """Live mode is asked for other moduli of the materials, all of them, Pa: :class:`Stiffened`."""
+    """Live mode is asked for other moduli of the materials, Pa, and factors of the stiffness of vibrations; all of
+    each, or none where they are keyed: :class:`Stiffened`.
+    """
 
     youngs_modulus: list[float]
+    vibrations: list[float] = field(default_factory=list)
 
 
 KINDS = {event.kind: event for event in Event.__subclasses__()}

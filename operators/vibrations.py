@@ -14,7 +14,7 @@ from .operator_class import BY_ESC, operator
 
 def _can_find(context: Any) -> None:
     obj = polls.can_begin(context)
-    polls.disable_if(not choices.is_matched(obj.sinew), "Switch on a match first (Solver)")
+    polls.disable_if(not choices.has_vibrations(obj.sinew), "Switch on a match, or Control Vibrations, first (Solver)")
 
 
 @operator("Find Vibrations", _can_find)

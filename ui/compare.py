@@ -33,6 +33,8 @@ def _draw_settings(layout, settings):
     draw_properties(layout, compare, *names, align=True)
     draw_properties(layout, compare, *["match_full_space"] * ("match_full_space" in read))
     draw_properties(layout, compare, "match_resolution", "match_method")
+    if settings.control_vibrations:
+        layout.prop(compare, "control_vibrations")
     if not all(getattr(compare, name) for name in names):
         layout.label(text="0 is as the body", icon="INFO")
     layout.prop(compare, "whole_range")

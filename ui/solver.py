@@ -60,10 +60,12 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
     layout.prop(settings, "match_resolution")
     if settings.match_resolution:
         layout.prop(settings, "match_cells")
-    if choices.is_matched(settings):
-        layout.prop(settings, "match_modes")
-        rows, words = settings.bake.vibrations, settings.bake.match
-        wrapped(layout, words, context, "CHECKMARK" if rows and "left alone" not in words else "INFO")
+    layout.prop(settings, "control_vibrations")
+    if choices.has_vibrations(settings):
+        words = {} if choices.is_matched(settings) else {"text": "Vibrations"}
+        layout.prop(settings, "match_modes", **words)
+        rows, told = settings.bake.vibrations, settings.bake.match
+        wrapped(layout, told, context, "CHECKMARK" if rows and "left alone" not in told else "INFO")
 
 
 def integration_words(settings: Any) -> str:

@@ -6,6 +6,7 @@ import bpy
 
 from ..blender_addon.child import running
 from ..blender_addon.properties import choices
+from ..blender_addon.properties.outside_properties import CONTROLLED
 from ..blender_addon.setup import figures
 from ..blender_addon.views import swings
 from .bake import draw_progress
@@ -13,14 +14,31 @@ from .places import CLOSED, draw_button, draw_reasons, panel, wrapped
 
 ROWS = 10
 """Of the table that are seen at once."""
+SHARE = 0.55
+"""Of a row's width that its frequencies have beside a stiffness."""
+MATCHED_WORDS = "Without and with the match, Hz; Share: how much of it the finer body has"
+CONTROLLED_WORDS = "Hz without and with its stiffness: 1 as it is, 0.1 softer, 10 stiffer"
 
 
-def _cells(layout: Any, number: str, *words: str) -> None:
+def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
+    """A row of a number and words, over a share of the width; what is left of it."""
     row = layout.split(factor=0.1, align=True)
     row.label(text=number)
-    row = row.grid_flow(columns=len(words), row_major=True, even_columns=True, align=True)
+    row = row.split(factor=share, align=True)
+    cells = row.grid_flow(columns=len(words), row_major=True, even_columns=True, align=True)
     for each in words:
-        row.label(text=each)
+        cells.label(text=each)
+    return row.row(align=True)
+
+
+def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
+    """A vibration with its stiffness, which can be keyed."""
+    name = CONTROLLED[index] if index < len(CONTROLLED) else ""
+    words = figures.vibration_words(item, getattr(settings.vibrations, name, 1.0))
+    rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
+    if name:
+        rest.prop(settings.vibrations, name, text="")
+        rest.prop_decorator(settings.vibrations, name)
 
 
 class SINEW_UL_vibrations(bpy.types.UIList):
@@ -38,15 +56,19 @@ class SINEW_UL_vibrations(bpy.types.UIList):
         index: int,
     ) -> None:
         """One row; Blender calls it."""
-        _cells(layout, str(index + 1), *figures.vibration_words(item))
+        settings = item.id_data.sinew
+        if settings.control_vibrations:
+            _draw_controlled(layout, settings, index, item)
+        else:
+            _cells(layout, str(index + 1), *figures.vibration_words(item))
 
 
-def is_matched(obj: Any) -> bool:
+def has_vibrations(obj: Any) -> bool:
     """Whether the body has vibrations to tell of, or could have."""
-    return choices.is_matched(obj.sinew)
+    return choices.has_vibrations(obj.sinew)
 
 
-@panel("Vibrations", under="solver", where=is_matched, bl_options=CLOSED)
+@panel("Vibrations", under="solver", where=has_vibrations, bl_options=CLOSED)
 def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
     """The table, what plays one of it, and what finds them."""
     work = running.current(obj.session_uid)
@@ -65,11 +87,15 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
 def _draw_table(layout, record, context):
     settings, count = context.workspace.sinew, len(record.vibrations)
     column = layout.column()
-    _cells(column, "", "Without", "With", "Ratio", "Share")
+    is_controlled = record.id_data.sinew.control_vibrations
+    if is_controlled:
+        _cells(column, "", "Without", "With", share=SHARE).label(text="Stiffness")
+    else:
+        _cells(column, "", "Without", "With", "Ratio", "Share")
     column.template_list(
         "SINEW_UL_vibrations", "", record, "vibrations", settings, "active_vibration", rows=min(count, ROWS)
     )
-    wrapped(column, "Without and with the match, Hz; Share: how much of it the finer body has", context, "INFO")
+    wrapped(column, CONTROLLED_WORDS if is_controlled else MATCHED_WORDS, context, "INFO")
     row = layout.row(align=True)
     if swings.current() is None:
         row.operator("sinew.play_vibration", text="Play", icon="PLAY")

@@ -119,7 +119,7 @@ def play(work: Work, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
         job=job,
         store=store,
         metres=unit_scale(context.scene),
-        edits=live_edits.Edits(obj, context.scene),
+        edits=live_edits.Edits(obj, context.scene, job.body),
         work=work,
     )
     frames = {"first": job.frame_start, "last": job.frame_end, "frame_rate": job.frame_rate}
@@ -293,10 +293,10 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
 
 def _follow_edits(session: Session, obj: Any) -> None:
     state = session.state
-    by_hand = session.job.body.moduli is None  # what is keyed plays as it is keyed
-    if by_hand and state.ready and not state.recording and (moduli := session.edits.new_stiffness(obj)):
-        session.work.note(SetStiffness(moduli))
-        session.view.follow_stiffness(moduli)
+    if state.ready and not state.recording and (stiffness := session.edits.new_stiffness(obj)):
+        session.work.note(SetStiffness(*stiffness))
+        if stiffness.moduli:
+            session.view.follow_stiffness(stiffness.moduli)
     session.pending = session.edits.others(obj, session.stage.scene)
 
 
@@ -307,7 +307,7 @@ def _finish_take(session: Session, obj: Any) -> None:
     session.work.note(Waits(shown.in_the_way(obj)))
     if session.work.state.waits_for:
         return
-    edits = session.edits.words(obj, session.stage.scene, stiffness=session.job.body.moduli is None)
+    edits = session.edits.words(obj, session.stage.scene)
     take = live_take.Take(session.job, session.store.folder, session.state.take, session.stage, edits)
     stop()
     live_take.apply(obj, take)

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.job.body import Body
 from ...core.settings import moduli
 from ..basics.list_animation import animated_paths
 from ..scene_in.settings_in import (
@@ -21,17 +22,31 @@ from ..scene_in.settings_in import (
     material_settings,
     resolution_settings,
     solver_settings,
+    vibration_stiffness,
 )
 
 TRANSFORM = ("location", "rotation_", "scale", "delta_")
 """How data paths begin that move an object."""
 
 
-class Edits:
-    """Compares an object with what it was when the session began; cheap, so it can be asked all the time."""
+class Stiffness(NamedTuple):
+    """``moduli`` of the materials, Pa, and factors of the stiffness of ``vibrations``, as they are set; none that are
+    keyed.
+    """
 
-    def __init__(self, obj: Any, scene: Any) -> None:
-        self._stiffness = self._first_stiffness = _moduli(obj)
+    moduli: list[float]
+    vibrations: list[float]
+
+
+class Edits:
+    """Compares an object with what it was when the session began; cheap, so it can be asked all the time. ``body`` is
+    what it was read as: stiffness that is keyed there is played as it is keyed.
+    """
+
+    def __init__(self, obj: Any, scene: Any, body: Body) -> None:
+        factors = body.vibration_stiffness
+        self._are_keyed = body.moduli is not None, factors is not None and bool((factors != factors[0]).any())
+        self._stiffness = self._first_stiffness = self._by_hand(obj)
         self._others = _others(obj, scene)
         self._vertices = len(obj.data.vertices)
 
@@ -40,10 +55,10 @@ class Edits:
         """Whether the child plays with other stiffness than it began with."""
         return self._stiffness != self._first_stiffness
 
-    def new_stiffness(self, obj: Any) -> list[float] | None:
-        """Young's moduli, Pa, where they have changed since this was asked last."""
-        now = _moduli(obj)
-        if now == self._stiffness or len(now) != len(self._stiffness):
+    def new_stiffness(self, obj: Any) -> Stiffness | None:
+        """Where it has changed since this was asked last."""
+        now = self._by_hand(obj)
+        if now == self._stiffness or [*map(len, now)] != [*map(len, self._stiffness)]:
             return None
         self._stiffness = now
         return now
@@ -53,11 +68,16 @@ class Edits:
         now = _others(obj, scene)
         return [word for word, before in self._others.items() if before != now[word]]
 
-    def words(self, obj: Any, scene: Any, stiffness: bool) -> list[str]:
-        """Words for all that differs from what is played with; for stiffness where that is looked at, too."""
-        others = self.others(obj, scene)
-        differs = stiffness and "materials" not in others and _moduli(obj) != self._stiffness
-        return ["materials", *others] if differs else others
+    def words(self, obj: Any, scene: Any) -> list[str]:
+        """Words for all that differs from what is played with."""
+        changed = zip(("materials", "solver"), self._by_hand(obj), self._stiffness, strict=True)
+        differing = [word for word, now, before in changed if now != before]
+        return list(dict.fromkeys([*differing, *self.others(obj, scene)]))
+
+    def _by_hand(self, obj: Any) -> Stiffness:
+        of_materials, of_vibrations = self._are_keyed
+        factors = [] if of_vibrations else vibration_stiffness(obj.sinew)
+        return Stiffness([] if of_materials else _moduli(obj), factors)
 
     def reason_to_end(self, obj: Any) -> str:
         """Why the body cannot be drawn any longer; "" while it can."""
@@ -84,7 +104,7 @@ def _others(obj: Any, scene: Any) -> dict[str, Any]:
         "materials": materials,
         "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
         "rest shape": settings.rest_key,
-        "solver": solver_settings(settings, scene),
+        "solver": (solver_settings(settings, scene), settings.control_vibrations),
         "collisions": (ground_of(settings, scene), obstacles, collisions.collider_friction, collisions.thickness),
         "pins": (settings.pin_group, "sinew.hold_from" in animated or settings.hold_from),
         "springs": springs,

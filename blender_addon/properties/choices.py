@@ -76,6 +76,11 @@ def is_matched(settings: Any) -> bool:
     return settings.match_resolution or settings.match_full_space and solver_kind(settings.solver).takes_modes
 
 
+def has_vibrations(settings: Any) -> bool:
+    """Whether vibrations of a body are found: to be matched, or controlled."""
+    return settings.control_vibrations or is_matched(settings)
+
+
 def integrator_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the rules of time integration."""
     return _menu(_integrators())

@@ -53,6 +53,9 @@ class SinewCompare(bpy.types.PropertyGroup):
         items=choices.compared_match_method_items,
         default=choices.number_of(choices.OWN),
     )
+    control_vibrations: switch(
+        "Control Vibrations", "Vibrations of the ghost are controlled as the body's are", default=True
+    )
     cells_across: _number(ResolutionSettings, "cells_across", "Cells Across", 80)
     whole_range: switch("Whole Range", "Compare all frames of the bake", default=True)
     frame_end: integer(

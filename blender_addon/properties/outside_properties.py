@@ -1,4 +1,5 @@
-"""What acts on a body from outside, as the artist sets it: springs and collisions, parts of ``Object.sinew``.
+"""What acts on a body beside its materials, as the artist sets it: springs, collisions and how its vibrations are
+controlled, parts of ``Object.sinew``.
 
 No ``from __future__ import annotations`` here: Blender reads the annotations as values.
 """
@@ -7,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ...core.job.body import VIBRATION_STIFFNESS
 from ...core.job.surroundings import Ground
 from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
 
@@ -74,4 +76,21 @@ class SinewCollider(bpy.types.PropertyGroup):
     thickness: mirrored(Ground, "thickness", "Distance", unit="LENGTH", precision=4)
 
 
-CLASSES = (SinewSpring, SinewCollisions, SinewCollider)
+CONTROLLED = tuple(f"stiffness_{k}" for k in range(1, 21))
+"""Of the slowest vibrations: a property each, so that each has keys of its own."""
+
+
+class SinewVibrations(bpy.types.PropertyGroup):
+    """What the stiffness of each of the slowest vibrations is multiplied by."""
+
+
+def _factor(number_of: int) -> Any:
+    low, high = VIBRATION_STIFFNESS
+    words = "Stiffness of this movement: 1 as it is, 0.1 softer, 10 stiffer, no unit"
+    options = {"options": ANIMATED, "default": 1.0, "min": low, "max": high, "precision": 2, "step": 10}
+    return number(f"Stiffness of Vibration {number_of}", words, **options)
+
+
+SinewVibrations.__annotations__ = {name: _factor(k) for k, name in enumerate(CONTROLLED, start=1)}
+
+CLASSES = (SinewSpring, SinewCollisions, SinewCollider, SinewVibrations)

@@ -28,8 +28,20 @@ from .bake_properties import RESULTS, SinewBake
 from .compare_properties import SinewCompare
 from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
-from .mirror import ANIMATED, collection, field_of, integer, menu, mirrored, number, pointer, stiffness_of, switch, text
-from .outside_properties import SinewCollider, SinewCollisions, SinewSpring
+from .mirror import (
+    ANIMATED,
+    collection,
+    field_of,
+    integer,
+    menu,
+    mirrored,
+    number,
+    pointer,
+    stiffness_of,
+    switch,
+    text,
+)
+from .outside_properties import SinewCollider, SinewCollisions, SinewSpring, SinewVibrations
 from .pick_properties import SinewPicks
 
 METHODS = (
@@ -251,6 +263,11 @@ class SinewObject(bpy.types.PropertyGroup):
     match_cells: mirrored(SolverSettings, "match_cells", "Match Cells", soft_max=100)
     match_modes: mirrored(SolverSettings, "match_modes", "Matched Vibrations", soft_max=20)
     match_method: mirrored(SolverSettings, "match_method", "Match Method", items=choices.match_method_items)
+
+    control_vibrations: switch(
+        "Control Vibrations", "Make each of the slowest vibrations softer or stiffer, keyed over the frames"
+    )
+    vibrations: pointer("Vibrations", "How much softer or stiffer each of them is", type=SinewVibrations)
 
     use_scene_range: switch("Scene Frame Range", "Bake the frames of the scene's own range", default=True)
     frame_start: integer("Start", "First frame of the bake, often 1; the body is at rest there", default=1)

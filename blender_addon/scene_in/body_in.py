@@ -11,13 +11,14 @@ from ...core.mesh.surface_mesh import SurfaceMesh
 from ..basics.stack import Place
 from .animation_in import Moment, Moved, Track, matrix_at
 from .mesh_in import vectors_of
-from .settings_in import moduli_at
+from .settings_in import moduli_at, vibrations_at
 from .weights_in import group_weights
 
 
 class BodySampler:
-    """The object's matrix, its attribute of accelerations, the stiffness of its materials, and of the vertices of the
-    simulated mesh that are pinned at the present frame (p,) where they are and whether they are held still.
+    """The object's matrix, its attribute of accelerations, the stiffness of its materials and vibrations, and of the
+    vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are held
+    still.
     """
 
     def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
@@ -28,7 +29,9 @@ class BodySampler:
         self.matrices = Track(matrix_at, self._carries_pins)
         self._positions, self._held = Track(self._positions_at, self._pins_move), Track(self._held_at)
         self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
-        self.tracks = self.matrices, self._positions, self._held, self._accelerations, self._moduli
+        self._vibrations = Track(vibrations_at)
+        own = self.matrices, self._positions, self._held
+        self.tracks = *own, self._accelerations, self._moduli, self._vibrations
 
     def _positions_at(self, moment: Moment) -> np.ndarray:
         return moment.world(self._pinned)
@@ -62,6 +65,7 @@ class BodySampler:
             "pin_held": self._held.samples(),
             "accelerations": self._accelerations.samples() if self._object.sinew.acceleration_attribute else None,
             "moduli": moduli if (moduli != moduli[0]).any() else None,
+            "vibration_stiffness": self._vibrations.samples() if self._object.sinew.control_vibrations else None,
         }
 
 

@@ -11,6 +11,7 @@ from ...core.job.surroundings import Ground
 from ...core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings, moduli
 from ..properties.choices import OWN, own_parameters
 from ..properties.mirror import clean, stiffness_of
+from ..properties.outside_properties import CONTROLLED
 from .animation_in import Moment
 from .mesh_in import unit_scale
 
@@ -41,6 +42,17 @@ def material_settings(material: Any) -> MaterialSettings:
 def moduli_at(moment: Moment) -> list[float]:
     """Young's moduli of the object's materials, Pa, as :func:`core.settings.moduli` has them."""
     return moduli([material_settings(m) for m in moment.obj.sinew.materials])
+
+
+def vibration_stiffness(settings: Any) -> list[float]:
+    """What the stiffness of each vibration is multiplied by; none where that is not controlled."""
+    factors = (getattr(settings.vibrations, name) for name in CONTROLLED if settings.control_vibrations)
+    return [clean(factor) for factor in factors]
+
+
+def vibrations_at(moment: Moment) -> list[float]:
+    """The same of an object at a moment."""
+    return vibration_stiffness(moment.obj.sinew)
 
 
 def depth_settings(material: Any, scene: Any) -> DepthSettings | None:
@@ -78,9 +90,11 @@ def compared(job: Job, compare: Any) -> Job:
     other |= {name: getattr(compare, name) == "ON" for name in matches if getattr(compare, name) != OWN}
     if compare.match_method != OWN and replace(job.body.solver, **other).is_matched:
         other["match_method"] = compare.match_method
+    factors = job.body.vibration_stiffness if compare.control_vibrations else None
     across = compare.cells_across or job.body.resolution.cells_across
     return job.with_body(
         solver=replace(job.body.solver, **other),
+        vibration_stiffness=factors,
         resolution=replace(job.body.resolution, cells_across=max(across, LEAST_CELLS)),
     )
 

@@ -47,9 +47,13 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
     return f"The body's weight stretches it by {size_words(sag, scene)}", sag > WEAK * record.body_size
 
 
-def vibration_words(vibration: Any) -> tuple[str, str, str, str]:
-    """Of one that was matched: its frequency in the subspace, the right one, both in Hz, their ratio, and its share."""
-    frequency, right = vibration.frequency, vibration.right
+def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
+    """Of one that was matched, and whose stiffness is multiplied by a factor: its frequency without and with that, both
+    in Hz, their ratio, and its share.
+    """
+    frequency, right = vibration.frequency, vibration.right * math.sqrt(factor)
+    if not right and factor != 1.0:
+        right = frequency * math.sqrt(factor)
     matched = (frequency_words(right), f"{right / frequency:.2f}") if right and frequency else ("as is", "")
     return frequency_words(frequency), *matched, f"{vibration.share:.0%}"
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
-from ..eigenfit.about_match import Match, about_match
+from ..eigenfit.about_match import Match, about_control, about_match, about_others
 from ..eigenfit.estimate import enough, estimate
-from ..eigenfit.matching import MOST, pair
+from ..eigenfit.matching import MOST, Matching, Spectra, find_spectra, pair
 from ..eigenfit.methods import MatchMethod, match_method
 from ..eigenfit.vibrations import Springs
 from ..forces.embedded_points import EmbeddedPoints
@@ -17,11 +17,13 @@ from ..job.job import Job
 from ..mesh.embedding import embed
 from ..model.model import Model
 from ..progress import OnProgress
+from ..settings import SolverSettings
 from ..store.cached_shapes import cache_shapes
 from ..store.cached_spectra import cached_spectra
 from ..store.frame_store import FrameStore
 from ..subspaces.carried_points import CarriedPoints
 from ..subspaces.reduced_model import Subspace
+from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .body_model import body_model, fields_of, pinned_surface
 
@@ -49,8 +51,8 @@ def body_matching(
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
     """By the modes of the pins that hold in all frames: these serve from the start, and others would be no better than
-    none once pins let go. None where no mode is matched; with what is told of it. ``pins`` are of the unknowns,
-    ``points`` the surface's.
+    none once pins let go. None where no mode is matched or controlled; with what is told of it. ``pins`` are of the
+    unknowns, ``points`` the surface's.
     """
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
@@ -62,22 +64,44 @@ def body_matching(
         space = replace(subspace.model, elastic=elastic, pinned=given)
         holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
         springs = holding and Springs(holding.points, holding.stiffness)
-    count, finer = job.body.solver.match_modes or MOST, None
-    if job.body.solver.match_resolution:
+    solver, factors, finer = job.body.solver, job.body.vibration_stiffness, None
+    if solver.match_resolution:
         finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
-    spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
-    chosen = 0 if job.body.solver.match_modes else enough(spectra)
-    pairs, count = pair(spectra, chosen or count), chosen or count
-    matching, match = None, about_match(spectra, pairs, count)
-    if len(pairs.coarse):
-        matching = match_method(job.body.solver.match_method)(space, spectra, pairs, springs)
-        matched, off = matching.pairs, estimate(spectra, matching.pairs) if matching.stiffness is None else None
-        match = about_match(spectra, matched, min(count, len(matched.shares)), bool(chosen), off)
+    count = solver.match_modes or MOST
+    if space.is_reduced and not solver.is_matched:
+        spectra = find_spectra(model, space, count, springs, finer=space)
+    else:
+        spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
+    matching, match = _matched(solver, space, springs, spectra, factors)
     if store is not None and match.vibrations:
         rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
         still = points.positions(rest)
         moved = (points.positions(rest + u) - still for u in modes)
         cache_shapes(store, job, moved, [each.frequency for each in match.vibrations])
+    return matching, match
+
+
+def _matched(
+    solver: SolverSettings, space: Space, springs: Springs | None, spectra: Spectra, factors: np.ndarray | None
+) -> tuple[MatchMethod | None, Match]:
+    """What matches vibrations, or controls them by factors (frames,k), or does both; and what is told of it."""
+    chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
+    count = chosen or solver.match_modes or MOST
+    pairs = pair(spectra, count)
+    if factors is None:
+        pairs = pairs._replace(alone=pairs.alone[:0])
+    of_any = len(pairs.coarse) + len(pairs.alone) > 0
+    if not solver.is_matched:
+        matching, match = Matching(space, spectra, pairs) if of_any else None, about_control(spectra, pairs, count)
+    elif not of_any:
+        matching, match = None, about_match(spectra, pairs, count)
+    else:
+        matching = match_method(solver.match_method)(space, spectra, pairs, springs)
+        matched = matching.pairs
+        off = estimate(spectra, matched) if matching.stiffness is None and len(matched.coarse) else None
+        match = about_match(spectra, matched, min(count, len(matched.shares)), bool(chosen), off)
+    if factors is not None and match.vibrations:
+        match = match.with_words(about_others(match.vibrations, factors))
     return matching, match
 
 

@@ -230,8 +230,10 @@ def _matching(
     store: FrameStore | None,
     on_progress: OnStepProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """What makes the body swing as a finer one does, where that is asked for and can be; and what is told of it."""
-    if not job.body.solver.is_matched:
+    """What makes the body swing as a finer one does, or as its vibrations are controlled, where that is asked for and
+    can be; and what is told of it.
+    """
+    if not job.body.solver.is_matched and job.body.vibration_stiffness is None:
         return None, Match()
     return body_matching(job, model, subspace, pinned, pins, points, store, partial(on_progress, VIBRATIONS))
 

@@ -28,6 +28,10 @@ class Match(NamedTuple):
     words: str = ""
     vibrations: tuple[Vibration, ...] = ()
 
+    def with_words(self, more: str) -> Match:
+        """With more words."""
+        return self._replace(words=f"{self.words} {more}".strip())
+
 
 REFUSED = (
     "The right vibrations cannot be found, and the body moves as without: so many tetrahedra are too large for the "
@@ -74,6 +78,21 @@ def about_match(
     if slow and not spectra.is_one_mesh:
         said.append(f"{_named(slow)} slower than there, as pins or thin parts hold less here: raise Cells Across.")
     return Match(" ".join(said), vibrations)
+
+
+def about_control(spectra: Spectra, pairs: Pairs, count: int) -> Match:
+    """The same where the lowest ``count`` are to be controlled as they are, matched with none."""
+    match = about_match(spectra, pairs, count)
+    if not match.vibrations:
+        return match
+    many, first = len(match.vibrations), frequency_words(match.vibrations[0].frequency)
+    return match._replace(words=f"{many} vibrations can be controlled; the first swings at {first} Hz.")
+
+
+def about_others(vibrations: Sequence[Vibration], factors: np.ndarray) -> str:
+    """What is told of those of which nothing is found, where factors (frames,k) were to control them."""
+    others = [k for k in np.flatnonzero((factors != 1.0).any(axis=0)).tolist() if k >= len(vibrations)]
+    return f"{_named(others)} not controlled: set more Matched Vibrations." if others else ""
 
 
 def _hertz(eigenvalues: np.ndarray) -> np.ndarray:

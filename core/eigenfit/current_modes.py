@@ -26,7 +26,7 @@ from ..energies.kinematics import Deformation
 from ..forces.elastic import ElasticDensity
 from ..forces.step_potential import LowRankPotential, Motion
 from ..subspaces.space import Space
-from .matching import Pairs, Spectra, as_felt, right_stiffness
+from .matching import Pairs, Spectra, from_felt, right_stiffness
 from .near_modes import Followed, followed, near_modes
 from .stretch_potential import mean_turn
 from .vibrations import Springs
@@ -38,7 +38,7 @@ class CurrentModes:
     name = "current_modes"
     label = "EigenFit (Current Modes)"
     description = "As published: vibrations of where the body is, found in each step, two to four times as long"
-    of_positions = True
+    of_positions, controls = True, False
     stiffness = None
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
@@ -49,7 +49,7 @@ class CurrentModes:
         self._is_linear = not any(law.rotation_invariant for law, _ in space.elastic.groups)
         self._known: tuple[np.ndarray, Followed, LowRank] | None = None
 
-    def load(self, scale: np.ndarray, beta: float = 0.0) -> CurrentLoad:
+    def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> CurrentLoad:
         """What acts while the stiffness of each felt place is scaled by (c,)."""
         return CurrentLoad(self, scale, beta)
 
@@ -70,7 +70,10 @@ class CurrentModes:
         core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
         pulls = np.stack([elastic.nodal(tangent.stress_change(elastic.change(u))) for u in now.modes], axis=-1)
         Y = pulls / now.eigenvalues
-        return now, LowRank(Y, core if self.spectra.is_one_mesh else as_felt(core, now.modes, Y))
+        if not self.spectra.is_one_mesh:
+            F = from_felt(now.modes, Y)
+            core = F @ core @ F.T
+        return now, LowRank(Y, core)
 
 
 class CurrentLoad:

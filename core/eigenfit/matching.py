@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 from scipy.optimize import linear_sum_assignment
 
 from ..mesh.embedding import embed
@@ -61,12 +62,13 @@ class Spectra(NamedTuple):
 
 class Pairs(NamedTuple):
     """``coarse``, ``fine`` (k,): numbers of modes that are one another; ``shares`` (c,): of each coarse mode, what lies
-    in the fine ones.
+    in the fine ones; ``alone`` (a,): coarse modes that are none of the fine ones, and well felt for all that.
     """
 
     coarse: np.ndarray
     fine: np.ndarray
     shares: np.ndarray
+    alone: np.ndarray = np.zeros(0, dtype=np.int64)
 
 
 def find_spectra(
@@ -75,19 +77,20 @@ def find_spectra(
     count: int,
     springs: Springs | None = None,
     on_progress: OnProgress = ignore_progress,
-    finer: Model | None = None,
+    finer: Space | None = None,
 ) -> Spectra:
     """The lowest ``count`` modes of a model's space, with the next one, and the fine ones that they may be: those of
-    the model in all its vertices, or of a ``finer`` one of the same body. ``springs`` hold the unknowns of a subspace.
+    the model in all its vertices, or of a ``finer`` one of the same body; those of the space itself where that is it.
+    ``springs`` hold the unknowns of a subspace.
     """
-    right, rigid = finer or model, rigid_count(finer or model)
+    right, rigid = finer or model, rigid_count(model)
+    coarse = space_vibrations(space, springs, count + 1 + rigid, on_progress).after(rigid, count + 1)
+    if space is right:
+        own = pulls(model, _carried(model, space, coarse.modes, None))
+        return Spectra(*coarse, coarse.eigenvalues, np.eye(len(own)), True, own, own)
+    rigid = rigid_count(right)
     fine = vibrations(right, count + SPARE + rigid, on_progress).after(rigid, count + SPARE)
     fine_pulls = pulls(right, fine.modes)
-    if space is right:
-        overlap, (values, modes) = np.eye(len(fine.modes))[: count + 1], fine.after(0, count + 1)
-        return Spectra(values, modes, fine.eigenvalues, overlap, True, fine_pulls[: count + 1], fine_pulls)
-    rigid = rigid_count(model)
-    coarse = space_vibrations(space, springs, count + 1 + rigid).after(rigid, count + 1)
     carried = _carried(model, space, coarse.modes, finer)
     weighed = np.array([right.mass @ u for u in carried]).reshape(len(carried), -1)
     # What is carried to another mesh is as long as before but for what lies between their vertices.
@@ -113,8 +116,8 @@ def pair(spectra: Spectra, count: int) -> Pairs:
     assurance = spectra.overlap[: whole(spectra.coarse, count)] ** 2
     rows, columns = linear_sum_assignment(-assurance)
     shares = assurance.sum(axis=1)
-    good = (shares[rows] >= SHARE) & (spectra.coarse[rows] > LIMP * spectra.fine[columns])
-    return Pairs(rows[good], columns[good], shares)
+    alike, felt = shares[rows] >= SHARE, spectra.coarse[rows] > LIMP * spectra.fine[columns]
+    return Pairs(rows[alike & felt], columns[alike & felt], shares, rows[felt & ~alike])
 
 
 def whole(eigenvalues: np.ndarray, count: int) -> int:
@@ -125,27 +128,31 @@ def whole(eigenvalues: np.ndarray, count: int) -> int:
     return count
 
 
-def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
-    """What the stiffness of the paired coarse modes is to be, (k,k), 1/s². The orthogonal matrix Q nearest to B says
-    what the fine modes are in coarse ones: ``Q diag(fine) Q^T``. Between two meshes modes far apart in frequency are
-    mixtures by what the meshes differ in alone: there Q is that of each cluster.
+def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
+    """What the paired modes are to be, as columns of coarse ones, (k,k): the orthogonal matrix Q nearest to B. Between
+    two meshes modes far apart in frequency are mixtures by what the meshes differ in alone: there Q is that of each
+    cluster.
     """
-    overlap, fine = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)], spectra.fine[pairs.fine]
+    overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
         far = spectra.coarse[pairs.coarse][1:] >= NEAR * spectra.coarse[pairs.coarse][:-1]
         cluster = np.concatenate([[0], np.cumsum(far)])[: len(overlap)]
         overlap = overlap * (cluster[:, None] == cluster)
     left, _, right = np.linalg.svd(overlap)
-    Q = left @ right
-    return (Q * fine) @ Q.T
+    return left @ right
 
 
-def as_felt(core: np.ndarray, modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """The core that makes ``core`` (k,k) of modes (k,r,3) with dq/dx (r,3,k): between two meshes the springs of pins
+def right_stiffness(spectra: Spectra, pairs: Pairs) -> np.ndarray:
+    """What the stiffness of the paired coarse modes is to be, ``Q diag(fine) Q^T``, (k,k), 1/s²."""
+    Q = right_modes(spectra, pairs)
+    return (Q * spectra.fine[pairs.fine]) @ Q.T
+
+
+def from_felt(modes: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """F (k,k), so that ``F C F^T`` makes C of modes (k,r,3) with dq/dx (r,3,k): between two meshes the springs of pins
     that act are those of the modes, and what a mode bends them by is not in q.
     """
-    felt = np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
-    return felt @ core @ felt.T
+    return np.linalg.inv(np.tensordot(modes, gradients, axes=((1, 2), (0, 1))))
 
 
 class Matching:
@@ -154,23 +161,31 @@ class Matching:
     name = "stretch_potential"
     label = "EigenFit"
     description = "A potential of the stretches, from the vibrations at rest: follows all of them wherever the body is"
-    of_positions = False
+    of_positions, controls = False, True
     stiffness = None
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
         self.spectra, self.pairs = spectra, pairs
-        rest = space.rest_state().positions
-        eigenvalues, modes = (each[self.pairs.coarse] for each in (spectra.coarse, spectra.modes))
-        self._modes = StretchModes(space.elastic, rest, eigenvalues, modes)
-        core = right_stiffness(spectra, self.pairs) - np.diag(eigenvalues)
-        core = core if spectra.is_one_mesh else as_felt(core, modes, self._modes.gradients)
-        self._core, self._scaled = core, (np.zeros(0), core)
+        rest, numbers = space.rest_state().positions, np.concatenate([pairs.coarse, pairs.alone])
+        plain, modes = spectra.coarse[numbers], spectra.modes[numbers]
+        self._modes = StretchModes(space.elastic, rest, plain, modes)
+        F = np.eye(len(numbers)) if spectra.is_one_mesh else from_felt(modes, self._modes.gradients)
+        self._numbers, self._plain = numbers, (F * plain) @ F.T
+        self._right = F @ scipy.linalg.block_diag(right_modes(spectra, pairs), np.eye(len(pairs.alone)))
+        self._eigenvalues = np.concatenate([spectra.fine[pairs.fine], spectra.coarse[pairs.alone]])
+        self._scaled = np.zeros(0), np.eye(len(numbers))
 
-    def load(self, scale: np.ndarray, beta: float = 0.0) -> StretchLoad:
+    def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
         """What acts while the stiffness of each element is scaled by (c,), so that V takes and gives the same shares of
-        all; ``beta``, s: the damping by the stiffness.
+        all; ``beta``, s: the damping by the stiffness; ``factors`` (f,): of the right eigenvalues of the first f coarse
+        modes. None where all is as it is.
         """
         if not np.array_equal(scale, self._scaled[0]):
             self._scaled = scale, self._modes.scaled(scale)
-        L = self._scaled[1]
-        return StretchLoad(self._modes, L @ self._core @ L.T, beta)
+        L, right = self._scaled[1], self._eigenvalues
+        if factors is not None:
+            of_each = np.ones(max(len(factors), 1 + self._numbers.max()))
+            of_each[: len(factors)] = factors
+            right = of_each[self._numbers] * right
+        core = (self._right * right) @ self._right.T - self._plain
+        return StretchLoad(self._modes, L @ core @ L.T, beta, factors is not None) if core.any() else None

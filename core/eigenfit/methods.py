@@ -21,6 +21,7 @@ from .vibrations import Springs
 class MatchMethod(Protocol):
     """``name`` is the setting's word, ``label`` and ``description`` what an artist reads. One ``of_positions`` has a
     potential of the positions, which Mixed FEM cannot bear: of negative curvature, it stops long steps too early.
+    ``controls``: whether single vibrations can be made softer and stiffer.
 
     ``spectra`` and ``pairs``: what is matched. ``stiffness`` (c,): what multiplies that of each place where the space
     feels its elasticity; None for nothing.
@@ -30,6 +31,7 @@ class MatchMethod(Protocol):
     label: ClassVar[str]
     description: ClassVar[str]
     of_positions: ClassVar[bool]
+    controls: ClassVar[bool]
     spectra: Spectra
     pairs: Pairs
     stiffness: np.ndarray | None
@@ -37,9 +39,9 @@ class MatchMethod(Protocol):
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
         """Of a space at its stiffness at rest, which ``springs`` hold where it is reduced; one pair at least."""
 
-    def load(self, scale: np.ndarray, beta: float = 0.0) -> Load | None:
+    def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
         """What acts while the stiffness of each felt place is scaled by (c,), if anything does; ``beta``, s: the
-        damping by the stiffness.
+        damping by the stiffness; ``factors`` (f,) of the slowest vibrations' stiffness, where it ``controls``.
         """
 
 
@@ -55,9 +57,14 @@ def match_method(name: str) -> type[MatchMethod]:
     return METHODS[name]
 
 
-def check_method(solver: SolverSettings) -> None:
-    """SettingsError where the method that is chosen is unknown, or cannot serve the solver."""
+def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
+    """SettingsError where the method that is chosen is unknown, or cannot serve the solver, or control vibrations."""
     method = match_method(solver.match_method)
+    if is_controlled and solver.is_matched and not method.controls:
+        raise SettingsError(
+            f"{method.label} cannot make single vibrations softer or stiffer.",
+            f"Set Match Method to {Matching.label}, or switch Control Vibrations off.",
+        )
     if method.of_positions and solver.is_matched and solver.kind.is_mixed:
         raise SettingsError(
             f"{method.label} cannot match a body that {solver.kind.label} computes: long steps would stop too early.",

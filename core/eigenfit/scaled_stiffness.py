@@ -41,14 +41,14 @@ class OneStiffness:
     name = "one_stiffness"
     label = "One Stiffness"
     description = "All of the body softer or stiffer, so that its first vibration is right (DAC); as quick as without"
-    of_positions = False
+    of_positions = controls = False
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
         first = pairs.coarse[0]
         self.spectra, self.pairs = spectra, Pairs(pairs.coarse[:1], pairs.fine[:1], pairs.shares[: first + 1])
         self.stiffness = np.full(len(space.elastic.weights), spectra.fine[pairs.fine[0]] / spectra.coarse[first])
 
-    def load(self, scale: np.ndarray, beta: float = 0.0) -> Load | None:
+    def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
         """None: there is the stiffness alone."""
 
 
@@ -58,7 +58,7 @@ class FittedMaterials:
     name = "fitted_materials"
     label = "Fitted Materials"
     description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as quick as without"
-    of_positions = False
+    of_positions = controls = False
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
         self.spectra, self.pairs = spectra, pairs
@@ -79,7 +79,7 @@ class FittedMaterials:
                 v += BY_VOLUME * elastic.weights / elastic.weights.sum()
             z = z + np.clip(_nearest(z, energies, now, target, v) - z, -FARTHEST, FARTHEST)
 
-    def load(self, scale: np.ndarray, beta: float = 0.0) -> Load | None:
+    def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
         """None: there is the stiffness alone."""
 
 

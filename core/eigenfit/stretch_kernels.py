@@ -64,3 +64,26 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
         for k in range(6):
             own = stress[k] * (1.0 if k < 3 else 2.0)
             bend[e, k] = (own - ratio * linear[k]) / (2.0 * factor[e] * (quadratic + least))
+
+
+@parallel_kernel
+def take_bend(begin, end, share, values, stresses, factor, at_rest, curvature, flip, twist):
+    """Take a ``share`` (m,) of how second derivatives of psi, at principal stretches and stresses (m,3), differ from
+    ``dphi : C : dphi``, in place.
+    """
+    linear, bend = np.empty(3), np.empty(3)
+    for e in range(begin, end):
+        part, left, g, two, lam = share[e], 1.0 - share[e], factor[e], at_rest[e, 0], at_rest[e, 1]
+        trace, quadratic = values[e, 0] + values[e, 1] + values[e, 2] - 3.0, 0.0
+        for i in range(3):
+            linear[i] = two * (values[e, i] - 1.0) + lam * trace
+            quadratic += 0.5 * linear[i] * (values[e, i] - 1.0)
+        for i in range(3):
+            bend[i] = (stresses[e, i] - g * g * linear[i]) / (2.0 * g * (quadratic + LEAST * two))
+        for i in range(3):
+            for j in range(3):
+                straight = g * g * (lam + (two if i == j else 0.0))
+                straight += g * (linear[i] * bend[j] + bend[i] * linear[j]) + 2.0 * quadratic * bend[i] * bend[j]
+                curvature[e, i, j] = left * curvature[e, i, j] + part * straight
+            flip[e, i] = left * flip[e, i] + part * two * g * g
+            twist[e, i] *= left

@@ -13,19 +13,25 @@ from typing import NamedTuple
 import numpy as np
 
 from ..energies.kinematics import Stretch
+from ..energies.tangent import Tangent
 from ..forces.elastic import ElasticDensity
 from ..small_matrix import UNSTRETCHED
-from .stretch_kernels import fill_measure
+from .stretch_kernels import LEAST, fill_measure, take_bend
 
 
 class Measured(NamedTuple):
     """phi of m elements: ``factor`` (m,) times the ``shift`` (m,6), S - I; ``bend`` (m,6) is the factor's derivative.
-    Off-diagonal entries of derivatives stand for two.
+    Off-diagonal entries of derivatives stand for two. ``energies`` (m,), Pa, ``stresses`` (m,3), principal ones,
+    ``values`` (m,3), principal stretches; ``at_rest`` (m,2): 2 mu and lambda.
     """
 
     shift: np.ndarray
     factor: np.ndarray
     bend: np.ndarray
+    energies: np.ndarray
+    stresses: np.ndarray
+    values: np.ndarray
+    at_rest: np.ndarray
 
     @property
     def phi(self) -> np.ndarray:
@@ -39,6 +45,15 @@ class Measured(NamedTuple):
     def slope(self, by: np.ndarray) -> np.ndarray:
         """Derivative of ``by . phi`` by stretches, for by (m,6), (m,6)."""
         return self.factor[:, None] * by + (self.shift * by).sum(axis=1)[:, None] * self.bend
+
+    def soften(self, by: np.ndarray, tangent: Tangent) -> None:
+        """Add to second derivatives of psi, in place, what ``by . phi`` has by how phi bends, as if by (m,6) were along
+        ``C : phi``; nothing where it firms an element up. Without it, what takes most of a body's stiffness back wants
+        up to five times the iterations.
+        """
+        taken = -(by * self.phi).sum(axis=1) / np.maximum(2.0 * self.energies, LEAST * self.at_rest[:, 0])
+        share = np.where(np.isfinite(self.energies), np.clip(taken, 0.0, 1.0), 0.0)
+        take_bend(len(by), share, self.values, self.stresses, self.factor, self.at_rest, *tangent[2:])
 
 
 class StretchMeasure:
@@ -56,6 +71,6 @@ class StretchMeasure:
         """Of m stretches."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
-        out = Measured(stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6)))
-        fill_measure(m, out.shift, energies, stresses, stretch.Q, self.at_rest, out.factor, out.bend)
-        return out
+        shift, factor, bend = stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6))
+        fill_measure(m, shift, energies, stresses, stretch.Q, self.at_rest, factor, bend)
+        return Measured(shift, factor, bend, energies, stresses, stretch.values, self.at_rest)

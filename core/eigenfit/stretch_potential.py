@@ -25,6 +25,7 @@ import numpy as np
 
 from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation, Stretch
+from ..energies.tangent import Tangent
 from ..forces.elastic import ElasticDensity
 from ..forces.step_potential import Motion, Moved, StrainPotential
 from .stretch_kernels import fill_stress
@@ -64,11 +65,12 @@ class StretchModes:
         self.gradients = self.gradients_at(elastic.deformation(rest))
         """dq/dx at rest, (r,3,k)."""
 
-    def gradients_at(self, deformation: Deformation) -> np.ndarray:
-        """dq/dx, (r,3,k)."""
+    def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
+        """dq/dx, (r,3,k); of some modes alone."""
         deformation, stretch = self._elastic.strained(deformation)
         at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
+        columns = columns if which is None else columns[which]
         return np.stack([self._elastic.nodal(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
@@ -107,7 +109,11 @@ class StretchModes:
 
     def slope(self, at: Measured, by: np.ndarray) -> np.ndarray:
         """Derivative of ``by . q`` by stretches, not weighted, (m,6)."""
-        return at.slope((self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6))
+        return at.slope(self.stresses(by))
+
+    def stresses(self, by: np.ndarray) -> np.ndarray:
+        """Derivative of ``by . q`` by phi, not weighted, (m,6)."""
+        return (self._stresses.reshape(-1, len(by)) @ by).reshape(-1, 6)
 
     def forces(self, at: Measured, deformation: Deformation, by: np.ndarray) -> np.ndarray:
         """Derivative of ``by . q`` by F, not weighted, (m,3,3)."""
@@ -170,7 +176,7 @@ class StretchPotential(StrainPotential):
         self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
     ) -> None:
         self._modes, self._core, self._friction, self._base = modes, core, friction, base
-        self._is_strong = is_strong
+        self.is_strong = is_strong
         self._low_rank: LowRank | None = None
         self._last: tuple[np.ndarray, Measured] | None = None
 
@@ -210,11 +216,17 @@ class StretchPotential(StrainPotential):
         that there in each: what is ten times as stiff would take up to three times the iterations, and Mixed FEM's
         merit would know no direction in which it falls.
         """
-        if self._is_strong:
-            return LowRank(self._modes.gradients_at(deformation), self._curvature)
+        if self.is_strong:
+            used = np.flatnonzero(self._core.any(axis=0))
+            return LowRank(self._modes.gradients_at(deformation, used), self._curvature[np.ix_(used, used)])
         if self._low_rank is None:
             self._low_rank = LowRank(self._modes.turned_gradients(deformation), self._curvature)
         return self._low_rank
+
+    def soften(self, stretch: Stretch, tangent: Tangent) -> None:
+        """As :meth:`StrainPotential.soften`."""
+        at = self._at(stretch)
+        at.soften(self._modes.stresses(self._slope(at)), tangent)
 
     def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
         """As :meth:`StrainPotential.moved`."""

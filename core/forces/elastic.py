@@ -97,9 +97,9 @@ class ElasticDensity:
         """Principal stresses in the frame of S, (m,3), Pa."""
         return self._collect("stretch_stress", stretch, (3,))
 
-    def stretch_tangent(self, stretch: Stretch) -> Tangent:
-        """Projected second derivatives by S, not weighted."""
-        return self._collect_tangent("stretch_tangent", stretch, True)
+    def stretch_tangent(self, stretch: Stretch, projected: bool = True) -> Tangent:
+        """Second derivatives by S, not weighted."""
+        return self._collect_tangent("stretch_tangent", stretch, projected)
 
     # ---------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation, Stretch
+from ..energies.tangent import Tangent
 
 
 class Motion(NamedTuple):
@@ -78,7 +79,11 @@ class Moved(NamedTuple):
 
 
 class StrainPotential:
-    """A potential of stretches: those of the deformation, or, in Mixed FEM, the independent ones."""
+    """A potential of stretches: those of the deformation, or, in Mixed FEM, the independent ones. One that
+    ``is_strong`` may take back most of the elastic energy.
+    """
+
+    is_strong = False
 
     def value(self, stretch: Stretch) -> float:
         """J."""
@@ -94,6 +99,10 @@ class StrainPotential:
 
     def low_rank(self, deformation: Deformation) -> LowRank:
         """What it adds to the stiffness, N/m: of any sign."""
+        raise NotImplementedError
+
+    def soften(self, stretch: Stretch, tangent: Tangent) -> None:
+        """Take from the elastic energy's second derivatives, in place, what it takes back of how they bend."""
         raise NotImplementedError
 
     def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:

@@ -22,6 +22,11 @@ from .absorber import Absorber
 from .force_field import ForceField
 from .surroundings import Collider, Ground, Spring
 
+VIBRATION_STIFFNESS = 0.1, 10.0
+"""The softest and the stiffest that a vibration can be made."""
+MOST_CONTROLLED = 40
+"""Vibrations that can be controlled, as many as can be matched."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
@@ -65,6 +70,10 @@ class Body:
     moduli : (frames, K) float64 or None
         The moduli of the materials (``settings.moduli``) at each frame, Pa; None keeps those of the materials,
         which are those of the first frame. Their logarithms go straight from frame to frame.
+    vibration_stiffness : (frames, k) float64 or None
+        What the stiffness of each of the body's k lowest vibrations is multiplied by at each frame, within
+        ``VIBRATION_STIFFNESS``; those above are as they are. Their logarithms go straight from frame to frame. None
+        where none is controlled.
     force_fields : tuple of ForceField
     absorbers : tuple of Absorber
         What takes from the force fields that name it by its number.
@@ -98,6 +107,9 @@ class Body:
     force_fields: tuple[ForceField, ...] = part(word="fields", default=())
     absorbers: tuple[Absorber, ...] = part(word="fields", default=())
     solver: SolverSettings = part("", word="solver", default_factory=SolverSettings)
+    vibration_stiffness: np.ndarray | None = part(
+        "stiffness of vibrations", word="solver", default=None, dtype=np.float64, over_frames=True
+    )
     object_to_world: np.ndarray | None = part(
         "the object", word="animation", default=None, dtype=np.float64, over_frames=True, filled=True
     )
@@ -150,6 +162,7 @@ class Body:
                     "The stiffness of a material is not a positive number at every frame.",
                     "Check the animation of its stiffness.",
                 )
+        self._validate_vibrations(frames)
         matrices = self.object_to_world
         if not fits(matrices, frames) or matrices.shape[1:] != (4, 4):
             raise SettingsError(
@@ -160,6 +173,17 @@ class Body:
             raise SettingsError("The object's matrix is not a number.", "Check the animation of the object.")
         for layer in self.layers:
             layer.check(len(self.materials), n)
+
+    def _validate_vibrations(self, frames: int) -> None:
+        factors, (softest, stiffest) = self.vibration_stiffness, VIBRATION_STIFFNESS
+        if factors is None:
+            return
+        shape = factors.ndim == 2 and len(factors) == frames and 0 < factors.shape[1] <= MOST_CONTROLLED
+        if not shape or not ((factors >= softest) & (factors <= stiffest)).all():
+            raise SettingsError(
+                f"The stiffness of a vibration is not a number from {softest:g} to {stiffest:g} at every frame.",
+                "Check the animation of the stiffness of vibrations.",
+            )
 
     def _validate_materials(self, n: int) -> None:
         if not self.materials:
@@ -243,7 +267,7 @@ class Body:
         from ..energies.registry import energy
 
         solver_kind(self.solver.solver)
-        check_method(self.solver)
+        check_method(self.solver, self.vibration_stiffness is not None)
         for material in self.materials:
             energy(material.energy)
         self.surface.validate()

@@ -35,6 +35,10 @@
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     stiffness = [[1, 200], [20, 0]]   # N/m of all together, by frame, or one number
 
+    [[vibration]]                     # one of the body's slowest vibrations
+    number = 1                        # the slowest; by default those that are named follow one another
+    stiffness = [[1, 1], [30, 0.2]]   # what its stiffness is multiplied by, 0.1 to 10, by frame or one number
+
     [ground]                          # a level floor, the first of the colliders; fields of Ground
     height = -1
     friction = 0.5
@@ -90,7 +94,7 @@ import numpy as np
 
 from ..errors import SettingsError, named
 from ..files.file_names import check_names
-from ..job.body import Body
+from ..job.body import MOST_CONTROLLED, Body
 from ..job.job import Job
 from ..materials.layer import Layer
 from ..settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
@@ -102,7 +106,7 @@ from .surface_file import read_surface
 LAST_FRAME = 1048574  # Blender's
 _CLOCK = ("frames", "frame_rate")
 _TABLES = ("resolution", "solver", "ground")
-_LISTS = ("material", "pins", "spring", "collider", "field", "force_field")
+_LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that name files, of which list of tables."""
 
@@ -141,6 +145,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         accelerations=read_fields(scene, reading),
         force_fields=read_force_fields(scene, reading, len(absorbers)),
         absorbers=absorbers,
+        vibration_stiffness=_vibrations(scene, reading),
     )
 
 
@@ -252,3 +257,12 @@ def _pins(scene: dict[str, Any], body: Reading) -> dict[str, np.ndarray]:
         motion, held[:, p] = motion_of[vertex]
         positions[:, p] = body.surface.positions[vertex] + motion
     return {"pinned_vertices": pinned, "pin_positions": positions, "pin_held": held}
+
+
+def _vibrations(scene: dict[str, Any], body: Reading) -> np.ndarray | None:
+    """What a job has of the stiffness of vibrations; a later table wins."""
+    factors, most = np.ones((len(body.frames), MOST_CONTROLLED)), 0
+    for k, table in enumerate(tables_of(scene, "vibration", body, {"number", "stiffness"})):
+        number = table.whole("number", k + 1, f"Give a whole number from 1 to {MOST_CONTROLLED}.", 1, MOST_CONTROLLED)
+        factors[:, number - 1], most = table.keyed("stiffness"), max(most, number)
+    return factors[:, :most] if most else None

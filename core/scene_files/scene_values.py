@@ -64,10 +64,10 @@ class Table:
         """Yes or no; no by default."""
         return self._of_type(name, False, "Write true or false.")
 
-    def whole(self, name: str, default: int, remedy: str, low: float = -np.inf) -> int:
-        """A whole number, ``low`` at least."""
+    def whole(self, name: str, default: int, remedy: str, low: float = -np.inf, high: float = np.inf) -> int:
+        """A whole number from ``low`` to ``high``."""
         value = self._of_type(name, default, remedy)
-        if value < low:
+        if not low <= value <= high:
             raise self._wrong(name, remedy)
         return value
 
@@ -156,7 +156,7 @@ class Table:
         return f"The {name} of {self.where}"
 
     def _wrong(self, name: str, remedy: str) -> SettingsError:
-        return SettingsError(f"{self._what(name)} is {self.entries[name]!r:.80}.", remedy)
+        return SettingsError(f"{self._what(name)} is {self.entries.get(name)!r:.80}.", remedy)
 
     def _numbers(self, name: str, remedy: str, default: Any = None) -> np.ndarray:
         """A list of numbers, or of lists of equal length, as an array of them."""

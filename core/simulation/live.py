@@ -17,11 +17,12 @@ from ..body.loads import between
 from ..body.prepare import Prepared
 from ..errors import SettingsError, SpringError
 from ..forces.springs import Springs
+from ..job.body import VIBRATION_STIFFNESS
 from ..job.job import Job
 from ..job.surroundings import Spring
 from ..settings import moduli
 from .run import Frame
-from .stepper import Stepper
+from .stepper import ByHand, Stepper
 
 SAME_STIFFNESS = 1e-6
 """Relative change of stiffness that modes do not mind."""
@@ -46,7 +47,7 @@ class LiveBody:
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._prepared = job, prepared
-        self._stepper, self._stiffness = Stepper(job, prepared), np.zeros(len(moduli(job.body.materials)))
+        self._stepper, self._by_hand = Stepper(job, prepared), ByHand()
         self._points: dict[int, object] = {}
         self.reset()
 
@@ -67,22 +68,28 @@ class LiveBody:
         number, last = self._frame.number + 1, self._job.frame_end
         at = min(number, last) - self._job.frame_start
         pulls = self._pulls(before, now)
-        state, reports = self._stepper.advance(self._frame.state, at, pulls, stiffness=self._stiffness)
+        state, reports = self._stepper.advance(self._frame.state, at, pulls, by_hand=self._by_hand)
         self._grabs, self._frame = now, Frame(number, state, reports)
         return self._frame
 
-    def set_stiffness(self, youngs_moduli: Sequence[float]) -> bool:
-        """Give each of the materials' moduli (``settings.moduli``) another value, Pa; whether the modes were
-        found for another distribution.
+    def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
+        """Give each of the materials' moduli (``settings.moduli``) another value, Pa, and the stiffness of each of the
+        vibrations that the job controls another factor; none of them where they are to be as they are keyed. Whether
+        the modes of a subspace were found for another distribution.
 
         Cubature points follow at once. Contact stays as stiff as it was.
         """
-        old = np.array(moduli(self._job.body.materials))
-        new = np.array(youngs_moduli, dtype=np.float64)
-        if new.shape != old.shape or not (np.isfinite(new) & (new > 0.0)).all():
-            raise SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa.")
-        self._stiffness = np.log(new / old)
-        scale = self._prepared.felt(self._prepared.scale(self._stiffness))
+        body, unbounded = self._job.body, np.finfo(np.float64)
+        stiffness = _change(
+            moduli(body.materials),
+            youngs_moduli,
+            (unbounded.tiny, unbounded.max),
+            SettingsError("The stiffness of a material is not positive.", "Set a stiffness over 0 Pa."),
+        )
+        factors = () if body.vibration_stiffness is None else body.vibration_stiffness[0]
+        wrong = SettingsError("The stiffness of a vibration is out of its range.", "Set it from 0.1 to 10.")
+        self._by_hand = ByHand(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
+        scale = self._prepared.felt(self._prepared.scale(stiffness))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
 
     def _renewed(self, grabs: Sequence[Grab]) -> dict[int, Grab]:
@@ -117,6 +124,18 @@ class LiveBody:
             held = self._prepared.embedding.take(np.array([vertex]))
             self._points[vertex] = self._prepared.space.points(held)
         return self._points[vertex]
+
+
+def _change(
+    old: Sequence[float], new: Sequence[float], bounds: tuple[float, float], wrong: SettingsError
+) -> np.ndarray:
+    """Logarithms of what makes new values of old ones, (k,); zeros where there are no new ones."""
+    if not len(new):
+        return np.zeros(len(old))
+    values, (least, most) = np.array(new, dtype=np.float64), bounds
+    if values.shape != (len(old),) or not ((values >= least) & (values <= most)).all():
+        raise wrong
+    return np.log(values / old)
 
 
 def take_springs(frames: Sequence[Sequence[Grab]], first_positions: np.ndarray) -> tuple[Spring, ...]:

@@ -119,8 +119,8 @@ class _Service:
                     self._tell(self._body.reset(), began)
                 case events.StopRecording():
                     self._end_recording()
-                case events.SetStiffness(youngs_moduli):
-                    self._on_event(Stiffened(self._body.set_stiffness(youngs_moduli)))
+                case events.SetStiffness(youngs_moduli, vibrations):
+                    self._on_event(Stiffened(self._body.set_stiffness(youngs_moduli, vibrations)))
                 case _:
                     raise SettingsError("Live mode does not know the command.", "Update both halves of Sinew.")
         except StoreError:

@@ -38,6 +38,18 @@ class Change(NamedTuple):
     stiffness: np.ndarray | None = None
 
 
+class ByHand(NamedTuple):
+    """What is added to the logarithms that are keyed: of the materials' moduli (K,), and of the stiffness of vibrations
+    (k,).
+    """
+
+    stiffness: np.ndarray | float = 0.0
+    vibrations: np.ndarray | float = 0.0
+
+
+NOTHING_BY_HAND = ByHand()
+
+
 class Stepper:
     """Steps a prepared job from frame to frame; frames are counted from the job's first as 0.
 
@@ -47,6 +59,8 @@ class Stepper:
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, now, keyed = job, np.array(moduli(job.body.materials)), job.body.moduli
         self._keyed = np.zeros((job.frame_count, len(now))) if keyed is None else np.log(keyed / now)
+        factors = job.body.vibration_stiffness
+        self._control = None if factors is None else np.log(factors)
         self._pins, self._stiffness = min(1, job.frame_count - 1), np.zeros(len(now))
         self.follow(Change(prepared))
 
@@ -56,12 +70,12 @@ class Stepper:
         at: int,
         further: Callable[[float], Sequence[Load]] = lambda _part: (),
         should_stop: Callable[[], bool] = lambda: False,
-        stiffness: np.ndarray | float = 0.0,
+        by_hand: ByHand = NOTHING_BY_HAND,
     ) -> tuple[State, list[StepReport]]:
         """The state at a frame from that at the one before. Pins move linearly within a frame.
 
-        ``further`` gives what acts beside the job's own loads in the step that ends at a part (0 to 1) of the way,
-        ``stiffness`` (K,) what is added to the logarithms that are keyed. Raises Stopped between steps.
+        ``further`` gives what acts beside the job's own loads in the step that ends at a part (0 to 1) of the way.
+        Raises Stopped between steps.
         """
         job, reports = self._job, []
         substeps = job.body.solver.substeps
@@ -69,7 +83,8 @@ class Stepper:
             if should_stop():
                 raise Stopped
             part = k / substeps
-            self.follow(self._change(at, part, stiffness))
+            self.follow(self._change(at, part, by_hand.stiffness))
+            self._factors = self._controlled(at, part, by_hand.vibrations)
             targets = self._body.pins.targets_at(at, part)
             state, report = self._solver.step(state, targets, job.time_step, partial(self._acting, at, k, further))
             reports.append(report)
@@ -98,8 +113,15 @@ class Stepper:
         body = self._body
         if body.matching is None:
             return []
-        load = body.matching.load(body.felt(self._scale), self._job.body.solver.stiffness_damping)
+        beta = self._job.body.solver.stiffness_damping
+        load = body.matching.load(body.felt(self._scale), beta, self._factors)
         return [] if load is None else [load]
+
+    def _controlled(self, at: int, part: float, by_hand: np.ndarray | float) -> np.ndarray | None:
+        """What the stiffness of vibrations is multiplied by at a part of the way to a frame, (k,)."""
+        if self._control is None:
+            return None
+        return np.exp(between(self._control[at - 1], self._control[at], part) + by_hand)
 
     def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> Change:
         """What is other at a part of the way to a frame than it is now."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation, Stretch
+from ..energies.tangent import Tangent, project
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
 from ..forces.step_potential import LowRankPotential, StepPotential, StrainPotential
@@ -103,6 +104,25 @@ class IncrementalPotential:
         if self.strain is None:
             return 0.0
         return self._elastic.nodal(self.strain.forces(*self._elastic.strained(deformation)))
+
+    def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
+        """Second derivatives of the elastic energy by F, with what a strong potential of strain takes back of them."""
+        if self.strain is None or not self.strain.is_strong:
+            return self._elastic.tangent(deformation, projected)
+        stretch = self._elastic.strained(deformation)[1]
+        return self._softened(stretch, self._elastic.tangent(deformation, projected=False), projected)
+
+    def stretch_tangent(self, stretch: Stretch) -> Tangent:
+        """The same by independent stretches, projected."""
+        if self.strain is None or not self.strain.is_strong:
+            return self._elastic.stretch_tangent(stretch)
+        return self._softened(stretch, self._elastic.stretch_tangent(stretch, projected=False), True)
+
+    def _softened(self, stretch: Stretch, tangent: Tangent, projected: bool) -> Tangent:
+        self.strain.soften(stretch, tangent)
+        if projected:
+            project(*tangent[2:])
+        return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
         """What is added to the stiffness by no single element: of one potential at most."""

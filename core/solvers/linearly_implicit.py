@@ -36,7 +36,7 @@ class LinearlyImplicitSolver(StepSolver):
         with report.timed("assembly"):
             deformation = step.friction.start if step.friction else self.elastic.deformation(state.positions)
             stress = self.elastic.stress(deformation)
-            tangent = self.elastic.tangent(deformation).scaled(beta)
+            tangent = step.tangent(deformation).scaled(beta)
             at_start, low_rank = step.strain_gradient(deformation), step.low_rank(deformation)
             straining = low_rank.scaled(beta) if step.strain else None
         # The solution does not depend on where the linear forces are evaluated; contact wants to see what is coming.

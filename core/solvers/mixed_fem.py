@@ -175,7 +175,7 @@ class MixedFEMSolver(StepSolver):
     def _direction(self, at: _Iterate, step: IncrementalPotential, report: StepReport) -> _Direction:
         elastic, stretch = self.elastic, at.stretch
         with report.timed("assembly"):
-            stress, tangent = elastic.stretch_stress(stretch), elastic.stretch_tangent(stretch)
+            stress, tangent = elastic.stretch_stress(stretch), step.stretch_tangent(stretch)
             mixed = Mixed(*at.deformation[1:], at.polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
             rubs = step.friction and step.friction.condensed(at.deformation, False, self.system.N, step.h**2)
             low_rank = step.low_rank(at.deformation)

@@ -223,7 +223,7 @@ class StepSolver:
         added, system = None, self.system
         if step.friction is not None:
             added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
-        tangent = self.elastic.tangent(at.deformation, projected)
+        tangent = step.tangent(at.deformation, projected)
         low_rank = step.low_rank(at.deformation)
         system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 

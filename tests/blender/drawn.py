@@ -39,7 +39,7 @@ class Drawn:
     def _nothing(self, *_: Any, **__: Any) -> None:
         """What is drawn without words of its own."""
 
-    prop_search = template_list = menu = separator = progress = _nothing
+    prop_search = prop_decorator = template_list = menu = separator = progress = _nothing
 
     def text_of(self, name: str) -> str | None:
         """What the button of an operator says; None where there is none."""

@@ -11,6 +11,7 @@ from sinew.blender_addon.child import running
 from sinew.blender_addon.live import live, live_again, live_scene, live_view
 from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.live.live_state import LiveState
+from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.core.errors import SinewError
 from sinew.core.events import LiveFrame
 from sinew.operators.live_grab import HINTS
@@ -165,7 +166,8 @@ def test_which_edits_are_told(body, saved):
     """Those of the body, but nothing that is animated, which differs from frame to frame."""
     settings, scene = body.sinew, bpy.context.scene
     spring = settings.springs.add()
-    edits, told = Edits(body, scene), []
+    job = make_job(body, bpy.context).body
+    edits, told = Edits(body, scene, job), []
     assert edits.others(body, scene) == []
 
     def edited(word, change):
@@ -173,7 +175,7 @@ def test_which_edits_are_told(body, saved):
         change()
         assert edits.others(body, scene) == [word]
         told.append(word)
-        edits = Edits(body, scene)
+        edits = Edits(body, scene, job)
 
     def assign(owner, name, value):
         return lambda: setattr(owner, name, value)
@@ -187,11 +189,12 @@ def test_which_edits_are_told(body, saved):
     edited("resolution", assign(settings, "finer_group", "Fine"))
     edited("resolution", assign(settings, "simulate_after", "Hook"))
     edited("solver", assign(scene, "gravity", (0.0, 0.0, -1.0)))
+    edited("solver", assign(settings, "control_vibrations", True))
     settings.keyframe_insert("hold_from", frame=1)
     spring.keyframe_insert("strength", frame=1)
     body.keyframe_insert("location", frame=1)
-    edits, body.location, settings.hold_from, spring.strength = Edits(body, scene), (0.0, 0.0, 0.0), 0.2, 1.0
-    assert edits.others(body, scene) == [] and len(told) == 9
+    edits, body.location, settings.hold_from, spring.strength = Edits(body, scene, job), (0.0, 0.0, 0.0), 0.2, 1.0
+    assert edits.others(body, scene) == [] and len(told) == 10
 
 
 def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):

@@ -146,8 +146,8 @@ def test_a_bake_is_out_of_date_after_each_edit(shelled, add_mesh):
     block, rib = (cube(add_mesh, name, (0.1, 0.1, 0.1), (0.4, 0.2, z)) for name, z in (("Block", 0.2), ("Rib", 0.3)))
     ribs.objects.link(rib)
     shelled.vertex_groups.new(name="Other").add([0, 5], 0.5, "REPLACE")
-    before = make_job(shelled, bpy.context).fingerprints()
-    edits = live_edits.Edits(shelled, bpy.context.scene)
+    job = make_job(shelled, bpy.context)
+    before, edits = job.fingerprints(), live_edits.Edits(shelled, bpy.context.scene, job.body)
     changes = (
         ("depth", 0.06),
         ("fade", 0.01),
@@ -170,9 +170,9 @@ def test_a_bake_is_out_of_date_after_each_edit(shelled, add_mesh):
 def test_live_mode_follows_both_ends_of_a_range(body):
     material = body.sinew.materials[0]
     material.use_range, material.log_painted_stiffness = True, 6.0
-    edits = live_edits.Edits(body, bpy.context.scene)
+    edits = live_edits.Edits(body, bpy.context.scene, make_job(body, bpy.context).body)
     material.log_painted_stiffness = 7.0
-    assert edits.new_stiffness(body) == [5e4, 1e7]
+    assert edits.new_stiffness(body).moduli == [5e4, 1e7]
     assert edits.others(body, bpy.context.scene) == []
 
 

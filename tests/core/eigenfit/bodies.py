@@ -107,10 +107,12 @@ def free_pairs(K: np.ndarray, space: ReducedModel) -> tuple[np.ndarray, np.ndarr
     return values, modes
 
 
-def corrected(space: ReducedModel, matching: Matching, scale: float = 1.0) -> np.ndarray:
-    """The stiffness of a matched subspace at rest, each tet's scaled, (3r,3r)."""
+def corrected(
+    space: ReducedModel, matching: Matching, scale: float = 1.0, factors: np.ndarray | None = None
+) -> np.ndarray:
+    """The stiffness of a matched subspace at rest, each tet's scaled and vibrations controlled, (3r,3r)."""
     rest = np.zeros((space.unknowns, 3))
-    load = matching.load(np.full(len(space.elastic.weights), scale))
+    load = matching.load(np.full(len(space.elastic.weights), scale), 0.0, factors)
     Y, C = load.begin(still(rest)).low_rank(space.elastic.deformation(rest))
     Y = Y.transpose(1, 0, 2).reshape(-1, len(C))
     return scale * dense_stiffness(space) + Y @ C @ Y.T

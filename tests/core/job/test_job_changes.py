@@ -95,6 +95,10 @@ EDITS = {
         lambda j: {"solver": replace(j.solver, gravity=(0.0, 0.0, -1.5))},
         ["solver (gravity (0, 0, -9.81) → (0, 0, -1.5))"],
     ),
+    "control of vibrations": (
+        lambda j: {"vibration_stiffness": np.full((len(j.pin_held), 3), 2.0)},
+        ["solver (stiffness of vibrations is new)"],
+    ),
     "the frame rate": (lambda j: {"frame_rate": 25.0}, ["frame range (frame rate 24 → 25)"]),
     "the pre-roll": (lambda j: {"pre_roll": 1}, None),
     "animation": (

@@ -46,6 +46,7 @@ def scene(tmp_path):
 def test_a_scene_is_read(scene):
     job = read_scene(scene)
     X = job.body.surface.positions
+    assert job.body.vibration_stiffness is None
     assert [m.name for m in job.body.materials] == ["flesh", "bone"]
     assert np.array_equal(job.body.material_weights[:, 1] == 1.0, X[:, 0] >= 0.2)
     assert job.body.solver.gravity == (0, 0, -5)
@@ -82,6 +83,11 @@ acceleration = [[1, 0, 0, 0], [3, 2, 0, 0]]
 [[field]]
 acceleration = [0, 0, 1]
 vertices = [5]
+[[vibration]]
+stiffness = 0.1
+[[vibration]]
+number = 4
+stiffness = [[1, 1], [3, 10]]
 """
 
 
@@ -99,6 +105,8 @@ def test_what_acts_from_outside_is_read(scene):
     assert np.allclose(collider.positions, [X - [0.0, 0.0, 2.0]])
     assert np.allclose(job.body.accelerations[:, 4], [[0, 0, 0], [1, 0, 0], [2, 0, 0], [2, 0, 0]])
     assert np.allclose(job.body.accelerations[:, 5] - job.body.accelerations[:, 4], [0, 0, 1])
+    expected = [[0.1, 1.0, 1.0, last] for last in (1.0, 5.5, 10.0, 10.0)]
+    assert np.allclose(job.body.vibration_stiffness, expected)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +129,10 @@ def test_what_acts_from_outside_is_read(scene):
         ("acceleration = [0, 0, 1]", "", "field 2 has no acceleration"),
         ("acceleration = [0, 0, 1]", 'acceleration = "up"', "acceleration of field 2"),
         ("vertices = [5]", "vertices = [5000]", "field 2 does not exist"),
+        ("number = 4", "number = 0", "number of vibration 2 is 0"),
+        ("number = 4", "number = 41", "number of vibration 2 is 41"),
+        ("number = 4\nstiffness", "number = 4\nsoftness", "“softness” in vibration 2"),
+        ("stiffness = 0.1", "stiffness = 0.05", "stiffness of a vibration"),
     ],
 )
 def test_what_is_wrong_outside_is_named(scene, capsys, before, after, said):
