@@ -121,6 +121,10 @@ def photograph_match(gui, obj):
     yield from gui.scenario("vibrations").photograph_at(gui, swings, 0.25, "vibrations")
     yield from photograph_alone(gui, "vibrations")
     swings.stop()
+    settings.control_vibrations, settings.vibrations.stiffness_1, settings.vibrations.stiffness_3 = True, 0.3, 4.0
+    yield from photograph_alone(gui, "vibrations", called="control")
+    for name in ("control_vibrations", "vibrations"):
+        settings.property_unset(name)
     chosen.property_unset("active_vibration")
     chosen.property_unset("swing")
     settings.solver, settings.modes, settings.cubature_points = before
