@@ -15,19 +15,10 @@ from fnmatch import fnmatch
 from pathlib import Path
 from types import ModuleType
 
-_NOT_BENCHMARKS = {
-    *(
-        "registry",
-        "bodies",
-        "creatures",
-        "measures",
-        "pictures",
-        "processes",
-        "rotation_aware_admm",
-        "dense_energies",
-        "resolutions",
-    )
-}
+_NOT_BENCHMARKS = set(
+    "registry bodies creatures measures pictures processes rotation_aware_admm dense_energies resolutions "
+    "match_acceptance".split()
+)
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,6 @@ def pair_of(
     fine: Specimen,
     energy: str = "stable_neo_hookean",
     ratio: float = 0.45,
-    frequency: float = FREQUENCY,
 ) -> Pair:
     """A body at two resolutions, its stiffness scaled to the fine one's first frequency, Hz; 1000 kg/m³."""
 
@@ -78,7 +77,7 @@ def pair_of(
     scale = 1e5 / np.min(fine.stiffness)
     soft = made(fine, scale)
     rigid = rigid_count(soft)
-    scale *= (frequency / vibrations(soft, rigid + 1).frequencies[rigid]) ** 2
+    scale *= (FREQUENCY / vibrations(soft, rigid + 1).frequencies[rigid]) ** 2
     return Pair(made(coarse, scale), made(fine, scale))
 
 

@@ -221,7 +221,7 @@ class SolverSettings(_OwnSettings):
     )
     match_resolution: bool = choice(
         False,
-        "Swing as a finer lattice does, at the same frequencies; prepared once, at nearly the same cost of a frame",
+        "Swing as a finer lattice does, at the same frequencies; prepared once",
     )
     match_cells: int = number(
         48, 2, 400, "", "Cells along the longest side of that lattice: 2 to 4 times those of the body"

@@ -16,7 +16,7 @@ from ..creatures import crab, sweet, swordsman
 from ..registry import Case
 from ..resolutions import Field, Pair, Specimen, lowest_end, pair_of, pushed
 
-COARSE, FINE = (16, 4, 4), (32, 8, 8)
+COARSE, FINE = (10, 3, 3), (32, 8, 8)
 """Cells of a bar of 4 x 1 x 1."""
 CREATURES = 0.08, 0.05
 """Cells of those built in code, m."""

@@ -14,29 +14,27 @@ from ..bodies import block, has
 from ..measures import angular_momentum
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
-from ..resolutions import DEFAULT, FREQUENCY, STEP, Course, Pair, Specimen, Way, course, motions, pair_of, push, told
+from ..resolutions import DEFAULT, STEP, Course, Pair, Specimen, Way, course, motions, pair_of, push, told
 from .nonlinear import COARSE, FINE, shared
 
 RELEASED = 0.5
 """s."""
-SPINNING = 6.0
-"""Hz, the first of the bar that turns once a second."""
 CONSERVING = {"integrator": "theta_midpoint", "theta": 0.5, "tolerance": 1e-9}
 
 
 def cases(data: Path | None) -> Iterator[Case]:
     """A bar that hangs between two ends; Fig. 9 of [EigenFit19]; a bar that spins in free flight."""
-    yield Case("bar_released", lambda: _released("bar_released", _bar(), lambda x: x[:, 0] > 0.999, 2.0))
+    yield Case("bar_released", lambda: _released("bar_released", _bar(), lambda x: x[:, 0] > 0.999))
     if has(data, "armadillo_fine"):
         name = "fig_9_armadillo_released"
         yield Case(name, lambda: _released(name, *_on_one_leg(data)))
     yield Case("free_spin", _spun)
 
 
-def _bar(hold: bool = True, frequency: float = FREQUENCY) -> Pair:
+def _bar(hold: bool = True) -> Pair:
     meshes = [block(cells, (1.0, 0.25, 0.25)) for cells in (COARSE, FINE)]
     held = [np.flatnonzero(mesh.rest_positions[:, 0] < 1e-9) if hold else np.zeros(0, dtype=int) for mesh in meshes]
-    return pair_of(*(Specimen(mesh, 1.0, pins) for mesh, pins in zip(meshes, held, strict=True)), frequency=frequency)
+    return pair_of(*(Specimen(mesh, 1.0, pins) for mesh, pins in zip(meshes, held, strict=True)))
 
 
 def _on_one_leg(data: Path) -> tuple[Pair, Callable[[np.ndarray], np.ndarray]]:
@@ -53,11 +51,9 @@ def _on_one_leg(data: Path) -> tuple[Pair, Callable[[np.ndarray], np.ndarray]]:
     return both.of(on_one), lambda x: np.isin(np.arange(len(x)), legs[len(x)])
 
 
-def _released(
-    case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarray], amplitude: float = 0.1
-) -> Iterable[Row]:
+def _released(case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarray]) -> Iterable[Row]:
     """Held by more at first; pushed all the while."""
-    a = push(pair_.fine, amplitude)
+    a = push(pair_.fine, 0.1)
 
     def move(way: Way) -> Course:
         model, X = way.model, way.model.mesh.rest_positions
@@ -70,7 +66,7 @@ def _released(
 
 def _spun() -> Iterable[Row]:
     """By the implicit midpoint rule, which keeps momenta: farthest point off, in the amplitude of the vibration."""
-    case, pair_ = "free_spin", _bar(False, SPINNING)
+    case, pair_ = "free_spin", _bar(False)
 
     def start(model: Model) -> State:
         X = model.mesh.rest_positions

@@ -30,10 +30,10 @@ from ...core.subspaces.reduced_stiffness import symmetric
 from ...core.subspaces.space import Space
 from ..bodies import block, has, held_end, load
 from ..creatures import capsule, carved
+from ..match_acceptance import Matched, told
 from ..physics.lattice import BODIES, held_job
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
-from .acceptance import Matched, told
 
 STEP, PUSHED, SECONDS = 0.01, 0.3, 1.0
 FREQUENCY = 2.0

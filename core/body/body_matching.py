@@ -50,10 +50,13 @@ def body_matching(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> tuple[MatchMethod | None, Match]:
-    """By the modes of the pins that hold in all frames: these serve from the start, and others would be no better than
-    none once pins let go. None where no mode is matched or controlled; with what is told of it. ``pins`` are of the
-    unknowns, ``points`` the surface's.
+    """What makes the body swing as a finer one does, or as its vibrations are controlled: None where nothing does; with
+    what is told of it. By the modes of the pins that hold in all frames: these serve from the start, and others would
+    be no better than none once pins let go. ``pins`` are of the unknowns, ``points`` the surface's.
     """
+    solver, factors, finer = job.body.solver, job.body.vibration_stiffness, None
+    if not solver.is_matched and factors is None:
+        return None, Match()
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
     model, always, firm = _at_rest(model, pinned, softest, FIRM_PINS)
@@ -64,7 +67,6 @@ def body_matching(
         space = replace(subspace.model, elastic=elastic, pinned=given)
         holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
         springs = holding and Springs(holding.points, holding.stiffness)
-    solver, factors, finer = job.body.solver, job.body.vibration_stiffness, None
     if solver.match_resolution:
         finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
     count = solver.match_modes or MOST
@@ -98,7 +100,9 @@ def _matched(
     else:
         matching = match_method(solver.match_method)(space, spectra, pairs, springs)
         matched = matching.pairs
-        off = estimate(spectra, matched) if matching.stiffness is None and len(matched.coarse) else None
+        # Between two meshes the coarse modes are those of firm pins: they say nothing of the body without the match.
+        is_told = spectra.is_one_mesh and matching.stiffness is None and len(matched.coarse) > 0
+        off = estimate(spectra, matched) if is_told else None
         match = about_match(spectra, matched, min(count, len(matched.shares)), bool(chosen), off)
     if factors is not None and match.vibrations:
         match = match.with_words(about_others(match.vibrations, factors))

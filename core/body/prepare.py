@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..checks.memory import check_before_solving, check_before_tetrahedra
-from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
-from ..eigenfit.about_match import Match
+from ..constraints.pins import PinSchedule, PinSprings
 from ..eigenfit.methods import MatchMethod
 from ..errors import StoreError
 from ..events import OnEvent, Phase, ignore
@@ -162,7 +161,8 @@ def prepare(
     space = subspace.model if subspace else model
     points, held_corners, pins = space.points(embedding), pins, _pins_of_unknowns(pins, model, subspace)
     start = initial_unknowns(job, points, pins) if subspace else initial_positions(job, mesh, embedding, held_corners)
-    matching, match = _matching(job, model, subspace, pinned, pins, points, store, on_progress)
+    found = partial(on_progress, VIBRATIONS)
+    matching, match = body_matching(job, model, subspace, pinned, pins, points, store, found)
     if matching and matching.stiffness is not None:
         space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
     if store is not None:
@@ -218,24 +218,6 @@ def _subspace(job: Job, model: Model, store: FrameStore | None, on_progress: OnS
         return None
     on_progress(SUBSPACE_STEPS[0], 0.0)
     return cached_subspace(model, job.body.solver.modes, job.body.solver.cubature_points, store, on_progress)
-
-
-def _matching(
-    job: Job,
-    model: Model,
-    subspace: Subspace | None,
-    pinned: PinnedSurface,
-    pins: PinSchedule,
-    points: EmbeddedPoints | CarriedPoints,
-    store: FrameStore | None,
-    on_progress: OnStepProgress,
-) -> tuple[MatchMethod | None, Match]:
-    """What makes the body swing as a finer one does, or as its vibrations are controlled, where that is asked for and
-    can be; and what is told of it.
-    """
-    if not job.body.solver.is_matched and job.body.vibration_stiffness is None:
-        return None, Match()
-    return body_matching(job, model, subspace, pinned, pins, points, store, partial(on_progress, VIBRATIONS))
 
 
 def _pins_of_unknowns(pins: PinSchedule, model: Model, subspace: Subspace | None) -> PinSchedule:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ...core.eigenfit.acceptance import HALF, alike
-from ...core.eigenfit.estimate import estimate
-from ...core.eigenfit.matching import Matching
-from ...core.eigenfit.vibrations import reduced_vibrations, rigid_count, vibrations
-from ...core.model.model import Model
-from ...core.subspaces.reduced_model import ReducedModel
-from ..registry import Row, row
+from ..core.eigenfit.acceptance import HALF, alike
+from ..core.eigenfit.estimate import estimate
+from ..core.eigenfit.matching import Matching
+from ..core.eigenfit.vibrations import reduced_vibrations, rigid_count, vibrations
+from ..core.model.model import Model
+from ..core.subspaces.reduced_model import ReducedModel
+from .registry import Row, row
 
 FIXED = 10
 """Modes that the paper matches."""
