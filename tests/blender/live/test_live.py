@@ -165,8 +165,8 @@ def test_stiffness_is_sent_and_other_edits_are_told(fake_child):
 def test_which_edits_are_told(body, saved):
     """Those of the body, but nothing that is animated, which differs from frame to frame."""
     settings, scene = body.sinew, bpy.context.scene
-    spring = settings.springs.add()
     job = make_job(body, bpy.context).body
+    spring = settings.springs.add()
     edits, told = Edits(body, scene, job), []
     assert edits.others(body, scene) == []
 
