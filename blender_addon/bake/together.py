@@ -15,7 +15,7 @@ import bpy
 
 from ...core.errors import SinewError
 from ...core.job.job import Job
-from ..basics import linked, shown
+from ..basics import shown
 from ..basics.stepwise import Steps
 from ..properties.field_weights import has_field
 from ..scene_in import job_in
@@ -103,8 +103,7 @@ def _acts_from_afar(obj: Any) -> bool:
 
 def _fit(obj: Any, other: Any, context: Any, frames: tuple[int, int] | None) -> bool:
     try:
-        seen = linked.holds(context.view_layer.objects, other)
-        return seen and job_in.terms(obj, context, frames) == job_in.terms(other, context, frames)
+        return job_in.terms(obj, context, frames) == job_in.terms(other, context, frames)
     except SinewError:  # told when its turn comes
         return False
 

@@ -37,6 +37,14 @@ def out_of_view(words: str, kind: type[SinewError] = MeshError) -> SinewError:
     return kind(f"{words} is not part of the view layer.", "Enable its collection in the Outliner.")
 
 
+def is_in(layer: Any, obj: Any) -> bool:
+    """Whether a view layer has an object. A script may have linked it just now: Blender 5.2 fills the layer's list only
+    when more than a name is asked of it.
+    """
+    _ = layer.objects.active
+    return holds(layer.objects, obj)
+
+
 def holds(objects: Any, obj: Any) -> bool:
     """Whether a list of Blender's has an object; one that is linked may have the name of a local one beside it."""
     found = objects.get(obj.name)

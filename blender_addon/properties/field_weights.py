@@ -77,7 +77,7 @@ def fields_for(obj: Any, view_layer: Any) -> list[Any]:
     collection = obj.sinew.field_weights.collection
     among = view_layer.objects if collection is None else collection.all_objects
     own = obj, obj.sinew.bake.result
-    fields = (o for o in among if o not in own and has_field(o) and linked.holds(view_layer.objects, o))
+    fields = (o for o in among if o not in own and has_field(o) and linked.is_in(view_layer, o))
     return sorted(fields, key=lambda o: o.name)
 
 

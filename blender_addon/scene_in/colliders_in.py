@@ -98,7 +98,7 @@ def _may_instance(obj: Any) -> bool:
 @contextmanager
 def _in_view(objects: list[Any], view_layer: Any) -> Iterator[None]:
     """Within it, none of them is hidden by its eye in the Outliner: Blender lists no instances of what is."""
-    hidden = [o for o in objects if linked.holds(view_layer.objects, o) and o.hide_get(view_layer=view_layer)]
+    hidden = [o for o in objects if linked.is_in(view_layer, o) and o.hide_get(view_layer=view_layer)]
     try:
         for obj in hidden:
             obj.hide_set(False, view_layer=view_layer)

@@ -135,7 +135,7 @@ def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tupl
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj))
     layer, span = context.view_layer, simulated_range(settings, context.scene, frames)
     disabled = {block for block in with_collections(*needed) if block.hide_viewport}
-    eyes = {each for each in needed if linked.holds(layer.objects, each) and each.hide_get(view_layer=layer)}
+    eyes = {each for each in needed if linked.is_in(layer, each) and each.hide_get(view_layer=layer)}
     return span, settings.pre_roll, settings.substeps, disabled, eyes
 
 
@@ -163,7 +163,7 @@ def check_object(obj: Any, context: Any) -> None:
     if words := linked.linked_words(obj):
         # Shape keys on an override would change the linked mesh, and be lost on the next load.
         raise MeshError(words, linked.REMEDY)
-    if obj.name not in context.view_layer.objects:
+    if not linked.is_in(context.view_layer, obj):
         raise linked.out_of_view(f"“{obj.name}”")
     if len(obj.data.polygons) == 0 and place_of(obj).on_itself:
         raise MeshError(f"“{obj.name}” has no faces.", "Add faces: a body needs a surface.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import MeshError
 from ...core.mesh.surface_mesh import SurfaceMesh
-from ..basics.linked import out_of_view
+from ..basics.linked import is_in, out_of_view
 from ..basics.stack import Place, shown
 
 
@@ -68,7 +68,7 @@ def mesh_at_place(obj: Any, place: Place, context: Any) -> Iterator[tuple[Any, A
     """
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
-    if not evaluated.is_evaluated or obj.name not in context.view_layer.objects:
+    if not evaluated.is_evaluated or not is_in(context.view_layer, obj):
         raise out_of_view(f"“{obj.name}”")
     if place.on_itself:
         yield obj.data, evaluated

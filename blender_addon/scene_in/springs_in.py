@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import SpringError
 from ...core.job.surroundings import Spring
-from ..basics.linked import out_of_view
+from ..basics.linked import is_in, out_of_view
 from ..basics.list_animation import curves_at
 from ..basics.stack import Place, cut_after, place_of
 from ..properties.mirror import clean
@@ -68,7 +68,7 @@ class SpringSampler:
         if target.name not in context.scene.objects:
             gone = f"pulls to “{target.name}”, which was deleted or is in no scene"
             raise self._refusal(gone, "Choose another object under Springs, or remove the spring.")
-        if target.name not in context.view_layer.objects:
+        if not is_in(context.view_layer, target):
             raise out_of_view(f"The object “{target.name}” of the spring “{self._name}”", SpringError)
 
     def _refusal(self, what: str, remedy: str) -> SpringError:
