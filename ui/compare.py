@@ -31,8 +31,11 @@ def _draw_settings(layout, settings):
     left_out = {"modes", "max_iterations"} - set(read)
     names = [name for name in ("modes", "substeps", "max_iterations", "cells_across") if name not in left_out]
     draw_properties(layout, compare, *names, align=True)
-    draw_properties(layout, compare, *["match_full_space"] * ("match_full_space" in read))
-    draw_properties(layout, compare, "match_resolution", "match_method")
+    matches = [*["match_full_space"] * ("match_full_space" in read), "match_resolution"]
+    draw_properties(layout, compare, *matches)
+    chosen = ((getattr(compare, name), getattr(settings, name)) for name in matches)
+    if any(own if choice == choices.OWN else choice == "ON" for choice, own in chosen):
+        draw_properties(layout, compare, "match_method")
     if settings.control_vibrations:
         layout.prop(compare, "control_vibrations")
     if not all(getattr(compare, name) for name in names):

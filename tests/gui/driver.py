@@ -352,5 +352,6 @@ def _start(request: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     bpy.context.preferences.view.show_splash = False
+    bpy.context.preferences.view.ui_scale = 1.0  # preferences are saved, and a scenario before may have changed it
     bpy.context.preferences.system.viewport_aa = "OFF"  # a card in software would draw each picture eight times
     _start(json.loads(Path(sys.argv[sys.argv.index("--") + 1]).read_text()))

@@ -4,7 +4,7 @@ import bpy
 
 FRAMES = 16
 # Pixels from the header of Bake down to that of Compare, before anything is baked, and on to the button.
-COMPARE, BUTTON = 179, 149
+COMPARE, BUTTON = 179, 160
 
 
 def make_body(gui):
