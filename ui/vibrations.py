@@ -16,8 +16,8 @@ ROWS = 10
 """Of the table that are seen at once."""
 SHARE = 0.55
 """Of a row's width that its frequencies have beside a stiffness."""
-MATCHED_WORDS = "Without and with the match, Hz; Share: how much of it the finer body has"
-CONTROLLED_WORDS = "Hz without and with its stiffness: 1 as it is, 0.1 softer, 10 stiffer"
+MATCHED_WORDS = "Hz, plain and with the match. Share: how much of it the finer body has"
+CONTROLLED_WORDS = "Hz, plain and with its stiffness: 1 as it is, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
@@ -34,7 +34,7 @@ def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
 def _draw_controlled(layout: Any, settings: Any, index: int, item: Any) -> None:
     """A vibration with its stiffness, which can be keyed."""
     name = CONTROLLED[index] if index < len(CONTROLLED) else ""
-    words = figures.vibration_words(item, getattr(settings.vibrations, name, 1.0))
+    words = figures.vibration_words(item, figures.vibration_factor(settings, index))
     rest = _cells(layout, str(index + 1), *words[:2], share=SHARE)
     if name:
         rest.prop(settings.vibrations, name, text="")
@@ -89,9 +89,9 @@ def _draw_table(layout, record, context):
     column = layout.column()
     is_controlled = record.id_data.sinew.control_vibrations
     if is_controlled:
-        _cells(column, "", "Without", "With", share=SHARE).label(text="Stiffness")
+        _cells(column, "", "Plain", "With", share=SHARE).label(text="Stiffness")
     else:
-        _cells(column, "", "Without", "With", "Ratio", "Share")
+        _cells(column, "", "Plain", "With", "Ratio", "Share")
     column.template_list(
         "SINEW_UL_vibrations", "", record, "vibrations", settings, "active_vibration", rows=min(count, ROWS)
     )

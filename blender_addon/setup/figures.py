@@ -10,6 +10,7 @@ import bpy
 from ...core.frequencies import frequency_words
 from ...core.lengths import length_words
 from ...core.settings import EARTH
+from ..properties.outside_properties import CONTROLLED
 from ..scene_in.mesh_in import unit_scale
 from .measure_in import gravity_of
 
@@ -47,26 +48,36 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
     return f"The body's weight stretches it by {size_words(sag, scene)}", sag > WEAK * record.body_size
 
 
+def vibration_factor(settings: Any, number: int) -> float:
+    """What the stiffness of a vibration, counted from 0, is multiplied by at the present frame."""
+    is_controlled = settings.control_vibrations and number < len(CONTROLLED)
+    return getattr(settings.vibrations, CONTROLLED[number]) if is_controlled else 1.0
+
+
+def frequency_of(vibration: Any, factor: float) -> float:
+    """At which it swings when it is simulated, Hz, with its stiffness multiplied by a factor."""
+    return (vibration.right or vibration.frequency) * math.sqrt(factor)
+
+
 def vibration_words(vibration: Any, factor: float = 1.0) -> tuple[str, str, str, str]:
     """Of one that was matched, and whose stiffness is multiplied by a factor: its frequency without and with that, both
     in Hz, their ratio, and its share.
     """
-    frequency, right = vibration.frequency, vibration.right * math.sqrt(factor)
-    if not right and factor != 1.0:
-        right = frequency * math.sqrt(factor)
-    matched = (frequency_words(right), f"{right / frequency:.2f}") if right and frequency else ("as is", "")
-    return frequency_words(frequency), *matched, f"{vibration.share:.0%}"
+    plain, right = vibration.frequency, frequency_of(vibration, factor)
+    is_other = plain and (vibration.right or factor != 1.0)
+    changed = (frequency_words(right), f"{right / plain:.2f}") if is_other else ("as is", "")
+    return frequency_words(plain), *changed, f"{vibration.share:.0%}"
 
 
-def slower(vibration: Any) -> int:
+def slower(hertz: float) -> int:
     """How many times slower a vibration is shown, so that the eye can follow it: 1, 2, 4, 8 ..."""
-    return 2 ** math.ceil(math.log2(max(vibration.right or vibration.frequency, FOLLOWED) / FOLLOWED))
+    return 2 ** math.ceil(math.log2(max(hertz, FOLLOWED) / FOLLOWED))
 
 
-def pace_words(vibration: Any) -> str:
+def pace_words(hertz: float) -> str:
     """The frequency at which it swings when it is simulated, and what is shown of that."""
-    hertz, times = frequency_words(vibration.right or vibration.frequency), slower(vibration)
-    return f"{hertz} Hz, shown {times} times slower" if times > 1 else f"{hertz} Hz"
+    words, times = frequency_words(hertz), slower(hertz)
+    return f"{words} Hz, shown {times} times slower" if times > 1 else f"{words} Hz"
 
 
 def gravity_words(scene: Any) -> str:

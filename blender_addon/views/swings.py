@@ -26,7 +26,7 @@ from ..drawing.overlay_out import Painter, View
 from ..drawing.swing_out import swing_batch
 from ..live import live
 from ..picking import picking_view
-from ..setup.figures import pace_words, slower
+from ..setup.figures import frequency_of, pace_words, slower, vibration_factor
 
 TICK = 1.0 / 30.0
 """Seconds between two drawings."""
@@ -61,9 +61,8 @@ class Swing(Layer):
 
     def part(self, obj: Any, settings: Any, now: float) -> float:
         """How far the farthest point has swung at a time, s, in sizes of the body."""
-        row = obj.sinew.bake.vibrations[chosen(obj, settings)]
-        frequency = (row.right or row.frequency) / slower(row)
-        return settings.swing * math.sin(2.0 * math.pi * frequency * (now - self._began))
+        hertz = pace(obj, chosen(obj, settings))
+        return settings.swing * math.sin(2.0 * math.pi * hertz / slower(hertz) * (now - self._began))
 
     def draw_view(self, context: Any) -> None:
         """The surface, before all else in the view."""
@@ -81,7 +80,7 @@ class Swing(Layer):
             return
         obj = self.object
         number = chosen(obj, context.workspace.sinew)
-        words = f"Vibration {number + 1}: {pace_words(obj.sinew.bake.vibrations[number])}"
+        words = f"Vibration {number + 1}: {pace_words(pace(obj, number))}"
         screen.write_lines(context, [self._reason or words])
 
     def refuse(self, reason: str, way: Callable[[Any], None]) -> None:
@@ -134,6 +133,11 @@ def tick() -> float | None:
 def chosen(obj: Any, settings: Any) -> int:
     """The vibration of a body that a workspace's settings choose: its number, from 0."""
     return min(settings.active_vibration, len(obj.sinew.bake.vibrations) - 1)
+
+
+def pace(obj: Any, number: int) -> float:
+    """At which a vibration of the table, counted from 0, swings when it is simulated, Hz."""
+    return frequency_of(obj.sinew.bake.vibrations[number], vibration_factor(obj.sinew, number))
 
 
 def frequencies_of(obj: Any) -> list[float]:

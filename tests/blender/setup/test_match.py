@@ -40,7 +40,7 @@ def test_words_and_table_tell_of_the_match(matched):
     assert record.match in words and record.match.startswith(f"{len(right)} of 12 vibrations match the full mesh")
     assert record.match not in record.mesh_warning
     drawn = drawn_by(panel("vibrations"))
-    assert drawn.labels[:5] == ["", "Without", "With", "Ratio", "Share"]
+    assert drawn.labels[:5] == ["", "Plain", "With", "Ratio", "Share"]
     assert drawn.text_of("sinew.play_vibration") == "Play" and "swing" in drawn.properties
     for k, each in enumerate(record.vibrations):
         row = Drawn()

@@ -48,8 +48,8 @@ def press(gui, down):
 def photograph_at(gui, swings, turn, name):
     """Photograph what is played, held at a part of its period."""
     swing, obj = swings.current(), bpy.context.view_layer.objects.active
-    row = obj.sinew.bake.vibrations[swings.chosen(obj, bpy.context.workspace.sinew)]
-    period = swings.slower(row) / (row.right or row.frequency)
+    hertz = swings.pace(obj, swings.chosen(obj, bpy.context.workspace.sinew))
+    period = swings.slower(hertz) / hertz
     clock, swings.time = swings.time, SimpleNamespace(monotonic=lambda: swing._began + turn * period)
     yield from gui.photograph(name)
     swings.time = clock
