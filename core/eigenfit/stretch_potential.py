@@ -178,25 +178,25 @@ class StretchPotential(StrainPotential):
         self._modes, self._core, self._friction, self._base = modes, core, friction, base
         self.is_strong = is_strong
         self._low_rank: LowRank | None = None
-        self._last: tuple[np.ndarray, Measured] | None = None
+        self._last: tuple[np.ndarray, Measured, np.ndarray] | None = None
 
     @cached_property
     def _curvature(self) -> np.ndarray:
         return (1.0 + self._friction) * self._core
 
-    def _at(self, stretch: Stretch) -> Measured:
-        """What is measured there, which an iteration asks for where a line search ended."""
+    def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
+        """What is measured there and q, which an iteration asks for where a line search ended."""
         if self._last is None or self._last[0] is not stretch.values:
-            self._last = stretch.values, self._modes.measure.at(stretch)
-        return self._last[1]
+            at = self._modes.measure.at(stretch)
+            self._last = stretch.values, at, self._modes.coordinates(at)
+        return self._last[1:]
 
-    def _slope(self, at: Measured) -> np.ndarray:
-        q = self._modes.coordinates(at)
+    def _slope(self, q: np.ndarray) -> np.ndarray:
         return self._core @ (q + self._friction * (q - self._base))
 
     def value(self, stretch: Stretch) -> float:
         """V, J."""
-        q = self._modes.coordinates(self._at(stretch))
+        _, q = self._at(stretch)
         away = q - self._base
         return 0.5 * float(q @ self._core @ q + self._friction * (away @ self._core @ away))
 
@@ -204,8 +204,8 @@ class StretchPotential(StrainPotential):
         self, deformation: Deformation, stretch: Stretch, apart: np.ndarray | None = None, bends: bool = True
     ) -> np.ndarray:
         """As :meth:`StrainPotential.forces`."""
-        at = self._at(stretch)
-        by = self._slope(at)
+        at, q = self._at(stretch)
+        by = self._slope(q)
         if apart is not None and bends:
             by = by + self._curvature @ self._modes.change(at, apart)
         return self._modes.forces(at, deformation, by)
@@ -225,13 +225,13 @@ class StretchPotential(StrainPotential):
 
     def soften(self, stretch: Stretch, tangent: Tangent) -> None:
         """As :meth:`StrainPotential.soften`."""
-        at = self._at(stretch)
-        at.soften(self._modes.stresses(self._slope(at)), tangent)
+        at, q = self._at(stretch)
+        at.soften(self._modes.stresses(self._slope(q)), tangent)
 
     def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
         """As :meth:`StrainPotential.moved`."""
-        at = self._at(stretch)
-        by, core = self._slope(at), self._curvature if bends else np.zeros_like(self._curvature)
+        at, q = self._at(stretch)
+        by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)
         of_positions = self._modes.change(at, ds - apart)
         bent = core @ dq

@@ -6,6 +6,8 @@ symbolic step is made once per sparsity.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..assembly.sparsity import Pattern
@@ -71,10 +73,19 @@ class CholmodSolver:
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Half a solution. As sparse right-hand sides they are solved several at a time, dense ones one by one."""
-        b = self._sparse(self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64)))
-        permuted = self._cholmod.spsolve(self._factor, b, sys=PERMUTE)
-        half = self._cholmod.spsolve(self._factor, permuted, sys=FORWARD)
-        return np.array(self._matrix(half)).reshape(right_hand_side.shape)
+        b = self._matrix(np.asarray(right_hand_side, dtype=np.float64)[self._permutation])
+        if right_hand_side.ndim == 1:
+            self._cholmod.solve(self._factor, b, sys=FORWARD)
+        else:
+            b = self._matrix(self._cholmod.spsolve(self._factor, self._sparse(b), sys=FORWARD))
+        return np.array(b).reshape(right_hand_side.shape)
+
+    @cached_property
+    def _permutation(self) -> np.ndarray:
+        """The order of the factor's rows, which is known once there is one."""
+        numbers = self._matrix(np.arange(self._pattern.size, dtype=np.float64))
+        self._cholmod.solve(self._factor, numbers, sys=PERMUTE)
+        return np.array(numbers).ravel().astype(np.intp)
 
     def backward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """The other half."""

@@ -1,7 +1,7 @@
 """What a few directions add to a matrix, ``A + Y C Y^T``: solved by A's own factor ``A = R R^T``.
 
-Sherman, Morrison and Woodbury's formula in a symmetric form: with ``R^-1 Y = Q T``, Q orthonormal, and
-``T C T^T = U diag(t) U^T``,
+Sherman, Morrison and Woodbury's formula in a symmetric form: with ``R^-1 Y = Q T``, Q orthonormal (by the products of
+its columns, which cost less than Householder's reflections), and ``T C T^T = U diag(t) U^T``,
 
     A + Y C Y^T = R (I + (Q U) diag(t) (Q U)^T) R^T
 
@@ -17,6 +17,9 @@ import numpy as np
 from ..assembly.low_rank import LowRank
 from .protocol import DirectSolver
 
+DEPENDENT = 1e-13
+"""Square of a singular value of unit columns under which it is round-off."""
+
 
 class UpdatedFactor:
     """The factor of A and a low rank, which is definite or not to be used.
@@ -29,9 +32,13 @@ class UpdatedFactor:
 
     def __init__(self, factor: DirectSolver, low_rank: LowRank) -> None:
         self._factor = factor
-        Q, T = np.linalg.qr(factor.forward(low_rank.vectors.reshape(-1, len(low_rank.core))))
+        half = factor.forward(low_rank.vectors.reshape(-1, len(low_rank.core)))
+        lengths = np.maximum(np.linalg.norm(half, axis=0), np.finfo(np.float64).tiny)
+        squares, W = np.linalg.eigh(half.T @ half / np.outer(lengths, lengths))
+        roots, W = np.sqrt(squares[squares > DEPENDENT]), W[:, squares > DEPENDENT]
+        T = roots[:, None] * W.T * lengths
         self._added, U = np.linalg.eigh(T @ low_rank.core @ T.T)
-        self._directions = Q @ U
+        self._directions = half @ (W / lengths[:, None] / roots @ U)
         self.is_definite = bool((self._added > -1.0).all())
 
     def solve(self, b: np.ndarray) -> np.ndarray:
