@@ -178,9 +178,10 @@ class Motions(NamedTuple):
     away: Mapping[str, np.ndarray]
     amplitude: float
 
-    def error(self, name: str) -> float:
-        """The largest of it, % of the amplitude."""
-        return 100.0 * float(self.away[name].max()) / self.amplitude
+    def error(self, name: str, seconds: float = np.inf) -> float:
+        """The largest of it in the first seconds, % of the amplitude."""
+        seen = STEP * np.arange(len(self.away[name])) < seconds + 0.5 * STEP
+        return 100.0 * float(self.away[name][seen].max()) / self.amplitude
 
 
 Mover = Callable[[Way], Course]
@@ -209,6 +210,7 @@ def told(case: str, pair_: Pair, seen: Motions, part: float | None) -> Iterator[
     bar = None if part is None else part * seen.error("plain")
     for name, each in seen.coarse.items():
         yield row(case, f"error, {name}", seen.error(name), "%", at_most=bar if name == DEFAULT else None)
+        yield row(case, f"error while it is pushed, {name}", seen.error(name, PUSHED), "%")
         yield row(case, f"iterations a step, {name}", each.iterations / len(each.seconds))
     draw("eigenfit", case, pictures(pair_, seen))
 
