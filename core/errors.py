@@ -74,6 +74,12 @@ class SettingsError(SinewError):
     """A setting is outside its range or names something unknown."""
 
 
+class MatchError(SinewError):
+    """A body whose vibrations cannot be found or compared with a finer one's: it moves as without. Its message goes
+    on after a colon.
+    """
+
+
 class SubspaceError(SinewError):
     """A subspace that cannot be built, or that no longer fits its body."""
 

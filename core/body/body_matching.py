@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..checks.memory import check_before_tetrahedra
 from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
-from ..eigenfit.about_match import Match, about_control, about_match, about_others
+from ..eigenfit.about_match import REFUSED, Match, about_control, about_match, about_others
+from ..eigenfit.comparable import check_comparable
 from ..eigenfit.estimate import enough, estimate
 from ..eigenfit.matching import MOST, Matching, Spectra, find_spectra, pair
 from ..eigenfit.methods import MatchMethod, match_method
 from ..eigenfit.vibrations import Springs
+from ..errors import MatchError, MeshError, NotEnoughMemoryError
 from ..forces.embedded_points import EmbeddedPoints
 from ..job.job import Job
 from ..mesh.embedding import embed
@@ -57,6 +60,9 @@ def body_matching(
     solver, factors, finer = job.body.solver, job.body.vibration_stiffness, None
     if not solver.is_matched and factors is None:
         return None, Match()
+    before = store.match() if store is not None else ""
+    if before.startswith(REFUSED):
+        return None, Match(before)  # whatever memory is free when a bake is resumed, it goes on as it began
     on_progress(0.0)
     softest = float(model.elastic.youngs_modulus.min())
     model, always, firm = _at_rest(model, pinned, softest, FIRM_PINS)
@@ -67,14 +73,20 @@ def body_matching(
         space = replace(subspace.model, elastic=elastic, pinned=given)
         holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
         springs = holding and Springs(holding.points, holding.stiffness)
-    if solver.match_resolution:
-        finer, _, _ = _at_rest(*finer_model(job), softest, 1.0)
     count = solver.match_modes or MOST
-    if space.is_reduced and not solver.is_matched:
-        spectra = find_spectra(model, space, count, springs, finer=space)
-    else:
-        spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
+    try:
+        if solver.match_resolution:
+            finer, _, _ = _at_rest(*finer_model(job, not before), softest, 1.0)
+            check_comparable(model, finer, job.body.surface.positions[always.pinned[always.held[0]]])
+        if space.is_reduced and not solver.is_matched:
+            spectra = find_spectra(model, space, count, springs, finer=space)
+        else:
+            spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
+    except MatchError as error:
+        only = factors is not None and solver.match_resolution
+        return None, Match(f"{REFUSED}{error}{' Without Match Resolution they can be controlled.' * only}")
     matching, match = _matched(solver, space, springs, spectra, factors)
+    match = match.with_words(_of_pins(pinned) * bool(match.vibrations))
     if store is not None and match.vibrations:
         rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
         still = points.positions(rest)
@@ -103,17 +115,35 @@ def _matched(
         # Between two meshes the coarse modes are those of firm pins: they say nothing of the body without the match.
         is_told = spectra.is_one_mesh and matching.stiffness is None and len(matched.coarse) > 0
         off = estimate(spectra, matched) if is_told else None
-        match = about_match(spectra, matched, min(count, len(matched.shares)), bool(chosen), off)
+        wanted = count if matched is pairs else len(matched.shares)
+        match = about_match(spectra, matched, wanted, bool(chosen), off)
     if factors is not None and match.vibrations:
         match = match.with_words(about_others(match.vibrations, factors))
     return matching, match
 
 
-def finer_model(job: Job) -> tuple[Model, PinnedSurface]:
-    """The job's body on the lattice that is made for its vibrations alone, with its pins."""
+def _of_pins(pinned: PinnedSurface) -> str:
+    """What is told of pins that let go."""
+    held = pinned.held[min(1, len(pinned.held) - 1) :]
+    if np.array_equal(held.any(axis=0), held.all(axis=0)):
+        return ""
+    of_free = "" if held.all(axis=0).any() else ", which leaves none: these are of the free body"
+    return f"Pins that do not hold in every frame are left out{of_free}."
+
+
+def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface]:
+    """The job's body on the lattice that is made for its vibrations alone, with its pins; MatchError where it is too
+    large, for the free memory only where that ``is_checked``.
+    """
     body = job.body
     finer = replace(body.resolution, method="lattice", cells_across=body.solver.match_cells)
-    mesh = tetrahedralize(body.surface, finer, body.fineness)
+    try:
+        if is_checked:
+            check_before_tetrahedra(job.with_body(resolution=finer, solver=SolverSettings()))
+        mesh = tetrahedralize(body.surface, finer, body.fineness)
+    except (MeshError, NotEnoughMemoryError) as error:  # which know nothing of this lattice's own setting
+        remedy = error.remedy.replace("Cells Across", "Match Cells")
+        raise MatchError(f"the finer lattice's {error.message}", remedy) from error
     embedding = embed(body.surface.positions, mesh)
     pinned = pinned_surface(job, mesh, embedding)
     return body_model(mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1)), pinned

@@ -33,10 +33,8 @@ class Match(NamedTuple):
         return self._replace(words=f"{self.words} {more}".strip())
 
 
-REFUSED = (
-    "The right vibrations cannot be found, and the body moves as without: so many tetrahedra are too large for the "
-    "free memory (set fewer Cells Across, or Match Cells), or the materials differ too much."
-)
+REFUSED = "Vibrations are left as they are: "
+"""What words begin with where none could be found or compared (MatchError)."""
 
 
 class _Words(NamedTuple):
@@ -63,8 +61,6 @@ def about_match(
     """What is told where the lowest ``count`` were to be paired, whose number ``is_chosen`` or set; ``off`` is how far
     the body is expected to be, where that is known.
     """
-    if not len(spectra.fine):
-        return Match(REFUSED)
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
     columns = _hertz(spectra.coarse), _hertz(right), pairs.shares

@@ -130,7 +130,7 @@ class BakeReport:
         if self.linear_solver:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
-            lines.append(f"Match Full Space: {self.match}")
+            lines.append(f"Match: {self.match}")
         if softened := self.match_words():
             lines.append(softened)
         if peak := max(frame.peak_memory for frame in self.frames):

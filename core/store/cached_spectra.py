@@ -10,10 +10,9 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.sparse.linalg import ArpackError
 
-from ..eigenfit.about_match import REFUSED
 from ..eigenfit.matching import Spectra, find_spectra
 from ..eigenfit.vibrations import Springs
-from ..errors import FactorizationError
+from ..errors import FactorizationError, MatchError
 from ..files.digest import digest
 from ..linear_solvers.registry import AUTOMATIC, ITERATIVE, choose
 from ..model.model import Model
@@ -46,28 +45,21 @@ def cached_spectra(
     finer: Model | None = None,
 ) -> Spectra:
     """Those of a model's space and of a finer body (:func:`find_spectra`): from the store where they are kept already,
-    else found and kept there.
+    else found and kept there. MatchError where they cannot be found.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None
     if cached is not None and cached[1].get("key") == key and (spectra := _unpack(cached, space, scale, finer)):
         return spectra
-    if store is not None and store.match() == REFUSED:
-        return _nothing(space)  # whatever memory is free when a bake is resumed, it goes on as it began
-    if choose(AUTOMATIC, (finer or model).body).name == ITERATIVE:
-        return _nothing(space)  # the factor does not fit into the memory
+    if (choice := choose(AUTOMATIC, (finer or model).body)).name == ITERATIVE:
+        raise MatchError(f"{choice.reason}.", f"Set fewer {'Match Cells' if finer else 'Cells Across'}.")
     try:
         spectra = find_spectra(model, space, count, springs, on_progress, finer)
-    except (ArpackError, FactorizationError, LinAlgError):
-        return _nothing(space)  # its materials differ too much
-    if store is not None and len(spectra.fine):
+    except (ArpackError, FactorizationError, LinAlgError) as error:
+        raise MatchError("the materials differ too much in stiffness.", "Bring them nearer to one another.") from error
+    if store is not None:
         store.write_cached("spectra", {each: getattr(spectra, each) for each in _SCHEMA}, {"key": key, "scale": scale})
     return spectra
-
-
-def _nothing(space: Space) -> Spectra:
-    none = np.zeros((0, 0))
-    return Spectra(np.zeros(0), np.zeros((0, space.unknowns, 3)), np.zeros(0), none, True, none, none)
 
 
 def _key(model: Model, space: Space, count: int, finer: Model | None) -> str:

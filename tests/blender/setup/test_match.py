@@ -86,6 +86,21 @@ def test_a_body_in_all_its_vertices_has_them_too(body, saved):
     assert drawn_by(panel("vibrations")).text_of("sinew.play_vibration") == "Play"
 
 
+def test_a_lattice_that_is_no_finer_is_told_with_a_remedy_and_the_bake_made_as_without(body, saved):
+    settings = body.sinew
+    settings.solver, settings.match_resolution, settings.match_cells = "newton", True, settings.cells_across
+    assert bpy.ops.sinew.find_vibrations() == {"FINISHED"}
+    found = settings.bake.match
+    assert found.startswith("Vibrations are left as they are: the finer lattice has ") and "Raise Match Cells." in found
+    assert found in drawn_by(panel("solver")).labels and not settings.bake.vibrations
+    settings.bake.match = ""
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert settings.bake.match == found and settings.bake.status == "DONE"
+    settings.match_cells = 2 * settings.cells_across
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert settings.bake.vibrations and "match the finer lattice" in settings.bake.match
+
+
 def test_they_are_found_before_a_bake_which_goes_on_with_them(body, saved, monkeypatch):
     settings = body.sinew
     settings.solver, settings.modes, settings.match_modes = "subspace_mixed_fem", 4, 5

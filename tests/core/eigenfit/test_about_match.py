@@ -61,6 +61,16 @@ def test_a_pair_that_is_cut_is_named():
     assert told([2.0, 3.0, 3.001], [1.0, 2.0, 2.001], np.eye(3), 3).words.startswith("3 vibrations match")
 
 
+def test_coarse_vibrations_that_are_slower_are_matched_and_named():
+    """They should be faster: what is told is why, and what to do. Those of a subspace may be, by cubature."""
+    spectra = spectra_of([0.9, 3.0, 1.9], [1.0, 2.0, 2.1], np.eye(3)[[0, 2, 1]])
+    pairs = pair(spectra, 3)
+    words = about_match(spectra._replace(is_one_mesh=False), pairs, 3).words
+    assert words.startswith("3 vibrations match the finer lattice; the first swings at 1.00 Hz, 0.900 Hz without.")
+    assert words.endswith("Vibration 1 is slower than there, as pins or thin parts hold less here: raise Cells Across.")
+    assert "slower" not in about_match(spectra, pairs, 3).words
+
+
 def test_none_matches():
     match = told([2.0, 2.001], [1.0, 1.001], np.eye(2), 1)
     assert match.words.startswith("No vibration matches the full mesh, and the body moves as without. Vibration 1 is")
@@ -115,7 +125,7 @@ def test_a_report_tells_of_it(tmp_path):
         store, said = FrameStore.create(tmp_path / "bake", job), []
         bake(job, store, on_event=said.append)
         (words,) = (each.match for each in said if each.kind == "mesh")
-        assert words and f"Match Full Space: {words}" in read_report(store).summary()
+        assert words and f"Match: {words}" in read_report(store).summary()
     store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=2))
     bake(store.job(), store)
     assert "Match" not in " ".join(read_report(store).summary())
@@ -143,11 +153,11 @@ def test_a_body_too_large_for_its_vibrations_is_left_as_it_is_and_resumed_so(tmp
     job = shaken_bar(frames=3, solver="subspace_mixed_fem", modes=4)
     store, said = FrameStore.create(tmp_path / "store", job), []
     with monkeypatch.context() as patch:
-        patch.setattr(cached_spectra, "choose", lambda _name, _body: SimpleNamespace(name=ITERATIVE))
+        patch.setattr(cached_spectra, "choose", lambda _name, _body: SimpleNamespace(name=ITERATIVE, reason="8 GB"))
         assert prepare(job, store, said.append).matching is None
     assert prepare(job, store, said.append).matching is None
     words = [each.match for each in said if each.kind == "mesh"]
-    assert len(words) == 2 and all("set fewer Cells Across" in each for each in words)
+    assert words == 2 * ["Vibrations are left as they are: 8 GB. Set fewer Cells Across."]
 
 
 @pytest.mark.parametrize("points", [12, 16, 20])

@@ -64,4 +64,4 @@ def test_vibrations_of_the_finer_lattice_are_kept_and_found_again_for_another(tm
     other = once.with_body(solver=replace(once.body.solver, match_cells=20))
     assert prepare(other, store).matching.spectra.fine[0] < first.spectra.fine[0]
     assert len(found) == 2
-    assert store.match() != REFUSED
+    assert not store.match().startswith(REFUSED)

@@ -1,0 +1,186 @@
+"""Bodies that cannot be matched with a finer lattice: told with a remedy, and they move as without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.core.body import body_matching as module
+from sinew.core.body.prepare import prepare
+from sinew.core.checks import memory
+from sinew.core.eigenfit.about_match import REFUSED
+from sinew.core.eigenfit.comparable import check_comparable
+from sinew.core.errors import MatchError
+from sinew.core.events import Mesh
+from sinew.core.job.job import Job
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.settings import ResolutionSettings
+from sinew.core.simulation.run import simulate
+from sinew.core.store.frame_store import FrameStore
+
+from ..jobs import box_surface, free_box
+
+FRAMES = 4
+MATCHED = {"match_resolution": True, "solver": "newton", "gravity": (0.0, 0.0, -1.0)}
+
+
+def job(surface: SurfaceMesh | None = None, held=lambda X: X[:, 0] < 1e-9, cells=8, **settings) -> Job:
+    """A body, by default a bar 5:1, that is to move as 16 cells do."""
+    box = free_box(FRAMES, solver=MATCHED | {"match_cells": 16} | settings)
+    surface = surface or box_surface((1.0, 0.2, 0.2), (20, 4, 4))
+    X = surface.positions
+    pins = np.flatnonzero(held(X))
+    return box.with_body(
+        surface=surface,
+        material_weights=np.ones((len(X), 1)),
+        stiffness_maps=None,
+        pinned_vertices=pins,
+        pin_positions=np.tile(X[pins], (FRAMES, 1, 1)),
+        pin_held=np.ones((FRAMES, len(pins)), dtype=bool),
+        resolution=ResolutionSettings(cells_across=cells),
+    )
+
+
+def told(job: Job, store: FrameStore | None = None):
+    said = []
+    prepared = prepare(job, store, said.append)
+    return prepared, next(each for each in said if isinstance(each, Mesh)).match
+
+
+def sheet() -> SurfaceMesh:
+    box = box_surface((1.0, 0.2, 0.2), (20, 4, 4))
+    faces = box.triangles[(box.positions[box.triangles, 2] < 1e-9).all(axis=1)]
+    used, triangles = np.unique(faces, return_inverse=True)
+    return SurfaceMesh(box.positions[used], triangles.reshape(-1, 3))
+
+
+def two_bars(gap: float) -> SurfaceMesh:
+    box = box_surface((1.0, 0.2, 0.2), (20, 4, 4))
+    both = np.concatenate([box.positions, box.positions + [0.0, 0.0, 0.2 + gap]])
+    return SurfaceMesh(both, np.concatenate([box.triangles, box.triangles + len(box.positions)]))
+
+
+BAD = {
+    "no finer": (lambda: job(match_cells=8), "185 vertices, and the body 185. Raise Match Cells."),
+    "coarser": (lambda: job(match_cells=6), "135 vertices, and the body 185. Raise Match Cells."),
+    "heavier": (lambda: job(sheet()), "weighs 1.9 times what its finer lattice does. Give sheets a thickness"),
+    "joined": (
+        lambda: job(two_bars(0.15)),
+        "of 1 separate part, and the finer lattice of 2. Raise Cells Across, so that gaps stay open.",
+    ),
+    "held by an edge": (
+        lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (X[:, 2] < 1e-9)),
+        "pins hold much less than a cell. Pin more of the surface, or raise Cells Across.",
+    ),
+    "held at a point": (lambda: job(held=lambda X: np.arange(len(X)) == 0), "pins hold much less than a cell."),
+    "held by little": (
+        lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=6),
+        "pins hold much less than a cell. Pin more of the surface, or raise Cells Across.",
+    ),
+    "too many tets": (lambda: job(two_bars(0.15), match_cells=400), "Match Cells to "),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_what_cannot_be_matched_is_told_with_a_remedy_and_moves_as_without(bad, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**15)
+    make, words = BAD[bad]
+    matched = make()
+    prepared, said = told(matched)
+    assert prepared.matching is None and said.startswith(REFUSED) and words in said and said.count(".") <= 4
+    plain = matched.with_body(solver=replace(matched.body.solver, match_resolution=False))
+    frames, expected = (
+        [frame.state.positions for frame in simulate(each, ready)]
+        for each, ready in ((matched, prepared), (plain, prepare(plain)))
+    )
+    np.testing.assert_array_equal(frames, expected)
+
+
+@pytest.mark.parametrize("good", [{}, {"cells": 12}, {"held": lambda X: X[:, 0] < 0.06}, {"surface": two_bars(0.4)}])
+def test_bodies_that_are_alike_are_matched(good):
+    prepared, said = told(job(**good))
+    assert prepared.matching and "match the finer lattice" in said
+
+
+@pytest.mark.parametrize("factor, is_alike", [(0.79, False), (0.81, True), (1.24, True), (1.26, False)])
+def test_masses_may_differ_by_a_quarter(factor, is_alike):
+    coarse, finer = (module.finer_model(job(match_cells=cells))[0] for cells in (8, 16))
+    coarse = replace(coarse, masses=factor * finer.masses.sum() / coarse.masses.sum() * coarse.masses)
+    if is_alike:
+        check_comparable(coarse, finer, np.eye(3))
+    else:
+        with pytest.raises(MatchError, match="weighs"):
+            check_comparable(coarse, finer, np.eye(3))
+
+
+def test_pins_hold_the_same_place():
+    coarse = module.finer_model(job(match_cells=8))[0]
+    finer = module.finer_model(job(held=lambda X: X[:, 0] > 0.99))[0]
+    with pytest.raises(MatchError, match="another place") as refused:
+        check_comparable(coarse, finer, np.eye(3))
+    assert "Cells Across" in refused.value.remedy
+
+
+def test_a_lattice_for_which_there_is_no_memory_is_not_made_and_the_bake_goes_on_so(tmp_path, monkeypatch):
+    """Also when there is memory again; and one that was begun with it goes on with it, however little is free."""
+    matched = job()
+    short, long = (FrameStore.create(tmp_path / name, matched) for name in ("short", "long"))
+    begun = told(matched, long)[1]
+
+    def free(of):
+        """As much memory as the body takes, not its finer lattice."""
+        return 10**12 if of.body.resolution.cells_across == 8 else 10**6
+
+    check = module.check_before_tetrahedra
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "check_before_tetrahedra", lambda of: check(of, free(of)))
+        prepared, said = told(matched, short)
+        assert prepared.matching is None
+        assert "the finer lattice's 16 cells across need about 0.3 GB of memory; 0.0 GB are free." in said
+        again, same = told(matched, long)
+        assert again.matching and same == begun
+    prepared, same = told(matched, short)
+    assert prepared.matching is None and same == said
+
+
+def test_what_is_controlled_is_told_of_it_too():
+    bad = BAD["coarser"][0]().with_body(vibration_stiffness=np.full((FRAMES, 2), 0.5))
+    prepared, said = told(bad)
+    assert prepared.matching is None and said.endswith("Without Match Resolution they can be controlled.")
+    prepared, said = told(bad.with_body(solver=replace(bad.body.solver, match_resolution=False)))
+    assert prepared.matching and said.startswith("20 vibrations can be controlled")
+
+
+@pytest.mark.parametrize("solver", ["newton", "subspace_mixed_fem"])
+@pytest.mark.parametrize("kept", ["all", "half", "none"])
+def test_vibrations_are_those_of_the_pins_that_hold_throughout(solver, kept):
+    """As of a body that has no others; what every pin lets go of swings as a free one."""
+    matched = job(solver=solver, modes=8)
+    height = matched.body.surface.positions[matched.body.pinned_vertices, 2]
+    least = {"all": -1.0, "half": 0.01, "none": 1.0}[kept]
+    held = matched.body.pin_held.copy()
+    held[-1] = height > least
+    found, said = told(matched.with_body(pin_held=held))
+    held_so = job(held=lambda X: (X[:, 0] < 1e-9) & (X[:, 2] > least), solver=solver, modes=8)
+    only, of_only = told(held_so)
+    np.testing.assert_allclose(found.matching.spectra.fine, only.matching.spectra.fine, rtol=1e-9)
+    words = {"half": "", "none": ", which leaves none: these are of the free body"}
+    added = f" Pins that do not hold in every frame are left out{words[kept]}." if kept in words else ""
+    assert said.endswith(added) and "left out" not in of_only and ("left out" in said) == (kept != "all")
+
+
+def test_a_painted_body_is_matched_as_far_as_it_has_likes():
+    """The rest of what was asked for is named, with the reason."""
+    bar = job(match_modes=30, cells=6)
+    soft = bar.body.surface.positions[:, 0] < 0.5
+    flesh, bone = (replace(bar.body.materials[0], name=name, youngs_modulus=E) for name, E in (("a", 1e5), ("b", 1e8)))
+    painted = bar.with_body(
+        materials=(flesh, bone), material_weights=np.column_stack([soft, ~soft]).astype(float), stiffness_maps=None
+    )
+    prepared, said = told(painted)
+    pairs, spectra = prepared.matching.pairs, prepared.matching.spectra
+    assert 0 < len(pairs.coarse) < 30 and said.startswith(f"{len(pairs.coarse)} of 30 vibrations match")
+    assert "left alone, as none of the finer lattice's lowest 40 swings so: raise Cells Across" in said
+    assert "as the next is as fast: set more Matched Vibrations, or 28." in said
+    assert (pairs.shares[pairs.coarse] >= 0.9).all() and len(spectra.fine) == 40
