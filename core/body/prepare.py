@@ -171,7 +171,7 @@ def prepare(
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     stiffness = softened_where_hanging(mesh, fields.youngs_modulus)
-    if matching and job.body.solver.match_resolution:
+    if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else of no vibration found
         stiffness = FIRM_PINS * stiffness
     springs = PinSprings(pinned, stiffness, space.points)
     shown = PinCorrection(job.body.surface.positions, embedding, pinned)

@@ -126,5 +126,10 @@ def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words:
 
 
 def _named(modes: Sequence[int]) -> str:
-    *before, last = [str(k + 1) for k in modes]
-    return f"Vibrations {', '.join(before)} and {last} are" if before else f"Vibration {last} is"
+    """Neighbours together: "Vibrations 1, 3 to 7 and 9 are"."""
+    runs = np.split(np.add(modes, 1), np.flatnonzero(np.diff(modes) > 1) + 1)
+    *before, last = [
+        each for run in runs for each in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(k) for k in run])
+    ]
+    listed = f"{', '.join(before)} and {last}" if before else last
+    return f"Vibrations {listed} are" if len(modes) > 1 else f"Vibration {listed} is"
