@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import ArpackNoConvergence
 from sinew.core.body import body_matching as module
 from sinew.core.body.prepare import prepare
 from sinew.core.checks import memory
@@ -14,10 +15,12 @@ from sinew.core.eigenfit.comparable import check_comparable
 from sinew.core.errors import MatchError
 from sinew.core.events import Mesh
 from sinew.core.job.job import Job
+from sinew.core.linear_solvers.registry import choose
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import ResolutionSettings
 from sinew.core.simulation.run import simulate
 from sinew.core.simulation.stepper import Stepper
+from sinew.core.store import cached_spectra
 from sinew.core.store.frame_store import FrameStore
 
 from ..jobs import box_surface, free_box
@@ -143,6 +146,20 @@ def test_a_lattice_for_which_there_is_no_memory_is_not_made_and_the_bake_goes_on
         assert again.matching and same == begun
     prepared, same = told(matched, short)
     assert prepared.matching is None and same == said
+
+
+def test_a_factor_that_does_not_fit_and_vibrations_that_are_not_found_are_told(monkeypatch):
+    def none(*_arguments):
+        raise ArpackNoConvergence("", np.zeros(0), np.zeros((0, 0)))
+
+    monkeypatch.setattr(cached_spectra, "find_spectra", none)
+    prepared, said = told(job())
+    assert prepared.matching is None
+    assert said == f"{REFUSED}the materials differ too much in stiffness. Bring them nearer to one another."
+    monkeypatch.setattr(cached_spectra, "choose", lambda name, body: choose(name, body, 10**6))
+    prepared, said = told(job())
+    assert prepared.matching is None and said.startswith(f"{REFUSED}a direct solver would need 0.0 GB, and 0.0 GB are")
+    assert said.endswith("free. Set fewer Match Cells.")
 
 
 def test_what_is_controlled_is_told_of_it_too():
