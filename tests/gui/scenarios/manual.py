@@ -106,6 +106,15 @@ def photograph_advice(gui, obj):
     obj.sinew.solver = before
 
 
+def frame_all(gui):
+    """The body in the view, with room around it."""
+    yield from gui.redraw()
+    with gui.context():
+        bpy.ops.view3d.view_selected()
+    yield 1.0
+    gui.area().spaces.active.region_3d.view_distance *= 1.2
+
+
 def photograph_match(gui, obj):
     """How the bear in a subspace of few modes was matched, and one of its vibrations."""
     running, settings = gui.module("blender_addon.child.running"), obj.sinew
@@ -117,6 +126,7 @@ def photograph_match(gui, obj):
     yield from gui.wait_until(running.is_idle, 900.0, "the bear is matched")
     yield from photograph_alone(gui, "solver", called="match")
     chosen.active_vibration, chosen.swing = 2, 0.2
+    yield from frame_all(gui)
     swings.begin(obj)
     yield from gui.scenario("vibrations").photograph_at(gui, swings, 0.25, "vibrations")
     yield from photograph_alone(gui, "vibrations")
@@ -148,11 +158,7 @@ def photograph_ghost(gui, obj):
         bpy.ops.sinew.compare("EXEC_DEFAULT", True)
     yield from gui.wait_until(is_idle, 900.0, "the ghost is baked")
     scene.frame_set(14)
-    yield from gui.redraw()
-    with gui.context():
-        bpy.ops.view3d.view_selected()
-    yield 1.0
-    gui.area().spaces.active.region_3d.view_distance *= 1.2
+    yield from frame_all(gui)
     yield from gui.photograph("compare")
     yield from photograph_alone(gui, "compare")
     with gui.context():
