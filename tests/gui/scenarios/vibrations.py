@@ -7,7 +7,7 @@ import bpy
 from mathutils import Euler
 
 LEFT = 120
-FIND, ROW, PLAY, SWING = 150, 153, 343, 369
+FIND, ROW, PLAY, SWING = 150, 153, 322, 348
 """Pixels below the upper edge of the sidebar."""
 
 
