@@ -10,8 +10,8 @@ import bpy
 from ...core.frequencies import frequency_words
 from ...core.lengths import length_words
 from ...core.settings import EARTH
-from ..properties.outside_properties import CONTROLLED
 from ..scene_in.mesh_in import unit_scale
+from ..scene_in.settings_in import vibration_stiffness
 from .measure_in import gravity_of
 
 FOLLOWED = 1.0
@@ -50,8 +50,8 @@ def sag_words(strength: float, record: Any, scene: Any) -> tuple[str, bool]:
 
 def vibration_factor(settings: Any, number: int) -> float:
     """What the stiffness of a vibration, counted from 0, is multiplied by at the present frame."""
-    is_controlled = settings.control_vibrations and number < len(CONTROLLED)
-    return getattr(settings.vibrations, CONTROLLED[number]) if is_controlled else 1.0
+    factors = vibration_stiffness(settings)
+    return factors[number] if number < len(factors) else 1.0
 
 
 def frequency_of(vibration: Any, factor: float) -> float:

@@ -34,11 +34,12 @@ class UpdatedFactor:
         self._factor = factor
         half = factor.forward(low_rank.vectors.reshape(-1, len(low_rank.core)))
         lengths = np.maximum(np.linalg.norm(half, axis=0), np.finfo(np.float64).tiny)
-        squares, W = np.linalg.eigh(half.T @ half / np.outer(lengths, lengths))
+        units = half / lengths
+        squares, W = np.linalg.eigh(units.T @ units)
         roots, W = np.sqrt(squares[squares > DEPENDENT]), W[:, squares > DEPENDENT]
         T = roots[:, None] * W.T * lengths
         self._added, U = np.linalg.eigh(T @ low_rank.core @ T.T)
-        self._directions = half @ (W / lengths[:, None] / roots @ U)
+        self._directions = units @ (W / roots @ U)
         self.is_definite = bool((self._added > -1.0).all())
 
     def solve(self, b: np.ndarray) -> np.ndarray:

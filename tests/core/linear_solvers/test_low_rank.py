@@ -75,6 +75,15 @@ def test_as_dense(signs, size, twice, kind):
     assert off(update.solve(b), np.linalg.solve(whole, b), whole) <= 1e-9
 
 
+def test_a_direction_that_is_none():
+    A, low_rank, whole = system([1, -1], 0.5)
+    none = np.zeros((*low_rank.vectors.shape[:-1], 1))
+    core = np.pad(low_rank.core, (0, 1), constant_values=0.3)
+    update = updated(A, LowRank(np.concatenate([low_rank.vectors, none], axis=-1), core))
+    b = np.random.default_rng(1).standard_normal(3 * N)
+    assert update.is_definite and off(update.solve(b), np.linalg.solve(whole, b), whole) <= 1e-9
+
+
 def test_far_stiffer_than_the_matrix():
     A, low_rank, whole = system([1, 1, 1, 1], 1e6)
     b = np.random.default_rng(1).standard_normal(3 * N)
