@@ -6,12 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.mesh.surface_mesh import SurfaceMesh
 from ..core.mesh.tet_mesh import TetMesh
 from ..core.model.model import Model, build_model
 from ..core.model.state import State
 
 # Kuhn's six tets of a cube, each along the diagonal 0-7, corners numbered by bits (x, y, z).
 _KUHN = np.array([[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]])
+
+# Five tets of a cube, of which that with corners 0, 3, 5 and 6 has twice the volume of each other one.
+_MIRRORED = np.array([[0, 3, 5, 6], [0, 1, 3, 5], [0, 3, 2, 6], [0, 5, 4, 6], [3, 7, 5, 6]])
 
 
 def block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetMesh:
@@ -28,6 +32,43 @@ def block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetM
     flipped = mesh.volumes < 0
     tets[flipped] = tets[flipped][:, [0, 2, 1, 3]]
     return TetMesh(mesh.rest_positions, tets)
+
+
+def mirrored_block(cells: tuple[int, int, int], size: tuple[float, float, float]) -> TetMesh:
+    """A box as :func:`block`, its cubes of five tets that are mirrored by turns: as stiff one way across as the other,
+    which those of six, all along one diagonal, are not.
+    """
+    counts = np.array(cells) + 1
+    sides = [np.linspace(0.0, length, count) for length, count in zip(size, counts, strict=True)]
+    grid = np.stack(np.meshgrid(*sides, indexing="ij"), -1).reshape(-1, 3)
+    x, y, z = np.indices(cells).reshape(3, -1)
+    odd = (x + y + z) % 2
+    corners = np.array(
+        [((x + (k & 1 ^ odd)) * counts[1] + y + (k >> 1 & 1)) * counts[2] + z + (k >> 2 & 1) for k in range(8)]
+    )
+    tets = corners[_MIRRORED].transpose(2, 0, 1).reshape(-1, 4)
+    flipped = TetMesh(grid, tets).volumes < 0
+    tets[flipped] = tets[flipped][:, [0, 2, 1, 3]]
+    return TetMesh(grid, tets)
+
+
+def suzanne(size: float, subdivisions: int = 0) -> SurfaceMesh | None:
+    """Blender's own head, subdivided so many times; None where Blender cannot be imported."""
+    try:
+        import bpy
+    except ImportError:
+        return None
+    bpy.ops.mesh.primitive_monkey_add(size=size)
+    monkey = bpy.context.object
+    monkey.modifiers.new("Subdivision", "SUBSURF").levels = subdivisions
+    mesh = monkey.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    mesh.calc_loop_triangles()
+    positions = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
+    mesh.vertices.foreach_get("co", positions)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
+    bpy.data.objects.remove(monkey)
+    return SurfaceMesh(positions.reshape(-1, 3).astype(float), triangles.reshape(-1, 3))
 
 
 def stiff_slabs(mesh: TetMesh, stiff: float, soft: float, slabs: int = 4) -> np.ndarray:

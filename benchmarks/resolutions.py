@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.eigenfit.matching import Spectra, find_spectra, pair
-from ..core.eigenfit.methods import METHODS, MatchMethod
+from ..core.eigenfit.methods import METHODS, MatchMethod, match_method
 from ..core.eigenfit.vibrations import rigid_count, vibrations
 from ..core.events import ignore
 from ..core.forces.acceleration_field import AccelerationField
@@ -31,8 +31,8 @@ FREQUENCY = 2.0
 MATCHED = 10
 """Modes, as in [EigenFit19]."""
 STILL = (0.0, 0.0, 0.0)
-DEFAULT = SolverSettings().match_method
-"""The method that bars are for."""
+DEFAULT = match_method(SolverSettings(match_resolution=True)).name
+"""The method that bars are for: that of bodies in all their vertices."""
 
 Field = Callable[[np.ndarray], np.ndarray]
 """Something of places (k,3)."""

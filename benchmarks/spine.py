@@ -23,6 +23,7 @@ from ..core.settings import MaterialSettings, ResolutionSettings
 from ..core.simulation.run import simulate
 from ..core.simulation.warm_up import warm_up
 from ..core.tetrahedra.tetrahedralize import tetrahedralize
+from .bodies import suzanne
 from .measures import PARTS
 from .pictures import Snapshot, draw
 from .registry import Case, Row, row
@@ -50,21 +51,7 @@ def _iteration_rows(case: str, model: Model, reports: list[StepReport]) -> Itera
 
 def _headline_surface() -> SurfaceMesh:
     """Suzanne subdivided twice when Blender is importable (as in the demo), else a bumpy closed surface of her size."""
-    try:
-        import bpy
-    except ImportError:
-        return _bumpy_sphere()
-    bpy.ops.mesh.primitive_monkey_add(size=0.5)
-    monkey = bpy.context.object
-    monkey.modifiers.new("Subdivision", "SUBSURF").levels = 2
-    mesh = monkey.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
-    mesh.calc_loop_triangles()
-    positions = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    triangles = np.empty(3 * len(mesh.loop_triangles), dtype=np.int32)
-    mesh.vertices.foreach_get("co", positions)
-    mesh.loop_triangles.foreach_get("vertices", triangles)
-    bpy.data.objects.remove(monkey)
-    return SurfaceMesh(positions.reshape(-1, 3).astype(float), triangles.reshape(-1, 3))
+    return suzanne(0.5, 2) or _bumpy_sphere()
 
 
 def _bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:

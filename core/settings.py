@@ -228,7 +228,7 @@ class SolverSettings(_OwnSettings):
     )
     match_modes: int = number(0, 0, 40, "", "Lowest vibrations that are right; 0 for as many as are worth it, up to 20")
     match_method: str = choice(
-        "stretch_potential", "How vibrations are made to match", is_advanced=True, label="match method", menu=True
+        "automatic", "How vibrations are made to match", is_advanced=True, label="match method", menu=True
     )
     gravity: tuple[float, float, float] = (0.0, 0.0, -EARTH)
 

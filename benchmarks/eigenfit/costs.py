@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.eigenfit.matching import Matching
 from ...core.eigenfit.methods import METHODS
 from ...core.eigenfit.vibrations import vibrations
 from ...core.events import ignore
@@ -66,15 +67,17 @@ def cases(data: Path | None) -> Iterator[Case]:
 def _same() -> Iterable[Row]:
     """Mixed FEM and Newton with it on, each converged; and iterations at the tolerance that is set by default."""
     case, pair_ = "newton_and_mixed", bar()
-    way = matched(METHODS[DEFAULT], pair_, spectra_of(pair_))
+    spectra = spectra_of(pair_)
     options = {"tolerance": 1e-10, "max_iterations": 300}
-    ends = [pushing(pair_, 0.1, solver=solver, **options)(way).unknowns for solver in ("mixed_fem", "newton")]
-    apart = np.linalg.norm(ends[0] - ends[1], axis=2).max() / pair_.coarse.size
-    yield row(case, "Mixed FEM and Newton apart at most, of the size", apart, at_most=1e-8)
-    for solver in ("mixed_fem", "newton"):
-        move = pushing(pair_, 0.1, solver=solver)
-        more = move(way).iterations / move(Way(pair_.coarse)).iterations
-        yield row(case, f"iterations over plain, {solver}", more, at_most=1.05)
+    for name in (DEFAULT, Matching.name):
+        way = matched(METHODS[name], pair_, spectra)
+        ends = [pushing(pair_, 0.1, solver=solver, **options)(way).unknowns for solver in ("mixed_fem", "newton")]
+        apart = np.linalg.norm(ends[0] - ends[1], axis=2).max() / pair_.coarse.size
+        yield row(case, f"Mixed FEM and Newton apart at most, of the size, {name}", apart, at_most=1e-8)
+        for solver in ("mixed_fem", "newton"):
+            move = pushing(pair_, 0.1, solver=solver)
+            more = move(way).iterations / move(Way(pair_.coarse)).iterations
+            yield row(case, f"iterations over plain, {name}, {solver}", more, at_most=1.05)
 
 
 def _timed(case: str, pair_: Pair, solver: str) -> Iterable[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.topology import boundary_triangles
 from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.simulation.stepper import Stepper
-from ..bodies import has, load
+from ..bodies import has, load, suzanne
 from ..physics.lattice import HEAD_CUBE, cube_surface, head_cubes
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
@@ -32,7 +33,11 @@ CONTRAST = 100.0
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """A head with ears, held at the chin; the gummy bear, of one material and painted, where it is."""
+    """Suzanne, where Blender can be imported, and a head with ears, held at the chin; the gummy bear, of one material
+    and painted, where it is.
+    """
+    if find_spec("bpy"):
+        yield Case("lattice_suzanne", lambda: _compared("lattice_suzanne", _Shape(suzanne(2.0), 2), COARSE))
     yield Case("lattice_head", lambda: _compared("lattice_head", _Shape(_head(), 2), COARSE))
     if has(data, "gummy_bear"):
         yield Case("lattice_bear", lambda: _compared("lattice_bear", _Shape(_bear(data), 0), COARSE))

@@ -11,12 +11,12 @@ import numpy as np
 
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import Model
-from ..bodies import block, has, held_end, load
+from ..bodies import has, held_end, load, mirrored_block
 from ..creatures import crab, sweet, swordsman
 from ..registry import Case
 from ..resolutions import Field, Pair, Specimen, lowest_end, pair_of, pushed
 
-COARSE, FINE = (10, 3, 3), (32, 8, 8)
+COARSE, FINE = (12, 3, 3), (32, 8, 8)
 """Cells of a bar of 4 x 1 x 1."""
 CREATURES = 0.08, 0.05
 """Cells of those built in code, m."""
@@ -49,9 +49,14 @@ def _case(
 
 
 def bar(relative: Field | None = None, energy: str = "stable_neo_hookean", ratio: float = 0.45) -> Pair:
-    """Of 1 m, held at an end."""
-    meshes = [block(cells, (1.0, 0.25, 0.25)) for cells in (COARSE, FINE)]
+    """Held at an end."""
+    meshes = bars()
     return pair_of(*(Specimen(mesh, _stiffness(mesh, relative), held_end(mesh)) for mesh in meshes), energy, ratio)
+
+
+def bars() -> list[TetMesh]:
+    """Of 1 m, of 540 and 10,240 tets."""
+    return [mirrored_block(cells, (1.0, 0.25, 0.25)) for cells in (COARSE, FINE)]
 
 
 def _stiffness(mesh: TetMesh, relative: Field | None) -> np.ndarray | float:

@@ -10,15 +10,13 @@ import numpy as np
 
 from ...core.model.model import Model
 from ...core.model.state import State
-from ..bodies import block, has
+from ..bodies import has
 from ..measures import angular_momentum
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
-from ..resolutions import DEFAULT, STEP, Course, Pair, Specimen, Way, course, motions, pair_of, push, told
-from .nonlinear import COARSE, FINE, shared
+from ..resolutions import DEFAULT, PUSHED, STEP, Course, Pair, Specimen, Way, course, motions, pair_of, push, told
+from .nonlinear import bars, shared
 
-RELEASED = 0.5
-"""s."""
 CONSERVING = {"integrator": "theta_midpoint", "theta": 0.5, "tolerance": 1e-9}
 
 
@@ -28,11 +26,12 @@ def cases(data: Path | None) -> Iterator[Case]:
     if has(data, "armadillo_fine"):
         name = "fig_9_armadillo_released"
         yield Case(name, lambda: _released(name, *_on_one_leg(data)))
-    yield Case("free_spin", _spun)
+    yield Case("free_spin", lambda: _spun("free_spin", 0.03, 1 / 8))
+    yield Case("free_spin_far", lambda: _spun("free_spin_far", 0.1))
 
 
 def _bar(hold: bool = True) -> Pair:
-    meshes = [block(cells, (1.0, 0.25, 0.25)) for cells in (COARSE, FINE)]
+    meshes = bars()
     held = [np.flatnonzero(mesh.rest_positions[:, 0] < 1e-9) if hold else np.zeros(0, dtype=int) for mesh in meshes]
     return pair_of(*(Specimen(mesh, 1.0, pins) for mesh, pins in zip(meshes, held, strict=True)))
 
@@ -52,34 +51,34 @@ def _on_one_leg(data: Path) -> tuple[Pair, Callable[[np.ndarray], np.ndarray]]:
 
 
 def _released(case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarray]) -> Iterable[Row]:
-    """Held by more at first; pushed all the while."""
+    """Held by more while it is pushed at first, and pushed on once that is let go."""
     a = push(pair_.fine, 0.1)
 
     def move(way: Way) -> Course:
         model, X = way.model, way.model.mesh.rest_positions
-        held = replace(model, pinned=np.union1d(model.pinned, np.flatnonzero(also_held(X))))
-        first = course(way._replace(model=held), RELEASED, model.mass @ a(X))
-        return first.then(course(way, 1.0, start=first.states[-1]))
+        held, force = replace(model, pinned=np.union1d(model.pinned, np.flatnonzero(also_held(X)))), model.mass @ a(X)
+        first = course(way._replace(model=held), PUSHED, force)
+        return first.then(course(way, 1.0, force, start=first.states[-1]))
 
     yield from told(case, pair_, motions(pair_, move), 1 / 8)
 
 
-def _spun() -> Iterable[Row]:
-    """By the implicit midpoint rule, which keeps momenta: farthest point off, in the amplitude of the vibration."""
-    case, pair_ = "free_spin", _bar(False)
+def _spun(case: str, bent: float, part: float | None = None) -> Iterable[Row]:
+    """Once a second, and bent for 0.3 s; by the implicit midpoint rule, which keeps momenta. Farthest point off, in
+    the amplitude of the vibration.
+    """
+    pair_ = _bar(False)
 
-    def start(model: Model) -> State:
-        X = model.mesh.rest_positions
-        v = np.cross([0.0, 0.0, 2.0 * np.pi], X - [0.5, 0.125, 0.125])
-        v[:, 2] += 2.0 * np.cos(2.0 * np.pi * X[:, 0])
-        return model.state_at(X, v)
+    a = push(pair_.fine, bent, lambda at: np.cos(2.0 * np.pi * at[:, :1]) * [0.0, 0.0, 1.0])
 
     def move(way: Way) -> Course:
-        return course(way, 1.0, start=start(way.model), **CONSERVING)
+        model, X = way.model, way.model.mesh.rest_positions
+        spin = model.state_at(X, np.cross([0.0, 0.0, 2.0 * np.pi], X - [0.5, 0.125, 0.125]))
+        return course(way, 1.0, model.mass @ a(X), spin, **CONSERVING)
 
     seen = motions(pair_, move)
     seen = seen._replace(amplitude=max(_strained(pair_.fine, state) for state in seen.fine.states))
-    yield from told(case, pair_, seen, 1 / 8)
+    yield from told(case, pair_, seen, part)
     lost = {name: _momenta(pair_.coarse, each) for name, each in seen.coarse.items()}
     for k, what in enumerate(("momentum", "angular momentum")):
         bar = max(2.0 * lost["plain"][k], 1e-9)

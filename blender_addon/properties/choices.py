@@ -112,9 +112,9 @@ MATCHES = (
 
 
 def _match_methods() -> list[tuple[str, str, str]]:
-    from ...core.eigenfit.methods import METHODS
+    from ...core.eigenfit.methods import MENU
 
-    return _words_of(METHODS)
+    return [(name, *words) for name, words in MENU.items()]
 
 
 def match_method_items(owner: Any = None, context: Any = None) -> Items:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..eigenfit.comparable import check_comparable
 from ..eigenfit.estimate import enough, estimate
 from ..eigenfit.matching import MOST, Matching, Spectra, find_spectra, pair
 from ..eigenfit.methods import MatchMethod, match_method
-from ..eigenfit.vibrations import Springs
+from ..eigenfit.vibrations import Springs, rigid_count, vibrations
 from ..errors import MatchError, MeshError, NotEnoughMemoryError
 from ..forces.embedded_points import EmbeddedPoints
 from ..job.job import Job
@@ -38,9 +39,12 @@ lowest frequency of a bar of two materials loses 5 % to round-off.
 
 FIRM_PINS = 40.0
 """Stiffness of the springs of pins while vibrations are found, of theirs under no load. They firm up by up to 4000, and
-V corrects the body alone, in series with them: modes of soft ones, with the springs in q, left up to 40 % of the
+V corrects the body alone, in series with them: with soft ones in its modes and steps it was off by up to 40 % of the
 amplitude where weight firms them; from 20 to 200 it is 4 to 14 % under any load (plain 42 to 76).
 """
+
+SWING = 0.1
+"""Of the size: how far the finer body swings by its slowest vibration with pins as firm as they are at its end."""
 
 
 def body_matching(
@@ -57,7 +61,8 @@ def body_matching(
     what is told of it. By the modes of the pins that hold in all frames: these serve from the start, and others would
     be no better than none once pins let go. ``pins`` are of the unknowns, ``points`` the surface's.
     """
-    solver, factors, finer = job.body.solver, job.body.vibration_stiffness, None
+    solver, factors = job.body.solver, job.body.vibration_stiffness
+    finer, swung = None, None
     if not solver.is_matched and factors is None:
         return None, Match()
     before = store.match() if store is not None else ""
@@ -76,16 +81,19 @@ def body_matching(
     count = solver.match_modes or MOST
     try:
         if solver.match_resolution:
-            finer, _, _ = _at_rest(*finer_model(job, not before), softest, 1.0)
+            finer, held, moduli = _at_rest(*finer_model(job, not before), softest, 1.0)
+            swung = partial(_swung, pinned=held, moduli=moduli)
             check_comparable(model, finer, job.body.surface.positions[always.pinned[always.held[0]]])
         if space.is_reduced and not solver.is_matched:
             spectra = find_spectra(model, space, count, springs, finer=space)
         else:
-            spectra = cached_spectra(model, space, count, springs, store, on_progress, finer)
+            spectra = cached_spectra(model, space, count, springs, store, on_progress, finer, swung)
     except MatchError as error:
         only = factors is not None and solver.match_resolution
         return None, Match(f"{REFUSED}{error}{' Without Match Resolution they can be controlled.' * only}")
-    matching, match = _matched(solver, space, springs, spectra, factors)
+    lets_go = bool(pinned.held.any() and not always.held.any())
+    method = match_method(solver, factors is not None, lets_go) if solver.is_matched else Matching
+    matching, match = _matched(solver, method, space, springs, spectra, factors)
     match = match.with_words(_of_pins(pinned) * bool(match.vibrations))
     if store is not None and match.vibrations:
         rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
@@ -96,9 +104,16 @@ def body_matching(
 
 
 def _matched(
-    solver: SolverSettings, space: Space, springs: Springs | None, spectra: Spectra, factors: np.ndarray | None
+    solver: SolverSettings,
+    method: type[MatchMethod],
+    space: Space,
+    springs: Springs | None,
+    spectra: Spectra,
+    factors: np.ndarray | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """What matches vibrations, or controls them by factors (frames,k), or does both; and what is told of it."""
+    """What matches vibrations by a method, or controls them by factors (frames,k), or does both; and what is told of
+    it.
+    """
     chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
     pairs = pair(spectra, count)
@@ -110,7 +125,7 @@ def _matched(
     elif not of_any:
         matching, match = None, about_match(spectra, pairs, count)
     else:
-        matching = match_method(solver.match_method)(space, spectra, pairs, springs)
+        matching = method(space, spectra, pairs, springs)
         matched = matching.pairs
         # Between two meshes the coarse modes are those of firm pins: they say nothing of the body without the match.
         is_told = spectra.is_one_mesh and matching.stiffness is None and len(matched.coarse) > 0
@@ -157,6 +172,18 @@ def _at_rest(
     firm = firmness * softer * model.elastic.youngs_modulus
     held, anchors = always.schedule().held_corners(0), always.holding(0, firm)
     return replace(model, elastic=model.elastic.scaled(softer), pinned=held, anchors=anchors), always, firm
+
+
+def _swung(finer: Model, pinned: PinnedSurface, moduli: np.ndarray) -> Model:
+    """A finer body with its pins as firm as they are at the end of a swing: a spring that gives way by g of its reach
+    under a force, were it as soft as at rest, gives way by ``g / (1 + g)`` (:mod:`stiffening_springs`).
+    """
+    if finer.anchors is None or not finer.anchors.nnz:
+        return finer
+    rigid = rigid_count(finer)
+    slowest = vibrations(finer, rigid + 1).modes[rigid]
+    slowest *= SWING * finer.size / np.linalg.norm(slowest, axis=1).max()
+    return replace(finer, anchors=(1.0 + pinned.give(0, slowest, moduli)) * finer.anchors)
 
 
 def _softer(E: np.ndarray, softest: float) -> np.ndarray:

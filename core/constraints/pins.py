@@ -132,6 +132,17 @@ class PinnedSurface:
         P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
         return (P.T @ sp.diags(found.factors * moduli[found.embedding.tet_indices]) @ P).tocsr()
 
+    def give(self, frame: int, displacements: np.ndarray, moduli: np.ndarray) -> float:
+        """How far the springs give way on the whole where the tets' vertices move by (n,3) m: in their reach, and the
+        mean by their energy. 0 where there are none.
+        """
+        found = self.anchors(frame)
+        P = found.embedding.matrix(self.mesh.tets, len(self.mesh.rest_positions))
+        tets = found.embedding.tet_indices
+        away = np.linalg.norm(P @ displacements, axis=1) / (REACH * cell_sides(self.mesh)[tets])
+        energies = found.factors * moduli[tets] * away**2
+        return float(energies @ away / energies.sum()) if len(away) and energies.any() else 0.0
+
     def targets_of(self, frame: int) -> np.ndarray:
         """Where the pinned vertices are at a frame, (p,3), m."""
         return at_frames(self._positions, len(self.held))[frame]

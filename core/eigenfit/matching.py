@@ -17,8 +17,10 @@ from ..mesh.embedding import embed
 from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
 from ..subspaces.space import Space
+from .sprung import SprungModes
+from .stretch_measure import strictness
 from .stretch_potential import StretchLoad, StretchModes
-from .vibrations import Springs, pulls, rigid_count, space_vibrations, vibrations
+from .vibrations import Springs, Vibrations, pulls, rigid_count, space_vibrations, vibrations
 
 SHARE = 0.9
 """Of a coarse mode that must lie in the fine ones that were found, or it is left alone."""
@@ -164,16 +166,24 @@ class Matching:
     of_positions, controls = False, True
     stiffness = None
 
-    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
         self.spectra, self.pairs = spectra, pairs
         rest, numbers = space.rest_state().positions, np.concatenate([pairs.coarse, pairs.alone])
         plain, modes = spectra.coarse[numbers], spectra.modes[numbers]
         self._modes = StretchModes(space.elastic, rest, plain, modes)
         F = np.eye(len(numbers)) if spectra.is_one_mesh else from_felt(modes, self._modes.gradients)
-        self._numbers, self._plain = numbers, (F * plain) @ F.T
-        self._right = F @ scipy.linalg.block_diag(right_modes(spectra, pairs), np.eye(len(pairs.alone)))
+        Q = scipy.linalg.block_diag(right_modes(spectra, pairs), np.eye(len(pairs.alone)))
+        self._numbers, self._plain, self._right = numbers, (F * plain) @ F.T, F @ Q
         self._eigenvalues = np.concatenate([spectra.fine[pairs.fine], spectra.coarse[pairs.alone]])
         self._scaled = np.zeros(0), np.eye(len(numbers))
+        if not spectra.is_one_mesh:
+            found = Vibrations(spectra.coarse, spectra.modes)
+            sprung = SprungModes(space, springs, found, numbers, self._modes.gradients)
+            self._plain -= sprung.core((Q * self._eigenvalues) @ Q.T, near := self._core(self._eigenvalues)) - near
+
+    def _core(self, right: np.ndarray) -> np.ndarray:
+        """C (k,k), by which the modes have these eigenvalues (k,)."""
+        return (self._right * right) @ self._right.T - self._plain
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> StretchLoad | None:
         """What acts while the stiffness of each element is scaled by (c,), so that V takes and gives the same shares of
@@ -187,5 +197,8 @@ class Matching:
             of_each = np.ones(max(len(factors), 1 + self._numbers.max()))
             of_each[: len(factors)] = factors
             right = of_each[self._numbers] * right
-        core = (self._right * right) @ self._right.T - self._plain
-        return StretchLoad(self._modes, L @ core @ L.T, beta, factors is not None) if core.any() else None
+        core, root = self._core(right), np.sqrt(self._modes.eigenvalues)
+        if not core.any():
+            return None
+        strict = strictness(-np.linalg.eigvalsh(core / np.outer(root, root))[0])
+        return StretchLoad(self._modes, L @ core @ L.T, beta, factors is not None, strict)

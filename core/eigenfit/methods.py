@@ -50,16 +50,36 @@ METHODS: dict[str, type[MatchMethod]] = {
 }
 
 
-def match_method(name: str) -> type[MatchMethod]:
-    """The method of that name; SettingsError names the known ones."""
+AUTOMATIC = "automatic"
+MENU = {
+    AUTOMATIC: (
+        "Automatic",
+        f"{FittedMaterials.label} between two meshes, {Matching.label} in a subspace and in control",
+    )
+}
+MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
+"""What an artist chooses from: labels and descriptions."""
+
+
+def match_method(solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False) -> type[MatchMethod]:
+    """The method that settings choose; SettingsError names the known ones.
+
+    The automatic choice is the best by figures (``docs/design/eigenfit.md``): between two meshes materials are as right
+    and cost a step nothing. Cubature points of a subspace are too few for them, they control nothing, and a body that
+    ``lets_go`` of all its pins hangs too low until then by materials that are right once it flies.
+    """
+    name = solver.match_method
+    if name == AUTOMATIC:
+        between = solver.match_resolution and not solver.kind.takes_modes
+        return FittedMaterials if between and not is_controlled and not lets_go else Matching
     if name not in METHODS:
-        raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(METHODS)}.")
+        raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return METHODS[name]
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
     """SettingsError where the method that is chosen is unknown, or cannot serve the solver, or control vibrations."""
-    method = match_method(solver.match_method)
+    method = match_method(solver, is_controlled)
     if is_controlled and solver.is_matched and not method.controls:
         raise SettingsError(
             f"{method.label} cannot make single vibrations softer or stiffer.",
@@ -68,5 +88,5 @@ def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
     if method.of_positions and solver.is_matched and solver.kind.is_mixed:
         raise SettingsError(
             f"{method.label} cannot match a body that {solver.kind.label} computes: long steps would stop too early.",
-            f"Set Match Method to {METHODS[SolverSettings().match_method].label}, or choose another Solver.",
+            f"Set Match Method to {Matching.label}, or choose another Solver.",
         )

@@ -15,7 +15,9 @@ import scipy.sparse as sp
 from ..assembly.sparsity import BlockSparsity
 from ..energies.tangent import Tangent
 from ..forces.unilateral_springs import Points
+from ..linear_solvers.factorized import factorized
 from ..linear_solvers.lowest import lowest_pairs
+from ..linear_solvers.registry import fastest
 from ..mesh.topology import vertex_components
 from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
@@ -72,21 +74,41 @@ def rigid_count(model: Model) -> int:
 
 def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
     """The lowest ``count`` of a model in all its vertices; ArpackError, FactorizationError where there are none."""
+    K, M, free = _at_rest(model)
+    values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress)
+    return Vibrations(values, _of_all(vectors, free, len(model.mesh.rest_positions)))
+
+
+def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, np.ndarray]:
+    """The lower triangle of K between the free vertices, M, and these vertices."""
     n = len(model.mesh.rest_positions)
     sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
     free, pattern = sparsity.free, sparsity.pattern
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
     values = np.empty(len(pattern.row_indices))
     sparsity.fill(model.stiffness(tangent, 0.0), values)
-    size = pattern.size
-    K = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=(size, size))
+    K = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=(pattern.size, pattern.size))
     if model.anchors is not None:
         K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
-    M = sp.kron(model.mass[free][:, free], sp.eye(3), format="csc")
-    values, vectors = lowest_pairs(K, M, min(count, size), on_progress)
-    modes = np.zeros((len(values), n, 3))
-    modes[:, free] = vectors.T.reshape(len(values), -1, 3)
-    return Vibrations(values, modes)
+    return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), free
+
+
+def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
+    """Vectors (3 f,k) of the free vertices, of all of them, (k,n,3)."""
+    out = np.zeros((columns.shape[1], n, 3))
+    out[:, free] = columns.T.reshape(columns.shape[1], -1, 3)
+    return out
+
+
+def led_to(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
+    """``(K + shift M)^-1`` of forces (k,r,3): where they lead a body in the end, one too that nothing holds."""
+    if not space.is_reduced:
+        K, M, free = _at_rest(space)
+        columns = np.ascontiguousarray(forces[:, free].reshape(len(forces), -1).T)
+        return _of_all(factorized(K + shift * sp.tril(M), fastest()).solve(columns), free, forces.shape[1])
+    K, M, free = _reduced(space, springs)
+    columns = forces[:, free].transpose(0, 2, 1).reshape(len(forces), -1).T
+    return _of_reduced(scipy.linalg.solve(K + shift * M, columns, assume_a="pos"), free, forces.shape[1])
 
 
 def space_vibrations(
@@ -100,6 +122,15 @@ def reduced_vibrations(
     space: ReducedModel, springs: Springs | None, count: int, tangent: Tangent | None = None
 ) -> Vibrations:
     """The lowest ``count`` of a body in its subspace, which springs hold beside its pins; at rest, or at a tangent."""
+    K, M, free = _reduced(space, springs, tangent)
+    values, vectors = scipy.linalg.eigh(K, M, subset_by_index=[0, min(count, len(K)) - 1])
+    return Vibrations(values, _of_reduced(vectors, free, space.unknowns))
+
+
+def _reduced(
+    space: ReducedModel, springs: Springs | None, tangent: Tangent | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """K and M between the free unknowns, all of x, then of y and z, (3 f,3 f), and these unknowns (f,)."""
     r = space.unknowns
     free = np.setdiff1d(np.arange(r), space.pinned)
     if tangent is None:
@@ -107,13 +138,15 @@ def reduced_vibrations(
     matrix = space.stiffness(tangent, 0.0)
     if springs is not None:
         springs.points.add_stiffness(springs.stiffness[:, None, None] * np.eye(3), 1.0, matrix)
-    K = symmetric(matrix)
     rows = np.concatenate([free + i * r for i in range(3)])
-    mass = np.kron(np.eye(3), space.mass[np.ix_(free, free)])
-    values, vectors = scipy.linalg.eigh(K[np.ix_(rows, rows)], mass, subset_by_index=[0, min(count, len(rows)) - 1])
-    modes = np.zeros((len(values), r, 3))
-    modes[:, free] = vectors.T.reshape(len(values), 3, -1).transpose(0, 2, 1)
-    return Vibrations(values, modes)
+    return symmetric(matrix)[np.ix_(rows, rows)], np.kron(np.eye(3), space.mass[np.ix_(free, free)]), free
+
+
+def _of_reduced(columns: np.ndarray, free: np.ndarray, r: int) -> np.ndarray:
+    """Vectors (3 f,k) of the free unknowns, of all of them, (k,r,3)."""
+    out = np.zeros((columns.shape[1], r, 3))
+    out[:, free] = columns.T.reshape(columns.shape[1], 3, -1).transpose(0, 2, 1)
+    return out
 
 
 def pulls(model: Model, modes: np.ndarray) -> np.ndarray:

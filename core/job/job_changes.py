@@ -173,11 +173,12 @@ def _value(item: Field, value: Any) -> str:
 
 def _menu_label(value: str) -> str:
     # They load Numba, which an interface's start should not wait for.
-    from ..eigenfit.methods import METHODS
+    from ..eigenfit.methods import MENU
     from ..energies.registry import ENERGIES
     from ..integrators.registry import INTEGRATORS
 
-    labels = {key: entry.label for registry in (SOLVER_KINDS, ENERGIES, METHODS) for key, entry in registry.items()}
+    labels = {key: entry.label for registry in (SOLVER_KINDS, ENERGIES) for key, entry in registry.items()}
+    labels |= {key: label for key, (label, _description) in MENU.items()}
     labels |= {key: rule.LABEL for key, rule in INTEGRATORS.items()}
     return labels.get(value, value)
 

@@ -2,11 +2,18 @@
 
 Its supernodal factorisation runs in a nested-dissection order of the vertices (METIS, where pymetis is installed); the
 symbolic step is made once per sparsity.
+
+What cvxopt's own functions solve column by column, the library that made the factor solves as a block, with BLAS for
+each supernode. It lies in cvxopt's wheels for Linux and macOS; in those for Windows it is part of the module, and there
+are no blocks.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+import ctypes
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +22,14 @@ from .blas_kernels import load_cvxopt
 from .ordering import METIS_FROM, expand, factor_entries, lower_of_ones, minimum_degree, nested_dissection
 from .protocol import not_definite
 
-FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
+WHOLE, FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 0, 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
+FACTOR = b"CHOLMOD FACTOR D L"
+"""What cvxopt calls a factor of real numbers with long indices."""
+
+COMMON = 1 << 16
+"""Bytes, many more than CHOLMOD's settings and work space take (2.7e3 in 3.0)."""
+
+_REAL, _DOUBLE = 1, 0
 
 
 class CholmodSolver:
@@ -67,13 +81,18 @@ class CholmodSolver:
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
+        if right_hand_side.ndim == 2 and (blocks := block_solver()):
+            return blocks.solve(self._factor, right_hand_side, WHOLE)
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         self._cholmod.solve(self._factor, b)
         return np.array(b).reshape(right_hand_side.shape)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Half a solution. As sparse right-hand sides they are solved several at a time, dense ones one by one."""
-        b = self._matrix(np.asarray(right_hand_side, dtype=np.float64)[self._permutation])
+        """Half a solution. Without blocks several are solved as sparse right-hand sides, which goes by fours."""
+        right_hand_side = np.asarray(right_hand_side, dtype=np.float64)[self._permutation]
+        if right_hand_side.ndim == 2 and (blocks := block_solver()):
+            return blocks.solve(self._factor, right_hand_side, FORWARD)
+        b = self._matrix(right_hand_side)
         if right_hand_side.ndim == 1:
             self._cholmod.solve(self._factor, b, sys=FORWARD)
         else:
@@ -93,3 +112,51 @@ class CholmodSolver:
         for part in (BACKWARD, PERMUTE_BACK):
             self._cholmod.solve(self._factor, b, sys=part)
         return np.array(b).reshape(right_hand_side.shape)
+
+
+class _Dense(ctypes.Structure):
+    """``cholmod_dense`` of CHOLMOD's User Guide."""
+
+    _fields_ = (
+        *((name, ctypes.c_size_t) for name in ("rows", "columns", "entries", "leading")),
+        ("x", ctypes.c_void_p),
+        ("z", ctypes.c_void_p),
+        ("xtype", ctypes.c_int),
+        ("dtype", ctypes.c_int),
+    )
+
+
+class BlockSolver:
+    """CHOLMOD's solutions, by a library that is loaded."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._solve, self._free = library.cholmod_l_solve, library.cholmod_l_free_dense
+        self._solve.restype = ctypes.POINTER(_Dense)
+        self._solve.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Dense), ctypes.c_void_p]
+        self._free.argtypes = [ctypes.POINTER(ctypes.POINTER(_Dense)), ctypes.c_void_p]
+        self._pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        self._pointer.restype, self._pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        self._common = ctypes.create_string_buffer(COMMON)
+        library.cholmod_l_start.argtypes = [ctypes.c_void_p]
+        library.cholmod_l_start(self._common)
+
+    def solve(self, factor: Any, b: np.ndarray, part: int) -> np.ndarray:
+        """A part of a solution, by CHOLMOD's number, for right-hand sides (n,k)."""
+        columns = np.asfortranarray(b, dtype=np.float64)
+        rows, count = columns.shape
+        given = _Dense(rows, count, rows * count, rows, columns.ctypes.data, None, _REAL, _DOUBLE)
+        found = self._solve(part, self._pointer(factor, FACTOR), ctypes.byref(given), self._common)
+        if not found:
+            raise MemoryError("CHOLMOD found no memory for a block of right-hand sides.")
+        x = ctypes.cast(found.contents.x, ctypes.POINTER(ctypes.c_double))
+        solution = np.ctypeslib.as_array(x, (count, rows)).T.copy(order="F")
+        self._free(ctypes.byref(found), self._common)
+        return solution
+
+
+@cache
+def block_solver() -> BlockSolver | None:
+    """The one of this process; None where cvxopt has CHOLMOD within."""
+    home = Path(load_cvxopt().__file__).parent
+    found = [*home.parent.glob("cvxopt.libs/libcholmod*"), *home.glob(".dylibs/libcholmod*")]
+    return BlockSolver(ctypes.CDLL(str(found[0]))) if found else None

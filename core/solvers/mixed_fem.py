@@ -224,7 +224,8 @@ class MixedFEMSolver(StepSolver):
             if not self.system.try_factorize():
                 return None
         with report.timed("solve"):
-            g = self._condensed_gradient(at, P, step)
+            apart = at.polar - mixed.s
+            g = self._condensed_gradient(at, P, step, apart)
             dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
             dF = self.elastic.change(dx)
@@ -234,24 +235,26 @@ class MixedFEMSolver(StepSolver):
                 multiplier, curvature = multiplier + rubbing, curvature + bent
             bent = 0.0
             if step.strain is not None:
-                moved = step.strain.moved(at.stretch, at.polar - mixed.s, ds, system.low_rank is not None)
+                moved = step.strain.moved(at.stretch, apart, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
                 # What the matrix has of it is not quite the second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
             if step.strain is not None or step.friction is not None:
-                work = step.element_weights * (multiplier * (at.polar - mixed.s)).sum(axis=1)
+                work = step.element_weights * (multiplier * apart).sum(axis=1)
             inertia, _ = sums((dx * (self.model.mass @ dx)).ravel())
             # A sum of squares, but for turns under pressure: the decrement less the curvature of c would cancel in
             # stiff bodies. What tension alone gains is left out, on the safe side.
             predicted_decrease = inertia + sums(curvature)[0] + bent - residual_work
-        decrement, apart = -float((g * dx).sum()), sums(disagreement)[0]
-        return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, apart)
+        decrement = -float((g * dx).sum())
+        return _Direction(dx, dF, ds, multiplier, work, decrement, predicted_decrease, sums(disagreement)[0])
 
-    def _condensed_gradient(self, at: _Iterate, P: np.ndarray, step: IncrementalPotential) -> np.ndarray:
-        """The gradient for condensed stresses P (m,3,3)."""
+    def _condensed_gradient(
+        self, at: _Iterate, P: np.ndarray, step: IncrementalPotential, apart: np.ndarray
+    ) -> np.ndarray:
+        """The gradient for condensed stresses P (m,3,3), where positions ask for stretches that are ``apart`` (m,6)."""
         if step.strain is None:
             return step.gradient(at.x, P)
-        apart, bends = at.polar - at.stretch.s, self.system.low_rank is not None
+        bends = self.system.low_rank is not None
         return step.gradient(at.x, P + step.strain.forces(at.deformation, at.stretch, apart, bends))
 
     def _search(

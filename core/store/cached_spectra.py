@@ -6,6 +6,8 @@ throughout has the same modes, and eigenvalues that grow with its stiffness.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.linalg import LinAlgError
 from scipy.sparse.linalg import ArpackError
@@ -22,7 +24,7 @@ from .cached_arrays import sides_of
 from .cached_subspace import largest_modulus, modes_key
 from .frame_store import FrameStore
 
-SPECTRA_FORMAT = 4
+SPECTRA_FORMAT = 5
 """Part of the key: raise it when the same model and numbers give others than before."""
 
 _SCHEMA = {
@@ -43,9 +45,11 @@ def cached_spectra(
     store: FrameStore | None,
     on_progress: OnProgress = ignore_progress,
     finer: Model | None = None,
+    swung: Callable[[Model], Model] | None = None,
 ) -> Spectra:
     """Those of a model's space and of a finer body (:func:`find_spectra`): from the store where they are kept already,
-    else found and kept there. MatchError where they cannot be found.
+    else found and kept there. ``swung`` makes of the finer one what it is while it swings. MatchError where they cannot
+    be found.
     """
     key, scale = _key(model, space, count, finer), largest_modulus(model)
     cached = store.read_cached("spectra") if store is not None else None
@@ -54,7 +58,7 @@ def cached_spectra(
     if (choice := choose(AUTOMATIC, (finer or model).body)).name == ITERATIVE:
         raise MatchError(f"{choice.reason}.", f"Set fewer {'Match Cells' if finer else 'Cells Across'}.")
     try:
-        spectra = find_spectra(model, space, count, springs, on_progress, finer)
+        spectra = find_spectra(model, space, count, springs, on_progress, swung(finer) if finer and swung else finer)
     except (ArpackError, FactorizationError, LinAlgError) as error:
         raise MatchError("the materials differ too much in stiffness.", "Bring them nearer to one another.") from error
     if store is not None:

@@ -12,7 +12,7 @@ from sinew.blender_addon.properties.mirror import field_of
 from sinew.blender_addon.properties.outside_properties import SinewCollisions
 from sinew.blender_addon.properties.properties import METHODS, STOP_RULES, SinewMaterial, SinewObject
 from sinew.blender_addon.scene_in import settings_in
-from sinew.core.eigenfit.methods import METHODS as MATCH_METHODS
+from sinew.core.eigenfit.methods import MENU as MATCH_METHODS
 from sinew.core.energies.registry import ENERGIES
 from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.job.surroundings import Ground

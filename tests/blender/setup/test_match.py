@@ -170,11 +170,11 @@ def test_a_ghost_has_a_method_of_its_own_where_it_is_matched(body):
     settings, chosen = body.sinew, body.sinew.compare
     settings.solver, chosen.solver, chosen.match_method = "subspace_fem", "OWN", "one_stiffness"
     job = make_job(body, bpy.context)
-    assert job.body.solver.match_method == "stretch_potential"
+    assert job.body.solver.match_method == "automatic"
     assert compared(job, chosen).body.solver.match_method == "one_stiffness"
-    assert details("solver", job, compared(job, chosen)) == ["match method EigenFit → One Stiffness"]
+    assert details("solver", job, compared(job, chosen)) == ["match method Automatic → One Stiffness"]
     chosen.match_full_space = "OFF"
-    assert compared(job, chosen).body.solver.match_method == "stretch_potential"
+    assert compared(job, chosen).body.solver.match_method == "automatic"
 
 
 def test_what_cannot_serve_the_solver_is_told_when_the_button_is_pressed(body, saved):

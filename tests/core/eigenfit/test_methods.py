@@ -14,7 +14,7 @@ from sinew.benchmarks.bodies import block, held_end
 from sinew.core.body.prepare import prepare
 from sinew.core.eigenfit import current_modes
 from sinew.core.eigenfit.matching import Pairs, Spectra, find_spectra, pair
-from sinew.core.eigenfit.methods import METHODS, match_method
+from sinew.core.eigenfit.methods import METHODS
 from sinew.core.eigenfit.vibrations import rigid_count, vibrations
 from sinew.core.errors import SettingsError
 from sinew.core.forces.step_potential import Motion
@@ -82,7 +82,7 @@ def corrected(space, matching, scale=1.0):
 def test_each_gives_the_frequencies_that_it_says(name, kind, scale):
     """All that are paired, at any stiffness throughout; one stiffness the first alone."""
     space, spectra, pairs = paired(kind)
-    matching = match_method(name)(space, spectra, pairs)
+    matching = METHODS[name](space, spectra, pairs)
     assert len(pairs.coarse) >= COUNT - 1
     found = scipy.linalg.eigvalsh(*corrected(space, matching, scale))
     right = scale * spectra.fine[matching.pairs.fine]
@@ -120,7 +120,7 @@ def test_current_modes_add_the_papers_force_and_stiffness(energy):
     """Eqs. 15b, 15c, from all modes of the dense stiffness of a bent bar."""
     space, spectra, pairs = papers(energy, 0.7)
     x = bent(space)
-    load = match_method("current_modes")(space, spectra, pairs).load(np.ones(len(space.elastic.weights)))
+    load = METHODS["current_modes"](space, spectra, pairs).load(np.ones(len(space.elastic.weights)))
     potential = load.begin(still(x))
     K, M, free = dense(space, x)
     values, U = scipy.linalg.eigh(K, M)
@@ -137,7 +137,7 @@ def test_current_modes_are_a_potential_in_a_step():
     """Its gradient is that of its value, and its stiffness that of its gradient, with friction."""
     space, spectra, pairs = paired("mesh")
     x, rng = bent(space), np.random.default_rng(0)
-    load = match_method("current_modes")(space, spectra, pairs).load(np.ones(len(space.elastic.weights)), 0.02)
+    load = METHODS["current_modes"](space, spectra, pairs).load(np.ones(len(space.elastic.weights)), 0.02)
     base = x + 1e-3 * rng.standard_normal(x.shape)
     potential = load.begin(Motion(x, base, 0.01))
     y, dx = x + 1e-3 * rng.standard_normal(x.shape), 1e-4 * rng.standard_normal(x.shape)
@@ -155,7 +155,7 @@ def test_current_modes_turn_with_the_body():
     found = vibrations(space, COUNT + 1 + rigid).after(rigid, COUNT + 1)
     fine = found.eigenvalues * np.linspace(0.5, 0.9, COUNT + 1)
     spectra = Spectra(found.eigenvalues, found.modes, fine, np.eye(COUNT + 1), True, *2 * [np.zeros((COUNT + 1, 0))])
-    method = match_method("current_modes")(space, spectra, pairs)
+    method = METHODS["current_modes"](space, spectra, pairs)
     X, ones = space.mesh.rest_positions, np.ones(len(space.elastic.weights))
     R = scipy.linalg.expm(np.cross(np.eye(3), [0.7, -2.0, 1.1]))
     at_rest, turned = (method.load(ones).begin(still(x)) for x in (X, X @ R.T + 3.0))
@@ -198,9 +198,9 @@ def test_each_moves_by_every_solver_that_it_serves_as_the_others_do(name, solver
     kind = SOLVER_KINDS[solver]
     space, spectra, pairs = paired("subspace" if kind.takes_modes else "mesh")
     of_newton = "subspace_fem" if kind.takes_modes else "newton"
-    right = moved(space, match_method("stretch_potential")(space, spectra, pairs), solver=of_newton, speed=0.05)
+    right = moved(space, METHODS["stretch_potential"](space, spectra, pairs), solver=of_newton, speed=0.05)
     plain = moved(space, None, solver=solver, speed=0.05)
-    found = moved(space, match_method(name)(space, spectra, pairs), solver=solver, speed=0.05)
+    found = moved(space, METHODS[name](space, spectra, pairs), solver=solver, speed=0.05)
     assert np.abs(found - right).max() <= 0.35 * np.abs(plain - right).max()
 
 
@@ -214,8 +214,8 @@ def test_current_modes_of_linear_elasticity_move_as_the_potential_and_are_found_
     monkeypatch.setattr(current_modes, "followed", lambda *given: searches.append(1) or find(*given))
     options = {"solver": "subspace_fem" if kind == "subspace" else "newton", "integrator": "theta_midpoint"}
     options |= {"theta": 0.5, "tolerance": 1e-13, "speed": 1e-5, "stiffness_damping": damping}
-    one = moved(space, match_method("stretch_potential")(space, spectra, pairs), **options)
-    other = moved(space, match_method("current_modes")(space, spectra, pairs), **options)
+    one = moved(space, METHODS["stretch_potential"](space, spectra, pairs), **options)
+    other = moved(space, METHODS["current_modes"](space, spectra, pairs), **options)
     assert np.abs(one - other).max() <= 1e-4 * np.abs(one).max()
     assert len(searches) == 1
 
