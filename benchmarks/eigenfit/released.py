@@ -26,8 +26,7 @@ def cases(data: Path | None) -> Iterator[Case]:
     if has(data, "armadillo_fine"):
         name = "fig_9_armadillo_released"
         yield Case(name, lambda: _released(name, *_on_one_leg(data)))
-    yield Case("free_spin", lambda: _spun("free_spin", 0.03, 1 / 8))
-    yield Case("free_spin_far", lambda: _spun("free_spin_far", 0.1))
+    yield Case("free_spin", _spun)
 
 
 def _bar(hold: bool = True) -> Pair:
@@ -63,13 +62,13 @@ def _released(case: str, pair_: Pair, also_held: Callable[[np.ndarray], np.ndarr
     yield from told(case, pair_, motions(pair_, move), 1 / 8)
 
 
-def _spun(case: str, bent: float, part: float | None = None) -> Iterable[Row]:
+def _spun() -> Iterable[Row]:
     """Once a second, and bent for 0.3 s; by the implicit midpoint rule, which keeps momenta. Farthest point off, in
     the amplitude of the vibration.
     """
-    pair_ = _bar(False)
+    case, pair_ = "free_spin", _bar(False)
 
-    a = push(pair_.fine, bent, lambda at: np.cos(2.0 * np.pi * at[:, :1]) * [0.0, 0.0, 1.0])
+    a = push(pair_.fine, 0.1, lambda at: np.cos(2.0 * np.pi * at[:, :1]) * [0.0, 0.0, 1.0])
 
     def move(way: Way) -> Course:
         model, X = way.model, way.model.mesh.rest_positions
@@ -78,7 +77,7 @@ def _spun(case: str, bent: float, part: float | None = None) -> Iterable[Row]:
 
     seen = motions(pair_, move)
     seen = seen._replace(amplitude=max(_strained(pair_.fine, state) for state in seen.fine.states))
-    yield from told(case, pair_, seen, part)
+    yield from told(case, pair_, seen, 1 / 8)
     lost = {name: _momenta(pair_.coarse, each) for name, each in seen.coarse.items()}
     for k, what in enumerate(("momentum", "angular momentum")):
         bar = max(2.0 * lost["plain"][k], 1e-9)

@@ -12,7 +12,12 @@ from ..scene_in.settings_in import resolution_settings, solver_settings
 if TYPE_CHECKING:
     from ...core.checks.advice import Advice
 
-LABELS = {"solver": "Solver", "cells_across": "Cells Across", "substeps": "Substeps"}
+LABELS = {
+    "solver": "Solver",
+    "cells_across": "Cells Across",
+    "match_resolution": "Match Resolution",
+    "substeps": "Substeps",
+}
 """Names of the settings that are advised on, as their panels show them."""
 BASIS = (
     "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "region",
@@ -69,4 +74,6 @@ def button_words(each: Advice) -> str:
     """What the button that takes an advice says: ``Use Mixed FEM``, ``Set Substeps to 4``."""
     if each.setting == "solver":
         return f"Use {choices.solver_kind(each.value).label}"
+    if each.value is True:
+        return f"Use {LABELS[each.setting]}"
     return f"Set {LABELS[each.setting]} to {each.value}"

@@ -22,6 +22,11 @@ CELLS_THROUGH = 2
 """Cells that a part wants across its thickness: a clamped bar sags by 28 to 37, 78 to 87, 92 to 97, 98 to 100 % of what
 quadratic elements give where 0.6, 1, 2 and 4 cells of the draft lattice are as thick as it is (``bench physics``).
 """
+MATCHED_THROUGH = 1
+"""Cells across a thickness from which *Match Resolution* does as well: clamped bars of one and 1.6 cells through are
+off by 2 % of their swing with it and 5 to 55 without, a bear, painted or not, and Suzanne of 8 and 12 cells by 3 to 8 %
+(8 to 55; ``bench eigenfit``, ``lattice_*``); ears of half a cell stay off by a quarter.
+"""
 MOST_TETS = 200_000
 """Where an iteration takes three seconds on two cores (docs/benchmarks.md): no resolution beyond that is proposed."""
 PATIENCE = 5.0
@@ -54,13 +59,13 @@ class Advice:
     """A ``setting`` (a field of the settings), the ``value`` that suits the body, and the ``reason``."""
 
     setting: str
-    value: str | int
+    value: str | int | bool
     reason: str
 
 
 def advice(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> tuple[Advice, ...]:
     """What to set otherwise for this body, at most one for solver, resolution and step each; empty where all suits."""
-    found = (_solver(facts, solver, resolution), _resolution(facts, resolution), _step(facts, solver))
+    found = (_solver(facts, solver, resolution), _resolution(facts, solver, resolution), _step(facts, solver))
     return tuple(each for each in found if each is not None)
 
 
@@ -81,7 +86,7 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
     return None
 
 
-def _resolution(facts: Facts, resolution: ResolutionSettings) -> Advice | None:
+def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
     if facts.thickness <= 0.0 or resolution.method != "lattice":  # the others follow the surface, however thin it is
         return None
     through = facts.thickness * (resolution.cells_across - 0.5) / facts.size
@@ -92,11 +97,19 @@ def _resolution(facts: Facts, resolution: ResolutionSettings) -> Advice | None:
     affordable = (cells for cells in range(min(wanted, most), now, -1) if tets_at(facts, cells) <= MOST_TETS)
     if (value := next(affordable, None)) is None:
         return None
-    reason = (
-        f"Parts {length_words(facts.thickness)} thick have {through:.1f} cells through, and bend too stiffly: a bar of "
-        "one cell sags by four fifths of what it should, with two by 92 % or more."
-    )
+    thin = f"Parts {length_words(facts.thickness)} thick have {through:.1f} cells through, and bend too stiffly"
+    if through >= MATCHED_THROUGH and solver.match_resolution:
+        return None
+    if through >= MATCHED_THROUGH and _is_finer(facts, solver, now):
+        reason = f"Matched to {solver.match_cells} cells the body swings and sags as with so many, in frames that take"
+        return Advice("match_resolution", True, f"{thin}. {reason} about as long as now.")
+    reason = f"{thin}: a bar of one cell sags by four fifths of what it should, with two by 92 % or more."
     return Advice("cells_across", value, reason if value == wanted else f"{reason} More would take minutes a frame.")
+
+
+def _is_finer(facts: Facts, solver: SolverSettings, cells: int) -> bool:
+    """Whether the lattice that a body of so many cells is matched to is much finer, and not too large."""
+    return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
 def _step(facts: Facts, solver: SolverSettings) -> Advice | None:

@@ -33,8 +33,12 @@ def test_advice_is_known_after_tetrahedralize_and_taken_by_a_button(body, saved)
 def test_thin_parts_are_told_with_the_resolution(body, saved):
     for vertex in body.data.vertices:
         vertex.co.z *= 0.4
-    body.sinew.substeps = 10
+    body.sinew.substeps, body.sinew.cells_across = 10, 10
     bpy.ops.sinew.tetrahedralize()
+    assert rows(body) == {"match_resolution": "Use Match Resolution"}
+    assert bpy.ops.sinew.take_advice(setting="match_resolution") == {"FINISHED"}
+    assert body.sinew.match_resolution and rows(body) == {}
+    body.sinew.match_resolution, body.sinew.match_cells = False, body.sinew.cells_across + 1
     assert rows(body) == {"cells_across": "Set Cells Across to 18"}
     assert "mm thick have" in advising.advice_of(body, bpy.context.scene)[0].reason
     assert bpy.ops.sinew.take_advice(setting="cells_across") == {"FINISHED"}

@@ -61,9 +61,18 @@ def test_tets_grow_by_the_cube_and_those_of_sheets_by_the_square():
 
 def test_thin_parts_want_two_cells_through():
     thin = replace(PLAIN, thickness=0.06)
-    assert said(thin) == {"cells_across": 34}  # 2 cells of 1 / 33.5 m are 6 cm
+    alone = {"match_cells": 24}  # which is hardly finer
+    assert said(thin, **alone) == {"cells_across": 34}  # 2 cells of 1 / 33.5 m are 6 cm
     assert said(thin, cells=34) == {}
     assert said(replace(thin, thickness=0.004), "subspace_mixed_fem")["cells_across"] == 126, "200,000 tets"
+
+
+def test_what_has_a_cell_through_is_matched_to_a_finer_lattice():
+    thin = replace(PLAIN, thickness=0.06)
+    assert said(thin) == said(thin, "subspace_mixed_fem") == {"match_resolution": True}
+    assert said(thin, match_resolution=True) == {}
+    assert said(replace(thin, thickness=0.04)) == {"cells_across": 51}, "0.8 cells through"
+    assert said(replace(thin, tets=100_000), "subspace_mixed_fem") == {"cells_across": 25}, "a million tets"
 
 
 def test_fast_pins_want_more_substeps():

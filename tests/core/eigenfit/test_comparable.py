@@ -82,6 +82,10 @@ BAD = {
         lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=6),
         "pins hold much less than a cell. Pin more of the surface, or raise Cells Across.",
     ),
+    "held by half of an end": (
+        lambda: job(held=lambda X: (X[:, 0] < 1e-9) & (np.abs(X[:, 1:] - 0.1).max(axis=1) < 0.06), cells=10),
+        "pins hold so little of the body that it swings in them. Pin more of the surface.",
+    ),
     "too many tets": (lambda: job(two_bars(0.15), match_cells=400), "Match Cells to "),
 }
 
