@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse.csgraph import connected_components
 
 from ..mesh.embedding import embed
 from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
 from ..subspaces.space import Space
 from .sprung import SprungModes
-from .stretch_measure import strictness
 from .stretch_potential import StretchLoad, StretchModes
 from .vibrations import Springs, Vibrations, pulls, rigid_count, space_vibrations, vibrations
 
@@ -42,6 +42,11 @@ CLUSTER = 1.01
 
 NEAR = 1.15
 """Ratio of eigenvalues under which coarse modes may be mixtures of one another's fine ones, between two meshes."""
+
+MIXED = 0.2
+"""Share of a coarse mode in another one's fine mode from which they are mixtures, however far apart: the two slowest of
+a crab on four feet, 1.24 apart, each half of both fine ones, else had the frequencies of shapes that are not theirs.
+"""
 
 
 class Spectra(NamedTuple):
@@ -132,13 +137,14 @@ def whole(eigenvalues: np.ndarray, count: int) -> int:
 
 def right_modes(spectra: Spectra, pairs: Pairs) -> np.ndarray:
     """What the paired modes are to be, as columns of coarse ones, (k,k): the orthogonal matrix Q nearest to B. Between
-    two meshes modes far apart in frequency are mixtures by what the meshes differ in alone: there Q is that of each
-    cluster.
+    two meshes modes far apart in frequency are mixtures by what the meshes differ in alone, if by little: there Q is
+    that of each cluster of modes that are near, or mixed by more.
     """
     overlap = spectra.overlap[np.ix_(pairs.coarse, pairs.fine)]
     if not spectra.is_one_mesh:
-        far = spectra.coarse[pairs.coarse][1:] >= NEAR * spectra.coarse[pairs.coarse][:-1]
-        cluster = np.concatenate([[0], np.cumsum(far)])[: len(overlap)]
+        coarse = spectra.coarse[pairs.coarse]
+        near = np.maximum.outer(coarse, coarse) < NEAR * np.minimum.outer(coarse, coarse)
+        cluster = connected_components(near | (overlap**2 > MIXED))[1]
         overlap = overlap * (cluster[:, None] == cluster)
     left, _, right = np.linalg.svd(overlap)
     return left @ right
@@ -197,8 +203,5 @@ class Matching:
             of_each = np.ones(max(len(factors), 1 + self._numbers.max()))
             of_each[: len(factors)] = factors
             right = of_each[self._numbers] * right
-        core, root = self._core(right), np.sqrt(self._modes.eigenvalues)
-        if not core.any():
-            return None
-        strict = strictness(-np.linalg.eigvalsh(core / np.outer(root, root))[0])
-        return StretchLoad(self._modes, L @ core @ L.T, beta, factors is not None, strict)
+        core = self._core(right)
+        return StretchLoad(self._modes, L @ core @ L.T, beta, factors is not None) if core.any() else None

@@ -41,10 +41,10 @@ def fill_stress(begin, end, U, sigma, V, T, out):
 
 
 @parallel_kernel
-def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, strict, factor, bend):
-    """The measure's factor (m,) and its derivative by s (m,6), at shifts S - I (m,6), from energy densities (m,) and
-    principal stresses (m,3) in the frames Q; ``at_rest`` (m,2): 2 mu and lambda there. Where psi is no number neither
-    is the energy that the measure follows, and the factor is one.
+def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend):
+    """``g = sqrt(psi / psi_2)`` (m,) and its derivative by s (m,6), at shifts S - I (m,6), from energy densities (m,)
+    and principal stresses (m,3) in the frames Q; ``at_rest`` (m,2): 2 mu and lambda there. Where psi is no number
+    neither is the energy that the measure follows, and g is one.
     """
     linear, stress = np.empty(6), np.empty(6)
     for e in range(begin, end):
@@ -59,14 +59,11 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, strict, fact
         if not np.isfinite(ratio):
             factor[e], bend[e] = 1.0, 0.0
             continue
-        square = ratio * (2.0 - ratio) if ratio < 1.0 else ratio + 1.0 / ratio - 1.0
-        rise = 2.0 * (1.0 - ratio) if ratio < 1.0 else 1.0 - 1.0 / ratio**2
-        square, rise = strict * ratio + (1.0 - strict) * square, strict + (1.0 - strict) * rise
-        factor[e] = np.sqrt(square)
+        factor[e] = np.sqrt(ratio)
         polar_stretch(stresses[e], Q[e], stress)
         for k in range(6):
             own = stress[k] * (1.0 if k < 3 else 2.0)
-            bend[e, k] = rise * (own - ratio * linear[k]) / (2.0 * factor[e] * (quadratic + least))
+            bend[e, k] = (own - ratio * linear[k]) / (2.0 * factor[e] * (quadratic + least))
 
 
 @parallel_kernel

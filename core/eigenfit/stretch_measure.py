@@ -1,16 +1,9 @@
-"""A measure of stretch that grows as the energy does: ``phi(S) = sqrt(g(rho)) (S - I)``, ``rho = psi(S) / psi_2(S)``.
+"""A measure of stretch that grows as the energy does: ``phi(S) = sqrt(psi(S) / psi_2(S)) (S - I)``.
 
-``psi_2 = 1/2 (S - I) : C : (S - I)`` is what the energy density psi is near rest. What modes with
-``u_i . K u_j = lambda_i delta_ij`` see of phi is a projection of it in the product of C: with the *strict* ``g = rho``,
-for which ``1/2 phi : C : phi = psi`` everywhere, ``1/2 sum_i lambda_i q_i² <= W``, and a potential ``1/2 q . C q``
-stays within the same shares of W at any stretch as of the energy near rest (:mod:`.stretch_potential`).
-
-Where a body bends, energies that differ between pulling and pushing are seen too low, though: with ``rho = 1 + a e``
-of a strain e of either sign, the growth a cancels in W, while the square of what is projected of ``sqrt(rho) e`` lacks
-``a² e² / 4``. The *flat* ``g = rho (2 - rho)`` below one, ``rho + 1/rho - 1`` above it, has no slope at rest, is at
-most ``2 rho`` below one and at most rho above it: V takes at most twice its share. So g is flat where V takes at most
-half of the energy, strict where it takes all, between them ``strict + (1 - strict) flat`` by :func:`strictness`: W + V
-is never negative. Of energies quadratic in S phi is ``S - I`` itself.
+``psi_2 = 1/2 (S - I) : C : (S - I)`` is what the energy density psi is near rest, so that ``1/2 phi : C : phi = psi``
+everywhere. What modes with ``u_i . K u_j = lambda_i delta_ij`` see of phi is a projection of it in the product of C:
+``1/2 sum_i lambda_i q_i² <= W``, and a potential ``1/2 q . C q`` stays within the same shares of W at any stretch as of
+the energy near rest (:mod:`.stretch_potential`). Of energies quadratic in S it is ``S - I`` itself.
 """
 
 from __future__ import annotations
@@ -67,11 +60,6 @@ class Measured(NamedTuple):
         take_bend(len(by), share, self.values, self.stresses, self.factor, self.at_rest, *tangent[2:])
 
 
-def strictness(share: float) -> float:
-    """How strict the measure is, 0 to 1, of a potential that takes so much of the energy near rest."""
-    return float(np.clip(2.0 - 1.0 / max(share, 0.5), 0.0, 1.0))
-
-
 class StretchMeasure:
     """phi of a body's elements, made of some elasticity."""
 
@@ -83,10 +71,10 @@ class StretchMeasure:
         self.at_rest = np.stack([curvature[:, 0, 0] - lam, lam], axis=1)
         """2 mu and lambda, (m,2), Pa."""
 
-    def at(self, stretch: Stretch, strict: float = 1.0) -> Measured:
-        """Of m stretches; ``strict``: 0 to 1."""
+    def at(self, stretch: Stretch) -> Measured:
+        """Of m stretches."""
         m, elastic = len(stretch.s), self._elastic
         energies, stresses = elastic.stretch_energies(stretch), elastic.stretch_stress(stretch)
         shift, factor, bend = stretch.s - UNSTRETCHED, np.empty(m), np.empty((m, 6))
-        fill_measure(m, shift, energies, stresses, stretch.Q, self.at_rest, strict, factor, bend)
+        fill_measure(m, shift, energies, stresses, stretch.Q, self.at_rest, factor, bend)
         return Measured(shift, factor, bend, energies, stresses, stretch.values, self.at_rest)

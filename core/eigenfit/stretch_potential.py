@@ -8,10 +8,10 @@ Let ``u_i`` be mass-orthonormal modes at rest, ``K u_i = lambda_i M u_i``, with 
 with phi, near rest ``S - I``, the measure that grows as the energy does (:mod:`.stretch_measure`). At rest
 ``dq_i/dx = M u_i``, so that the stiffness becomes ``K + (M U) C (M U)^T``, the paper's Eq. 15: what C has to be
 for other frequencies and modes is found once (:mod:`.matching`). Where ``Lambda + C`` has eigenvalues between r and R
-of Lambda, at most one and at least one, ``r W <= W + V <= R W`` at any deformation and with any energy by the strict
-measure, and ``0 <= W + V`` by that which C asks for: what is made softer stays whole. q knows F by its stretch alone: V
-turns and flies with the body, and its forces have neither a sum nor a torque. Springs that hold the body have no part
-in it: as firm ones they hardly give way in a mode, and V corrects the body, in series with them.
+of Lambda, at most one and at least one, ``r W <= W + V <= R W`` at any deformation and with any energy: what is made
+softer stays whole. q knows F by its stretch alone: V turns and flies with the body, and its forces have neither a sum
+nor a torque. Springs that hold the body have no part in it: as firm ones
+they hardly give way in a mode, and as soft ones they are in series with the body, which V corrects.
 
 In Mixed FEM V is a function of the independent stretches, as the elastic energy is: as one of positions it would ask
 the merit to fall along a direction in which nothing but V does.
@@ -56,7 +56,7 @@ class StretchModes:
         eigenvalues: np.ndarray,
         modes: np.ndarray,
     ) -> None:
-        self._elastic, self.eigenvalues, self.measure = elastic, eigenvalues, StretchMeasure(elastic)
+        self._elastic, self._eigenvalues, self.measure = elastic, eigenvalues, StretchMeasure(elastic)
         tangent = elastic.tangent(elastic.deformation(rest), projected=False)
         stresses = np.stack([tangent.stress_change(elastic.change(u)) for u in modes], axis=-1) / eigenvalues
         six = stresses.reshape(len(stresses), 9, -1)[:, [0, 4, 8, 5, 2, 1]]
@@ -65,12 +65,10 @@ class StretchModes:
         self.gradients = self.gradients_at(elastic.deformation(rest))
         """dq/dx at rest, (r,3,k)."""
 
-    def gradients_at(
-        self, deformation: Deformation, which: np.ndarray | None = None, strict: float = 1.0
-    ) -> np.ndarray:
+    def gradients_at(self, deformation: Deformation, which: np.ndarray | None = None) -> np.ndarray:
         """dq/dx, (r,3,k); of some modes alone."""
         deformation, stretch = self._elastic.strained(deformation)
-        at = self.measure.at(stretch, strict)
+        at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
         columns = columns if which is None else columns[which]
         return np.stack([self._elastic.nodal(self.forces(at, deformation, by)) for by in columns], axis=-1)
@@ -94,17 +92,16 @@ class StretchModes:
         same shares of W: ``sqrt(scale)`` where all are alike.
         """
         if (scale == scale[0]).all():
-            return np.sqrt(scale[0]) * np.eye(len(self.eigenvalues))
-        root = np.sqrt(self.eigenvalues)
+            return np.sqrt(scale[0]) * np.eye(len(self._eigenvalues))
+        root = np.sqrt(self._eigenvalues)
         both = self._elastic, self._elastic.scaled(scale)
         before, after = (np.linalg.eigh(np.outer(root, root) * self.compliance(elastic)) for elastic in both)
         L = (after[1] / np.sqrt(after[0])) @ after[1].T @ (before[1] * np.sqrt(before[0])) @ before[1].T
         return root[:, None] * L / root
 
-    def at(self, x: np.ndarray, strict: float = 1.0) -> np.ndarray:
+    def at(self, x: np.ndarray) -> np.ndarray:
         """q at unknowns (r,3)."""
-        stretch = self._elastic.strained(self._elastic.deformation(x))[1]
-        return self.coordinates(self.measure.at(stretch, strict))
+        return self.coordinates(self.measure.at(self._elastic.strained(self._elastic.deformation(x))[1]))
 
     def change(self, at: Measured, ds: np.ndarray) -> np.ndarray:
         """What changes of stretches (m,6) do to q, (k,)."""
@@ -145,37 +142,28 @@ class StretchLoad:
     core : C (k,k), 1/s²
     beta : s, of the internal friction, which acts on the corrected stiffness as on the elastic one
     is_strong : whether C may be many times the stiffness of the modes
-    strict : of the measure, by what C takes of that stiffness (:func:`.stretch_measure.strictness`)
     """
 
-    def __init__(
-        self,
-        modes: StretchModes,
-        core: np.ndarray,
-        beta: float = 0.0,
-        is_strong: bool = False,
-        strict: float = 1.0,
-    ) -> None:
-        self._modes, self._core, self._beta, self._is_strong, self._strict = modes, core, beta, is_strong, strict
+    def __init__(self, modes: StretchModes, core: np.ndarray, beta: float = 0.0, is_strong: bool = False) -> None:
+        self._modes, self._core, self._beta, self._is_strong = modes, core, beta, is_strong
 
     def begin(self, motion: Motion) -> StretchPotential:
         """V in a step, with ``beta / (2 step) (q - q_b) . C (q - q_b)`` where there is friction: q_b is to q what
         ``base`` is to positions.
         """
         if not self._beta:
-            still = np.zeros(len(self._core))
-            return StretchPotential(self._modes, self._core, 0.0, still, self._is_strong, self._strict)
-        base = self._modes.at(motion.start, self._strict)
+            return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
+        base = self._modes.at(motion.start)
         if motion.earlier is not None:
-            base = base + motion.extrapolation * (base - self._modes.at(motion.earlier, self._strict))
-        return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong, self._strict)
+            base = base + motion.extrapolation * (base - self._modes.at(motion.earlier))
+        return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def taken(self, elastic: ElasticDensity, x: np.ndarray) -> float:
         """Of the elastic energy W at unknowns x (r,3) what V takes away, over the most that it does of any strain:
         ``-V / ((1 - r) W)`` 0 to 1, with r the least share that V leaves.
         """
         G = self._modes.compliance(elastic)
-        q, root = self._modes.at(x, self._strict), np.linalg.cholesky(G)
+        q, root = self._modes.at(x), np.linalg.cholesky(G)
         most = -np.linalg.eigvalsh(root.T @ self._core @ root)[0] * elastic.value(elastic.deformation(x))
         is_still = most <= STILL * (elastic.weights @ elastic.shear_modulus)
         return 0.0 if is_still else max(-0.5 * float(q @ self._core @ q) / most, 0.0)
@@ -185,15 +173,9 @@ class StretchPotential(StrainPotential):
     """V during a step, with ``friction`` times that of the way from ``base`` (k,)."""
 
     def __init__(
-        self,
-        modes: StretchModes,
-        core: np.ndarray,
-        friction: float,
-        base: np.ndarray,
-        is_strong: bool = False,
-        strict: float = 1.0,
+        self, modes: StretchModes, core: np.ndarray, friction: float, base: np.ndarray, is_strong: bool = False
     ) -> None:
-        self._modes, self._core, self._friction, self._base, self._strict = modes, core, friction, base, strict
+        self._modes, self._core, self._friction, self._base = modes, core, friction, base
         self.is_strong = is_strong
         self._low_rank: LowRank | None = None
         self._last: tuple[np.ndarray, Measured, np.ndarray] | None = None
@@ -206,7 +188,7 @@ class StretchPotential(StrainPotential):
     def _at(self, stretch: Stretch) -> tuple[Measured, np.ndarray]:
         """What is measured there and q, which an iteration asks for where a line search ended."""
         if self._last is None or self._last[0] is not stretch.values:
-            at = self._modes.measure.at(stretch, self._strict)
+            at = self._modes.measure.at(stretch)
             self._last = stretch.values, at, self._modes.coordinates(at)
         return self._last[1:]
 
@@ -243,9 +225,7 @@ class StretchPotential(StrainPotential):
         """
         if self.is_strong:
             used = np.flatnonzero(self._core.any(axis=0))
-            return LowRank(
-                self._modes.gradients_at(deformation, used, self._strict), self._curvature[np.ix_(used, used)]
-            )
+            return LowRank(self._modes.gradients_at(deformation, used), self._curvature[np.ix_(used, used)])
         if self._low_rank is None:
             self._low_rank = LowRank(self._modes.turned_gradients(deformation), self._curvature)
         return self._low_rank

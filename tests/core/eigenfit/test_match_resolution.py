@@ -6,11 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.benchmarks.physics.lattice import BODIES, held_job
+import scipy.linalg
+from sinew.benchmarks.physics.lattice import BODIES, held_job, stiffness_and_mass
+from sinew.core.body.body_matching import FIRM_PINS
 from sinew.core.body.prepare import Prepared, prepare
 from sinew.core.eigenfit.about_match import REFUSED
+from sinew.core.eigenfit.vibrations import vibrations
 from sinew.core.events import Mesh
+from sinew.core.forces.step_potential import Motion
 from sinew.core.job.job import Job
+from sinew.core.settings import ResolutionSettings
 from sinew.core.simulation.stepper import Stepper
 from sinew.core.store import cached_spectra
 from sinew.core.store.frame_store import FrameStore
@@ -65,3 +70,30 @@ def test_vibrations_of_the_finer_lattice_are_kept_and_found_again_for_another(tm
     assert prepare(other, store).matching.spectra.fine[0] < first.spectra.fine[0]
     assert len(found) == 2
     assert not store.match().startswith(REFUSED)
+
+
+def test_the_spectrum_is_the_finer_ones_where_springs_hold_the_body():
+    """They have a part in the modes, which the potential has none of."""
+    matched = job("newton", match_resolution=True, match_method="stretch_potential", match_cells=16)
+    prepared = prepare(matched)
+    matching, model = prepared.matching, prepared.model
+    K, M = stiffness_and_mass(replace(model, anchors=FIRM_PINS * model.anchors))
+    rest = model.mesh.rest_positions
+    load = matching.load(np.ones(len(model.mesh.tets)))
+    Y, C = load.begin(Motion(rest, rest, 1.0)).low_rank(model.elastic.deformation(rest))
+    Y = Y.reshape(-1, len(C))
+    plain, found = (scipy.linalg.eigvalsh(each, M.toarray()) for each in (K.toarray(), K + Y @ C @ Y.T))
+    right = np.sort(matching.spectra.fine[matching.pairs.fine])
+    assert len(right) >= 2 and (plain[: len(right)] > 1.05 * right).all()
+    np.testing.assert_allclose(found[: len(right)], right, rtol=1e-8)
+
+
+def test_pins_of_the_finer_lattice_are_as_firm_as_while_it_swings():
+    """Its slowest vibration lies between that of pins as soft as at rest and that of pins that hardly give way."""
+    matched = job("newton", match_resolution=True, match_cells=16)
+    found = prepare(matched).matching.spectra.fine[0]
+    finer = prepare(
+        job("newton", match_full_space=False).with_body(resolution=ResolutionSettings(cells_across=16))
+    ).model
+    soft, firm = (vibrations(replace(finer, anchors=by * finer.anchors), 1).eigenvalues[0] for by in (1.0, 4.0))
+    assert 1.01 * soft < found < firm

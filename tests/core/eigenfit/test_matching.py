@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sinew.core.eigenfit.matching import Matching, find_spectra, pair
+from sinew.core.eigenfit.matching import Matching, find_spectra, pair, right_modes
 from sinew.core.energies import ENERGIES
 
 from .bodies import COUNT, bar, corrected, dense_stiffness, free_pairs, matched, reduced, spectra_of
@@ -63,3 +63,14 @@ def test_what_the_fine_modes_do_not_hold_is_left_alone():
 def test_clusters_are_not_cut(count, kept):
     pairs = pair(spectra_of([1.0, 1.4, 1.401, 1.402, 1.8], np.sqrt(np.arange(1, 6)), np.eye(5)), count)
     assert len(pairs.coarse) == kept
+
+
+def test_modes_that_are_halves_of_others_are_turned_into_them_between_two_meshes_and_little_is_left():
+    """However far apart; of what meshes differ in by little nothing is made."""
+    c, overlap = np.sqrt(0.5), np.eye(4)
+    overlap[:2, :2] = [[c, c], [-c, c]]
+    overlap[2, 3], overlap[3, 2] = 0.1, -0.1
+    spectra = spectra_of([2.0, 2.6, 5.0, 6.0], [1.6, 2.2, 4.5, 5.5], overlap)._replace(is_one_mesh=False)
+    Q = right_modes(spectra, pair(spectra, 4))
+    assert np.abs(Q[:2, :2] @ overlap[:2, :2].T).max(axis=0) == pytest.approx([1.0, 1.0])
+    np.testing.assert_allclose(Q[2:], np.eye(4)[2:], atol=1e-12)

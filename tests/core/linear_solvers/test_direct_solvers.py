@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import FactorizationError
+from sinew.core.linear_solvers.cholmod import block_solver
 from sinew.core.linear_solvers.factorized import factorized
 from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
@@ -156,3 +158,8 @@ def test_a_plain_sparse_matrix(solver):
     assert np.abs(A @ x - b).max() <= 1e-12 * np.abs(b).max()
     with pytest.raises(FactorizationError):
         factorized(A - 2.0 * sp.identity(40), solver)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cvxopt's wheels for Windows have CHOLMOD within")
+def test_cholmod_solves_blocks():
+    assert block_solver() is not None
