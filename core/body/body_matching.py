@@ -134,8 +134,7 @@ def _matched(
     else:
         matching = method(space, spectra, pairs, springs)
         matched = matching.pairs
-        # Between two meshes the coarse modes are those of firm pins: they say nothing of the body without the match.
-        is_told = spectra.is_one_mesh and matching.stiffness is None and len(matched.coarse) > 0
+        is_told = len(matched.coarse) > 0 and (matching.stiffness is None or not spectra.is_one_mesh)
         off = estimate(spectra, matched) if is_told else None
         wanted = count if matched is pairs else len(matched.shares)
         match = about_match(spectra, matched, wanted, bool(chosen), off)

@@ -68,7 +68,7 @@ def about_match(
     words, wanted = OF_MESHES[spectra.is_one_mesh], min(count, len(spectra.coarse))
     said = [_of_matched(vibrations, wanted, is_chosen, words)]
     if off:
-        said.append(_off(*off))
+        said.append(_off(*off, spectra.is_one_mesh))
     said += _left_alone(vibrations, wanted, len(spectra.fine), words)
     slow = [k for k, each in enumerate(vibrations) if each.frequency < SLOW * each.right]
     if slow and not spectra.is_one_mesh:
@@ -107,10 +107,12 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
     return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
 
 
-def _off(plain: float, matched: float) -> str:
-    """By how much of its movement a body is expected to be off, as exactly as that can be told."""
+def _off(plain: float, matched: float, is_one_mesh: bool) -> str:
+    """By how much of its movement a body is expected to be off, as exactly as that can be told. Between two meshes the
+    coarse vibrations are those of firm pins, which say nothing of the body without the match.
+    """
     plain, matched = (f"{100.0 * np.clip(part, 0.01, 1.0):.1g}" for part in (plain, matched))
-    return f"About {float(matched):.0f} % off, {float(plain):.0f} % without."
+    return f"About {float(matched):.0f} % off" + (f", {float(plain):.0f} % without." if is_one_mesh else " it.")
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:
