@@ -48,17 +48,22 @@ class SprungModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """C (k,k), from one that is near, by which the stiffness of the matched modes is ``target`` (k,k), 1/s²."""
+        """C (k,k), from one that is near, by which the stiffness of the matched modes is ``target`` (k,k), 1/s², or as near
+        to that as a round came.
+        """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
+        best, least = near, np.inf
         for _ in range(ROUNDS):
             values, vectors = np.linalg.eigh(self._K + self._Y @ core @ self._Y.T)
             now = followed(Vibrations(values, vectors.T[:, :, None]), others, mass)
-            off = now.turn @ target @ now.turn.T - np.diag(now.eigenvalues)
-            if np.abs(off).max() <= EXACT * np.abs(target).max():
+            away = now.turn @ target @ now.turn.T - np.diag(now.eigenvalues)
+            if (off := np.abs(away).max()) < least:
+                best, least = core, off
+            if off <= EXACT * np.abs(target).max():
                 break
             inverse = np.linalg.inv(self._Y.T @ now.modes[:, :, 0].T)
-            core = core + inverse.T @ off @ inverse
-        return 0.5 * (core + core.T)
+            core = core + inverse.T @ away @ inverse
+        return 0.5 * (best + best.T)
 
 
 def _products(some: np.ndarray, others: np.ndarray) -> np.ndarray:
