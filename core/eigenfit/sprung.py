@@ -48,8 +48,8 @@ class SprungModes:
         self._Y, self._modes = (turn.T @ _products(span, each) for each in (forces, weighed[paired]))
 
     def core(self, target: np.ndarray, near: np.ndarray) -> np.ndarray:
-        """C (k,k), from one that is near, by which the stiffness of the matched modes is ``target`` (k,k), 1/s², or as near
-        to that as a round came.
+        """C (k,k), from one that is near, by which the stiffness of the matched modes is ``target`` (k,k), 1/s²; or as
+        near to that as a round came.
         """
         core, others, mass = near, self._modes.T[:, :, None], np.eye(len(self._K))
         best, least = near, np.inf
