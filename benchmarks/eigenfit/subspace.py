@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,13 +23,14 @@ from ...core.forces.step_potential import Load, Motion
 from ...core.mesh.embedding import embed
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import Model, build_model
-from ...core.settings import SolverSettings
+from ...core.settings import ResolutionSettings, SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
 from ...core.subspaces.reduced_stiffness import symmetric
 from ...core.subspaces.space import Space
-from ..bodies import block, has, held_end, load
+from ...core.tetrahedra.tetrahedralize import tetrahedralize
+from ..bodies import block, has, held_end, load, suzanne
 from ..creatures import capsule, carved
 from ..match_acceptance import Matched, told
 from ..physics.lattice import BODIES, held_job
@@ -50,6 +52,8 @@ def cases(data: Path | None) -> Iterator[Case]:
     """A case a body; the shared ones where they are."""
     yield Case("subspace_bar", lambda: _compared("subspace_bar", _bar()))
     yield Case("subspace_limb", lambda: _compared("subspace_limb", _limb()))
+    if find_spec("bpy"):
+        yield Case("subspace_suzanne", lambda: _compared("subspace_suzanne", _suzanne()))
     for name in SHARED:
         if has(data, name):
             yield Case(f"subspace_{name}", lambda name=name: _compared(f"subspace_{name}", _shared(data, name)))
@@ -79,6 +83,13 @@ def _limb() -> Model:
     x, *across = mesh.rest_positions[mesh.tets].mean(axis=1).T
     bone = (np.hypot(*across) < 0.07) & (np.abs(x - 0.55) > 0.08) & (x < 1.0)
     return _of(mesh, held_end(mesh), np.where(bone, STIFF, 1.0))
+
+
+def _suzanne() -> Model:
+    """On a lattice, held at the chin."""
+    mesh = tetrahedralize(suzanne(2.0), ResolutionSettings(cells_across=16))
+    z = mesh.rest_positions[:, 2]
+    return _of(mesh, np.flatnonzero(z < z.min() + 0.15 * np.ptp(z)))
 
 
 def _shared(data: Path, name: str) -> Model:
