@@ -67,25 +67,16 @@ def fill_measure(begin, end, shift, energies, stresses, Q, at_rest, factor, bend
 
 
 @parallel_kernel
-def fill_change(begin, end, ds, shift, factor, bend, out):
-    """What changes of stretches (m,6) do to phi, (m,6)."""
+def fill_along(begin, end, given, factor, along, onto, out):
+    """``factor given + (along . given) onto`` of vectors (m,6): by a measure's bend and shift what changes of stretches
+    do to it, the other way round what pulls at it does by stretches.
+    """
     for e in range(begin, end):
-        along = 0.0
+        part = 0.0
         for k in range(6):
-            along += bend[e, k] * ds[e, k]
+            part += along[e, k] * given[e, k]
         for k in range(6):
-            out[e, k] = factor[e] * ds[e, k] + along * shift[e, k]
-
-
-@parallel_kernel
-def fill_slope(begin, end, by, shift, factor, bend, out):
-    """Derivatives of ``by . phi`` by stretches, (m,6), for by (m,6)."""
-    for e in range(begin, end):
-        along = 0.0
-        for k in range(6):
-            along += shift[e, k] * by[e, k]
-        for k in range(6):
-            out[e, k] = factor[e] * by[e, k] + along * bend[e, k]
+            out[e, k] = factor[e] * given[e, k] + part * onto[e, k]
 
 
 @parallel_kernel

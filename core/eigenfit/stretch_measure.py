@@ -16,7 +16,7 @@ from ..energies.kinematics import Stretch
 from ..energies.tangent import Tangent
 from ..forces.elastic import ElasticDensity
 from ..small_matrix import UNSTRETCHED
-from .stretch_kernels import LEAST, fill_change, fill_measure, fill_slope, take_bend
+from .stretch_kernels import LEAST, fill_along, fill_measure, take_bend
 
 
 class Measured(NamedTuple):
@@ -41,13 +41,13 @@ class Measured(NamedTuple):
     def change(self, ds: np.ndarray) -> np.ndarray:
         """What changes of stretches (m,6) do to phi, (m,6)."""
         out = np.empty_like(self.shift)
-        fill_change(len(out), ds, self.shift, self.factor, self.bend, out)
+        fill_along(len(out), ds, self.factor, self.bend, self.shift, out)
         return out
 
     def slope(self, by: np.ndarray) -> np.ndarray:
         """Derivative of ``by . phi`` by stretches, for by (m,6), (m,6)."""
         out = np.empty_like(self.shift)
-        fill_slope(len(out), by, self.shift, self.factor, self.bend, out)
+        fill_along(len(out), by, self.factor, self.shift, self.bend, out)
         return out
 
     def soften(self, by: np.ndarray, tangent: Tangent) -> None:
