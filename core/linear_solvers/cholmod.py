@@ -127,9 +127,11 @@ class _Dense(ctypes.Structure):
 
 
 class BlockSolver:
-    """CHOLMOD's solutions, by a library that is loaded."""
+    """CHOLMOD's solutions, by a library that is loaded. It holds the interpreter's lock, as cvxopt does: what it works
+    in is one for all threads.
+    """
 
-    def __init__(self, library: ctypes.CDLL) -> None:
+    def __init__(self, library: ctypes.PyDLL) -> None:
         self._solve, self._free = library.cholmod_l_solve, library.cholmod_l_free_dense
         self._solve.restype = ctypes.POINTER(_Dense)
         self._solve.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Dense), ctypes.c_void_p]
@@ -159,4 +161,4 @@ def block_solver() -> BlockSolver | None:
     """The one of this process; None where cvxopt has CHOLMOD within."""
     home = Path(load_cvxopt().__file__).parent
     found = [*home.parent.glob("cvxopt.libs/libcholmod*"), *home.glob(".dylibs/libcholmod*")]
-    return BlockSolver(ctypes.CDLL(str(found[0]))) if found else None
+    return BlockSolver(ctypes.PyDLL(str(found[0]))) if found else None
