@@ -31,7 +31,7 @@ FREQUENCY = 2.0
 MATCHED = 10
 """Modes, as in [EigenFit19]."""
 STILL = (0.0, 0.0, 0.0)
-DEFAULT = match_method(SolverSettings(match_resolution=True)).name
+DEFAULT = match_method(SolverSettings()).name
 """The method that bars are for: that of bodies in all their vertices."""
 
 Field = Callable[[np.ndarray], np.ndarray]

@@ -148,6 +148,7 @@ def _in_weights(model: Model, weights: np.ndarray) -> ReducedModel:
         model.elastic.weights,
         material_parts(model, np.zeros(len(X), dtype=np.int64)),
         SWEET_POINTS,
+        moduli=model.elastic.youngs_modulus,
     )
     return in_basis(model, columns @ orthonormal(columns, model.mass), np.empty(0, dtype=np.int64), cubature)
 

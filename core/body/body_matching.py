@@ -134,8 +134,7 @@ def _matched(
     else:
         matching = method(space, spectra, pairs, springs)
         matched = matching.pairs
-        is_told = len(matched.coarse) > 0 and (matching.stiffness is None or not spectra.is_one_mesh)
-        off = estimate(spectra, matched) if is_told else None
+        off = estimate(spectra, matched) if len(matched.coarse) else None
         wanted = count if matched is pairs else len(matched.shares)
         match = about_match(spectra, matched, wanted, bool(chosen), off)
     if factors is not None and match.vibrations:

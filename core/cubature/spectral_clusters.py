@@ -9,7 +9,9 @@ Beyond the paper, tets are also told apart by their place. By weights alone the 
 in each, and bending, which changes sign across a slab, is hardly felt: ``docs/design/subspace.md`` has the numbers.
 
 Points are shared among these parts by the error of quantisation: n points leave of a part's spread S about
-``S n^(-2/3)`` in three dimensions, and the sum is least for ``n ~ S^(3/5)``.
+``S n^(-2/3)`` in three dimensions, and the sum is least for ``n ~ S^(3/5)``. In a stiff part that is of strains which
+are smaller by its stiffness, and so is their energy: S counts by the softest part's modulus over its own. But every
+bone has to be felt, so a part asks for a quarter at least of what it would were all alike.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ ROUNDS = 60
 
 LAST_ROUNDS = 3
 """Rounds that see all tets of a part of which the others see a sample."""
+
+KEPT = 0.25
+"""Of what a part's spread asks for, that it asks for however stiff it is."""
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
 """Tets in the sample of a part, and at least so many a cubature point."""
@@ -50,7 +55,12 @@ def every_tet(volumes: np.ndarray) -> Cubature:
 
 
 def spectral_clusters(
-    features: np.ndarray, volumes: np.ndarray, parts: np.ndarray, count: int, on_progress: OnProgress = ignore_progress
+    features: np.ndarray,
+    volumes: np.ndarray,
+    parts: np.ndarray,
+    count: int,
+    on_progress: OnProgress = ignore_progress,
+    moduli: np.ndarray | None = None,
 ) -> Cubature:
     """Choose about ``count`` tets.
 
@@ -60,6 +70,7 @@ def spectral_clusters(
     volumes : (m,) of body in each tet, m³
     parts : (m,) labels; clusters do not span parts
     count : cubature points, at least one a part
+    moduli : (m,) Young's, Pa, or anything in proportion to them; all alike if None
 
     Raises
     ------
@@ -75,7 +86,8 @@ def spectral_clusters(
             f"Set Cubature Points to {len(members)} or more.",
         )
     clusters, tets, done = np.empty(len(volumes), dtype=np.int64), [], 0
-    for rows, share in zip(members, _shares(features, volumes, members, count), strict=True):
+    stiffness = np.ones(len(members)) if moduli is None else np.array([np.median(moduli[rows]) for rows in members])
+    for rows, share in zip(members, _shares(features, volumes, members, stiffness, count), strict=True):
 
         def so_far(part: float, before: int = done, size: int = len(rows)) -> None:
             on_progress((before + part * size) / len(volumes))
@@ -113,10 +125,13 @@ def _spread(features: np.ndarray, volumes: np.ndarray) -> float:
     return float(volumes @ np.sum((features - centre) ** 2, axis=1))
 
 
-def _shares(features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], count: int) -> np.ndarray:
-    """Points of each part: one, and of the others as its spread asks, at most its tets."""
+def _shares(
+    features: np.ndarray, volumes: np.ndarray, members: list[np.ndarray], stiffness: np.ndarray, count: int
+) -> np.ndarray:
+    """Points of each part: one, and of the others as its spread and stiffness ask, at most its tets."""
     most = np.array([len(rows) for rows in members])
     wish = np.array([_spread(features[rows], volumes[rows]) for rows in members]) ** 0.6
+    wish *= np.maximum((stiffness.min() / stiffness) ** 0.6, KEPT)
     shares = np.ones(len(members), dtype=np.int64)
     left = count - len(members)
     while left > 0 and (shares < most).any():

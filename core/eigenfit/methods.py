@@ -23,8 +23,8 @@ class MatchMethod(Protocol):
     potential of the positions, which Mixed FEM cannot bear: of negative curvature, it stops long steps too early.
     ``controls``: whether single vibrations can be made softer and stiffer.
 
-    ``spectra`` and ``pairs``: what is matched. ``stiffness`` (c,): what multiplies that of each place where the space
-    feels its elasticity; None for nothing.
+    ``spectra`` and ``pairs``: what is matched. ``stiffness`` (c,) or (c,2): what multiplies that of each place where
+    the space feels its elasticity, or mu and lambda there; None for nothing.
     """
 
     name: ClassVar[str]
@@ -54,7 +54,7 @@ AUTOMATIC = "automatic"
 MENU = {
     AUTOMATIC: (
         "Automatic",
-        f"{FittedMaterials.label} between two meshes, {Matching.label} in a subspace and in control",
+        f"{FittedMaterials.label}; {Matching.label} where vibrations are controlled or all pins let go",
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
@@ -64,14 +64,13 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_method(solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False) -> type[MatchMethod]:
     """The method that settings choose; SettingsError names the known ones.
 
-    The automatic choice is the best by figures (``docs/design/eigenfit.md``): between two meshes materials are as right
-    and cost a step nothing. Cubature points of a subspace are too few for them, they control nothing, and a body that
-    ``lets_go`` of all its pins hangs too low until then by materials that are right once it flies.
+    The automatic choice is the best by figures (``docs/design/eigenfit.md``): materials are as right as the potential
+    and cost a step nothing. But they control nothing, and a body that ``lets_go`` of all its pins hangs too low until
+    then by materials that are right once it flies.
     """
     name = solver.match_method
     if name == AUTOMATIC:
-        between = solver.match_resolution and not solver.kind.takes_modes
-        return FittedMaterials if between and not is_controlled and not lets_go else Matching
+        return Matching if is_controlled or lets_go else FittedMaterials
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return METHODS[name]

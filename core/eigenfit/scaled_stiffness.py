@@ -3,33 +3,40 @@
 *One Stiffness* is DAC: all is scaled by the ratio of the first eigenvalues (Chen, Levin, Matusik, Kaufman 2017,
 "Dynamics-Aware Numerical Coarsening for Fabrication Design"). Other vibrations are as they come.
 
-*Fitted Materials* multiply the stiffness of each tet by ``exp z_e`` so that the paired coarse modes U have the one
-that they are to have, ``U^T K(z) U = T`` (:func:`matching.right_stiffness`): on the diagonal, and less firmly beside
-it, where modes that are near one another would mix. Rounds of Gauss and Newton, with the modes found anew in each, of
+*Fitted Materials* multiply the two Lame moduli of each tet by ``exp z``, each by its own, so that the paired coarse
+modes U have the stiffness that they are to have, ``U^T K(z) U = T`` (:func:`matching.right_stiffness`): on the
+diagonal, and less firmly beside it, where modes that are near one another would mix. A body is coarse in two ways: it
+bends too little, and it locks, since what it is made of hardly changes its volume and few unknowns cannot help doing
+so. One modulus for both had to trade one against the other. Rounds of Gauss and Newton, with the modes found anew in
+each and steps halved until the sum falls, of
 
-    min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_e v_e z_e²
+    min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
-are solved by the dual, of as many unknowns as there are i, j. v is a tet's part of the energy of all modes: by its
-volume, joints in which all bend became thousands of times as soft.
+are solved by the dual, of as many unknowns as there are i, j. v is half a modulus's part of the energy of all modes,
+half the tet's of the volume: by the volume alone, joints in which all bend became thousands of times as soft.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..energies.tangent import Tangent
-from ..forces.elastic import ElasticDensity
 from ..forces.step_potential import Load
 from ..subspaces.space import Space
 from .matching import Pairs, Spectra, right_stiffness
-from .near_modes import Followed, followed, near_modes
+from .near_modes import followed, near_modes
+from .stretch_measure import StretchMeasure
 from .vibrations import Springs
 
-ROUNDS, FARTHEST = 4, 1.0
-"""Of Gauss and Newton, and how far z moves in one. The best is kept: where modes cross they may go astray."""
+ROUNDS, FARTHEST = 12, 1.0
+"""Of Gauss and Newton at most, and how far z moves in one."""
 
-EPSILON, BESIDE, BY_VOLUME = 0.1, 0.3, 0.1
-"""eps; a off the diagonal; and the part of v that is a tet's of the volume, so that no z is free."""
+GAINED, SHORTEST = 0.05, 1.0 / 16.0
+"""Of the sum, that a round takes from it at least, or it is the last; and of a step, the part that is tried at last."""
+
+EPSILON, BESIDE, BY_VOLUME = 0.1, 0.3, 0.5
+"""eps; a off the diagonal; and the part of v that is a tet's of the volume."""
 
 CROSSING = 4
 """Modes beyond those that were found at rest, among which one may have come."""
@@ -62,38 +69,73 @@ class FittedMaterials:
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
         self.spectra, self.pairs = spectra, pairs
-        rest, others = space.rest_state().positions, spectra.modes[pairs.coarse]
-        finder = near_modes(space, springs, spectra.coarse[0])
-        target, z, least, v = right_stiffness(spectra, pairs), np.zeros(len(space.elastic.weights)), np.inf, None
-        for _ in range(ROUNDS + 1):
-            elastic = space.elastic.scaled(np.exp(z))
-            tangent = elastic.tangent(elastic.deformation(rest))
-            found = finder.find(tangent, spectra.modes, len(spectra.modes) + CROSSING)
-            now = followed(found, others, space.mass)
-            off = np.abs(np.log(np.sort(now.eigenvalues) / np.linalg.eigvalsh(target))).max()
-            if off < least:
-                least, self.stiffness = off, np.exp(z)
-            energies = _energies(elastic, tangent, now.modes)
-            if v is None:
-                v = (1.0 - BY_VOLUME) * np.einsum("iim,i->m", energies, 1.0 / now.eigenvalues) / len(others)
-                v += BY_VOLUME * elastic.weights / elastic.weights.sum()
-            z = z + np.clip(_nearest(z, energies, now, target, v) - z, -FARTHEST, FARTHEST)
+        fit = _Fit(space, spectra, pairs, springs)
+        z, part = np.zeros((len(space.elastic.weights), 2)), 1.0
+        now = fit.at(z)
+        for _ in range(ROUNDS):
+            way, part = np.clip(fit.nearest(z, now) - z, -FARTHEST, FARTHEST), min(2.0 * part, 1.0)
+            then = fit.at(z + part * way)
+            while then.total >= now.total and part > SHORTEST:
+                part *= 0.5
+                then = fit.at(z + part * way)
+            if then.total >= now.total:
+                break
+            is_last = then.total > (1.0 - GAINED) * now.total
+            z, now = z + part * way, then
+            if is_last:
+                break
+        self.stiffness = np.exp(z)
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
         """None: there is the stiffness alone."""
 
 
-def _energies(elastic: ElasticDensity, tangent: Tangent, modes: np.ndarray) -> np.ndarray:
-    """``u_i . K_e u_j`` of the elements, (k,k,m)."""
-    changes = np.array([elastic.change(u) for u in modes])
-    stresses = np.array([tangent.stress_change(dF) for dF in changes])
-    return np.einsum("m,imab,jmab->ijm", elastic.weights, stresses, changes, optimize=True)
+class _Fitted(NamedTuple):
+    """Modes by some moduli: what is left of ``T - U^T K U`` above and on the diagonal, weighed as ``firmness``
+    (k(k+1)/2,) says; and the sum that is to be least.
+    """
+
+    modes: np.ndarray
+    firmness: np.ndarray
+    away: np.ndarray
+    total: float
 
 
-def _nearest(z: np.ndarray, energies: np.ndarray, now: Followed, target: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The z (m,) of a round's least squares."""
-    T, (i, j) = now.turn @ target @ now.turn.T, np.triu_indices(len(target))
-    firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
-    J, away = firmness[:, None] * energies[i, j], firmness * (T - np.diag(now.eigenvalues))[i, j]
-    dual = np.linalg.solve((J / v) @ J.T + EPSILON**2 * np.eye(len(i)), away + J @ z)
-    return (dual @ J) / v
+class _Fit:
+    """The least squares of a space's moduli."""
+
+    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None) -> None:
+        self._space, self._near, self._others = space, spectra.modes, spectra.modes[pairs.coarse]
+        self._finder = near_modes(space, springs, spectra.coarse[0])
+        self._target, self._upper = right_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
+        of_each = self._energies(np.zeros((len(space.elastic.weights), 2)), self._others)
+        v = (1.0 - BY_VOLUME) * np.einsum("iimc,i->mc", of_each, 1.0 / spectra.coarse[pairs.coarse]) / len(of_each)
+        self._v = v + BY_VOLUME * (space.elastic.weights / space.elastic.weights.sum())[:, None]
+
+    def at(self, z: np.ndarray) -> _Fitted:
+        """For z (m,2)."""
+        elastic = self._space.elastic.scaled(np.exp(z))
+        tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
+        found = self._finder.find(tangent, self._near, len(self._near) + CROSSING)
+        now = followed(found, self._others, self._space.mass)
+        T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
+        firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
+        away = firmness * (T - np.diag(now.eigenvalues))[i, j]
+        return _Fitted(now.modes, firmness, away, float(away @ away + EPSILON**2 * np.sum(self._v * z**2)))
+
+    def nearest(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
+        """The z (m,2) of a round."""
+        J = now.firmness[:, None] * self._energies(z, now.modes)[self._upper].reshape(len(now.away), -1)
+        v = self._v.ravel()
+        dual = np.linalg.solve((J / v) @ J.T + EPSILON**2 * np.eye(len(J)), now.away + J @ z.ravel())
+        return ((dual @ J) / v).reshape(z.shape)
+
+    def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
+        """``u_i . K_e u_j`` of the elements at rest, of each of the two moduli, (k,k,m,2)."""
+        elastic = self._space.elastic.scaled(np.exp(z))
+        strains = np.array([elastic.change(u) for u in modes])
+        strains = 0.5 * (strains + strains.transpose(0, 1, 3, 2))
+        traces = np.trace(strains, axis1=2, axis2=3)
+        shear, lam = (elastic.weights[:, None] * StretchMeasure(elastic).at_rest).T
+        sheared = np.einsum("m,imab,jmab->ijm", shear, strains, strains, optimize=True)
+        return np.stack([sheared, np.einsum("m,im,jm->ijm", lam, traces, traces, optimize=True)], axis=-1)

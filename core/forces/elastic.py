@@ -39,10 +39,10 @@ class ElasticDensity:
         ]
 
     def scaled(self, scale: np.ndarray) -> Self:
-        """The same with the stiffness of each point scaled by (m,)."""
+        """The same with the stiffness of each point scaled by (m,), or mu and lambda each by its own (m,2)."""
         other = copy.copy(self)
         other.parameters = self.parameters.copy()
-        other.parameters[:, :2] *= scale[:, None]
+        other.parameters[:, :2] *= scale.reshape(len(scale), -1)
         return other
 
     @property

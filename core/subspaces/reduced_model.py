@@ -233,7 +233,8 @@ def find_cubature(
 ) -> Cubature:
     """About ``points`` tets of a model that stand for all of it in these modes."""
     features = weight_features(found.weights, found.eigenvalues, model.mesh)
-    return spectral_clusters(features, model.elastic.weights, material_parts(model, found.islands), points, on_progress)
+    elastic, parts = model.elastic, material_parts(model, found.islands)
+    return spectral_clusters(features, elastic.weights, parts, points, on_progress, elastic.youngs_modulus)
 
 
 @dataclass(frozen=True)

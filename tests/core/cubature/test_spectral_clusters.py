@@ -52,6 +52,21 @@ def test_what_varies_gets_points():
     assert first > 10 * second
 
 
+def test_stiff_parts_leave_their_points_to_soft_ones():
+    """Twice as stiff, by twice to the power -3/5; however stiff, a quarter of what it would have."""
+    features, _volumes = cloud()
+    parts = np.repeat([0, 1], 1000)
+    counts = {}
+    for ratio in (1.0, 2.0, 10.0, 1e10):
+        moduli = np.where(parts == 1, ratio, 1.0)
+        found = spectral_clusters(features, np.ones(2000), parts, 200, moduli=moduli)
+        counts[ratio] = np.bincount(parts[found.tets])
+    assert all(each.sum() == 200 for each in counts.values())
+    share = {ratio: stiff / soft for ratio, (soft, stiff) in counts.items()}
+    assert share[2.0] == pytest.approx(share[1.0] * 2.0**-0.6, rel=0.05)
+    assert share[10.0] == pytest.approx(share[1.0] / 4.0, rel=0.06) and share[1e10] == share[10.0]
+
+
 def test_features_are_scaled_weights_and_places():
     """Constant modes say nothing; the second mode bends at twice the eigenvalue and counts a quarter."""
     mesh = block((3, 2, 2), (0.3, 0.2, 0.2))

@@ -16,12 +16,14 @@ from sinew.core.eigenfit import current_modes
 from sinew.core.eigenfit.matching import Pairs, Spectra, find_spectra, pair
 from sinew.core.eigenfit.methods import METHODS
 from sinew.core.eigenfit.vibrations import rigid_count, vibrations
+from sinew.core.energies.kinematics import Stretch
 from sinew.core.errors import SettingsError
 from sinew.core.forces.step_potential import Motion
 from sinew.core.job.job import Job
 from sinew.core.model.model import Model, build_model
 from sinew.core.settings import SolverSettings
 from sinew.core.simulation.bake import bake
+from sinew.core.small_matrix import UNSTRETCHED
 from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.solvers import make_solver
 from sinew.core.store.frame_store import FrameStore
@@ -91,6 +93,26 @@ def test_each_gives_the_frequencies_that_it_says(name, kind, scale):
     assert len(right) == (1 if name == "one_stiffness" else len(pairs.coarse))
     assert max(off) <= (LEFT if name == "fitted_materials" else 1e-9) and max(plain) > 0.05
     assert matching.stiffness is None or matching.stiffness.min() > 0.0
+
+
+def test_the_two_moduli_are_scaled_each_by_its_own():
+    """Twice lambda: a small change of volume costs ``(lambda + 2/3 mu) / 2 tr²`` more of it, and shear as much as
+    before.
+    """
+    space, spectra, pairs = paired("subspace")
+    m, e = len(space.elastic.weights), 1e-4
+    other = space.elastic.scaled(np.tile([1.0, 2.0], (m, 1)))
+    mu, lam = space.elastic.parameters[:, :2].T
+
+    def density(elastic, strain):
+        at = Stretch.of(np.tile(UNSTRETCHED + strain, (m, 1)))
+        return elastic.stretch_energies(at)
+
+    swollen, sheared = e * np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0]), e * np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    np.testing.assert_allclose(density(other, swollen), 4.5 * e**2 * (2.0 * lam + 2.0 / 3.0 * mu), rtol=1e-3)
+    np.testing.assert_allclose(density(other, sheared), 2.0 * mu * e**2, rtol=1e-3)
+    fitted = METHODS["fitted_materials"](space, spectra, pairs).stiffness
+    assert fitted.shape == (m, 2) and np.abs(np.log(fitted[:, 0] / fitted[:, 1])).max() > 0.1
 
 
 def bent(space: Model) -> np.ndarray:

@@ -263,10 +263,11 @@ def test_without_it_the_bits_are_those_of_the_bare_subspace():
     job = a_job(match_full_space=False)
     prepared = prepare(job)
     assert prepared.matching is None
-    with_it = prepare(a_job())
+    matched = a_job(match_method="stretch_potential")
+    with_it = prepare(matched)
     assert with_it.matching is not None and np.array_equal(with_it.space.basis, prepared.space.basis)
-    bare = list(simulate(a_job(), replace(with_it, matching=None)))
-    off, on = list(simulate(job, prepared)), list(simulate(a_job(), with_it))
+    bare = list(simulate(matched, replace(with_it, matching=None)))
+    off, on = list(simulate(job, prepared)), list(simulate(matched, with_it))
     assert all(np.array_equal(a.state.positions, b.state.positions) for a, b in zip(off, bare, strict=True))
     assert not np.array_equal(on[-1].state.positions, off[-1].state.positions)
 
