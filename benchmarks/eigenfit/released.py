@@ -97,7 +97,10 @@ def _strained(model: Model, state: State) -> float:
 
 
 def _momenta(model: Model, each: Course) -> tuple[float, float]:
-    """By how much momentum (of all mass at 1 m/s) and angular momentum change at most, relative to it."""
-    p = np.array([(model.mass @ state.velocities).sum(axis=0) for state in each.states])
-    L = np.array([angular_momentum(model, state) for state in each.states])
+    """By how much momentum (of all mass at 1 m/s) and angular momentum change at most, relative to it, once nothing
+    pushes: the push, which stays where it is in the body while that bends, has a torque.
+    """
+    free = each.states[round(PUSHED / STEP) :]
+    p = np.array([(model.mass @ state.velocities).sum(axis=0) for state in free])
+    L = np.array([angular_momentum(model, state) for state in free])
     return tuple(float(np.abs(q - q[0]).max() / size) for q, size in ((p, model.mass.sum()), (L, np.abs(L[0]).max())))
