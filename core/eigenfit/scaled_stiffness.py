@@ -32,6 +32,9 @@ from .vibrations import Springs
 ROUNDS, FARTHEST = 12, 1.0
 """Of Gauss and Newton at most, and how far z moves in one."""
 
+MOST = 4.0
+"""How far z goes: a fiftieth to fifty times, about."""
+
 GAINED, SHORTEST = 0.05, 1.0 / 16.0
 """Of the sum, that a round takes from it at least, or it is the last; and of a step, the part that is tried at last."""
 
@@ -73,7 +76,8 @@ class FittedMaterials:
         z, part = np.zeros((len(space.elastic.weights), 2)), 1.0
         now = fit.at(z)
         for _ in range(ROUNDS):
-            way, part = np.clip(fit.nearest(z, now) - z, -FARTHEST, FARTHEST), min(2.0 * part, 1.0)
+            wanted = np.clip(fit.nearest(z, now), -MOST, MOST)
+            way, part = np.clip(wanted - z, -FARTHEST, FARTHEST), min(2.0 * part, 1.0)
             then = fit.at(z + part * way)
             while then.total >= now.total and part > SHORTEST:
                 part *= 0.5

@@ -66,9 +66,11 @@ def test_it_falls_as_fast_as_flow_and_wind_let_it(solver):
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: s["solver"])
 def test_a_strong_harmonic_field_comes_to_rest_in_its_centre(solver):
-    """A spring of 1e5 / s² would throw an explicit step out of all bounds: h² s = 174."""
+    """A spring of 1e5 / s² would throw an explicit step out of all bounds: h² s = 174. It crushes the body, whose
+    vertices' mean is its centre as long as it is of one stiffness, as no matched one is.
+    """
     spring = field("HARMONIC", numbers=numbers(strength=1e5, damping=1.0), centres=np.array([[0.4, 0.1, 0.1]]))
-    frames = np.array(baked(box(30, spring, **solver)))
+    frames = np.array(baked(box(30, spring, match_full_space=False, **solver)))
     assert np.abs(frames[-1].mean(axis=0) - [0.4, 0.1, 0.1]).max() < 2e-3
 
 
