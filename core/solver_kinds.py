@@ -28,6 +28,8 @@ class SolverKind:
     seconds : of a step on two cores, with ``PACE_TETS`` tets or ``PACE_MODES`` modes (``checks.costs``)
     is_mixed : whether stretches are unknowns beside the positions
     takes_modes : whether it steps a subspace of the body, of some modes, and not every vertex
+    takes_nodes : whether dynamic nodes carry the body's motion
+    integrates : whether it follows the rules of time integration, and has none of its own
     iterates : whether a step takes iterations, ``max_iterations`` at most
     bears_contrast : whether it follows stiff parts in soft bodies
     at_contrast : what becomes of its steps there, in advice
@@ -42,6 +44,8 @@ class SolverKind:
     seconds: float = 0.4
     is_mixed: bool = False
     takes_modes: bool = False
+    takes_nodes: bool = False
+    integrates: bool = True
     iterates: bool = True
     bears_contrast: bool = False
     at_contrast: str = "others take many times as many"
@@ -95,6 +99,43 @@ LINEARLY_IMPLICIT = SolverKind(
         )
     },
 )
+CONJAC = SolverKind(
+    name="conjac",
+    label="ConJac",
+    description="A few picked nodes carry the motion, and the rest follows exactly: springy bodies in small steps",
+    method="conjac.ConJacSolver",
+    seconds=0.3,
+    takes_nodes=True,
+    integrates=False,
+    at_contrast="stiff parts that turn stop it",
+    remedy="raise Substeps, or Iterations, or use Mixed FEM",
+)
+CONJAC_PUBLISHED = replace(
+    CONJAC,
+    name="conjac_published",
+    label="ConJac (As Published)",
+    description="The method's own step, for comparison: calmer, and unstable where its beta is too small",
+    method="conjac_published.PublishedConJacSolver",
+    iterates=False,
+    remedy="raise Substeps or Beta, or use ConJac",
+    own={
+        "damping_factor": LINEARLY_IMPLICIT.own["damping_factor"],
+        "stabilization": number(
+            0.0,
+            0.0,
+            1.0,
+            "",
+            "Gamma of the published ConJac, no unit: the part of a Newton step that corrects the rest; 0 searches it",
+        ),
+        "corrections": number(
+            1,
+            1,
+            20,
+            "",
+            "Of the published ConJac: how often a step corrects what follows, by the same factor: 1 as published, 3 is nearer",
+        ),
+    },
+)
 SUBSPACE_MIXED_FEM = replace(
     MIXED_FEM,
     name="subspace_mixed_fem",
@@ -112,7 +153,18 @@ SUBSPACE_FEM = replace(
     takes_modes=True,
 )
 
-SOLVER_KINDS = {kind.name: kind for kind in (MIXED_FEM, NEWTON, LINEARLY_IMPLICIT, SUBSPACE_MIXED_FEM, SUBSPACE_FEM)}
+SOLVER_KINDS = {
+    kind.name: kind
+    for kind in (
+        MIXED_FEM,
+        NEWTON,
+        LINEARLY_IMPLICIT,
+        CONJAC,
+        CONJAC_PUBLISHED,
+        SUBSPACE_MIXED_FEM,
+        SUBSPACE_FEM,
+    )
+}
 """By name, in the order of menus. Where several would do, advice takes the first."""
 
 

@@ -1,4 +1,4 @@
-"""Pick vertices for pins or a spring in the 3D View: a click, or a box. Modal only while the mouse button is down."""
+"""Pick vertices for pins, a spring or nodes in the 3D View: a click, or a box. Modal only while the button is down."""
 
 import bpy
 import numpy as np

@@ -1,4 +1,4 @@
-"""Vertices that are held, or that the active spring pulls."""
+"""Vertices that are held, that the active spring pulls, or that carry the motion."""
 
 from typing import Any
 
@@ -9,9 +9,12 @@ from ..blender_addon.scene_in import picks
 from . import polls
 from .operator_class import EDITS, operator, refused
 
+WHOSE = {"PINS": "pin group", "SPRING": "active spring's vertex group", "NODES": "group of dynamic nodes"}
+"""What the vertex group of each target is called."""
+
 
 def _about_assigning(context: Any, properties: Any) -> str:
-    whose = "pin group" if properties.target == "PINS" else "active spring's vertex group"
+    whose = WHOSE[properties.target]
     if properties.action == "ADD":
         return f"Add the selected vertices to the {whose}, which is made if there is none"
     return f"Take the selected vertices out of the {whose}"
@@ -35,10 +38,10 @@ def _about_assigning(context: Any, properties: Any) -> str:
     ),
 )
 def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Pin what is selected, or have the active spring pull it."""
+    """Pin what is selected, have the active spring pull it, or make it dynamic nodes."""
     selected, add = polls.selected_vertices(obj), self.action == "ADD"
     if not selected:
-        return refused(self, "No vertex is selected. Select the vertices that are to be held.")
+        return refused(self, "No vertex is selected. Select some first.")
     group = picks.group_of(obj, self.target, make=add)
     if group is None:
         return refused(self, "There is no vertex group yet. Add some vertices first.")

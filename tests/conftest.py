@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -107,3 +108,13 @@ def mount_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     yield mount
     for each in mounted:
         subprocess.run(["umount", each], check=True)
+
+
+@pytest.fixture
+def takes_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Newton takes dynamic nodes."""
+    from sinew.core.solver_kinds import SOLVER_KINDS
+
+    kind = copy(SOLVER_KINDS["newton"])
+    object.__setattr__(kind, "takes_nodes", True)
+    monkeypatch.setitem(SOLVER_KINDS, "newton", kind)

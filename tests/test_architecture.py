@@ -31,8 +31,8 @@ ROOMS = {
         examples command registration package
     """.split(),
     "operators": """
-        polls operator_class body resolution materials presets paint_stroke pins pick springs solver vibrations bake
-        reading results export compare live live_grab
+        polls operator_class body resolution materials presets paint_stroke pins pick nodes springs solver vibrations
+        bake reading results export compare live live_grab
     """.split(),
 }
 FULL_ROOM = 20

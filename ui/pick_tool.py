@@ -1,4 +1,4 @@
-"""The tool of the 3D View's tool bar that picks vertices for pins and springs."""
+"""The tool of the 3D View's tool bar that picks vertices for pins, springs and dynamic nodes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class PickTool(bpy.types.WorkSpaceTool):
     bl_idname = picking_view.TOOL
     bl_label = "Pick Vertices"
     bl_description = (
-        "Pick the vertices of the active body that are held, or pulled by a spring.\n"
+        "Pick the vertices of the active body that are held, pulled by a spring, or carry its motion.\n"
         "Click: add or take out. Drag a box: add; with Ctrl: take out"
     )
     bl_icon = "ops.paint.eyedropper_add"

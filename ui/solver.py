@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from ..blender_addon.picking import proposing
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import figures
-from .places import CLOSED, draw_button, draw_properties, panel, wrapped
+from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 TOLERANCES = {
     "movement": "tolerance",
@@ -23,13 +24,16 @@ def draw_solver(layout: Any, context: Any, obj: Any) -> None:
     if kind.takes_modes:
         draw_properties(layout, settings, "modes", "cubature_points")
         draw_points(layout, settings.bake, context)
+    if kind.takes_nodes:
+        draw_nodes(layout, obj, context)
     draw_match(layout, settings, kind, context)
     column = layout.column()
     column.prop(settings, "substeps")
     if kind.iterates:
         column.prop(settings, "max_iterations")
-    draw_properties(column, settings, *own_of(kind, is_advanced=False), "integrator")
-    draw_properties(column, settings, *choices.own_of_integrator(settings.integrator))
+    draw_properties(column, settings, *own_of(kind, is_advanced=False))
+    if kind.integrates:
+        draw_properties(column, settings, "integrator", *choices.own_of_integrator(settings.integrator))
     wrapped(column, integration_words(settings), context, "INFO")
     layout.prop(settings, "mass_damping")
     layout.prop(settings, "stiffness_damping", text="Internal Friction")  # with its unit it would be cut
@@ -51,6 +55,17 @@ def draw_points(layout: Any, record: Any, context: Any) -> None:
     wrapped(layout, record.points_warning, context, "ERROR")
     if record.points_warning and record.points_that_suffice:
         draw_button(layout, context, "sinew.use_points", text=f"Use {record.points_that_suffice} Points")
+
+
+def draw_nodes(layout: Any, obj: Any, context: Any) -> None:
+    """The vertices that carry the motion, and the button that chooses some."""
+    layout.prop_search(obj.sinew, "node_group", obj, "vertex_groups")
+    row = layout.row(align=True)
+    row.use_property_split = False
+    row.operator("sinew.propose_nodes")
+    row.prop(obj.sinew, "node_count", text="")
+    draw_reasons(layout, context, "sinew.propose_nodes")
+    wrapped(layout, proposing.node_words(obj), context, "INFO")
 
 
 def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:

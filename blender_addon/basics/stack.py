@@ -99,7 +99,8 @@ def weights_left_out(obj: Any) -> str:
     """What is to be said of modifiers that change vertex groups after the place that is simulated, where nobody reads
     them; "" without such.
     """
-    used = {obj.sinew.pin_group, obj.sinew.finer_group, *(spring.vertex_group for spring in obj.sinew.springs)}
+    own = (getattr(obj.sinew, name) for name in ("pin_group", "node_group", "finer_group"))
+    used = {*own, *(spring.vertex_group for spring in obj.sinew.springs)}
     for material in obj.sinew.materials:
         used |= {material.vertex_group, material.stiffness_map if material.use_range else ""}
     used.discard("")

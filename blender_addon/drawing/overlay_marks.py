@@ -1,4 +1,4 @@
-"""Where pins, springs and colliders are now, as points and ends of lines."""
+"""Where pins, springs, dynamic nodes and colliders are now, as points and ends of lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from ...core.errors import ColliderError
 from ..scene_in.colliders_in import collider_objects
 from ..scene_in.mesh_in import transform, vertex_positions
+from ..scene_in.picks import FULL
 from .overlay_colliders import SEEN
 
 GRID = 8
@@ -16,17 +17,18 @@ GRID = 8
 
 
 def groups_of(obj: Any) -> tuple[str, ...]:
-    """Names of a body's pin group and spring groups, which take long to read."""
-    return obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs)
+    """Names of a body's groups of pins, of each spring and of nodes, which take long to read."""
+    return obj.sinew.pin_group, *(spring.vertex_group for spring in obj.sinew.springs), obj.sinew.node_group
 
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
-    """Points and ends of lines (k,3) by what they show, in world space; of the weights (n,1+springs) of those groups,
+    """Points and ends of lines (k,3) by what they show, in world space; of the weights (n,2+springs) of those groups,
     and of vertices (n,3).
     """
     pulled, lines = spring_points(obj, weights, positions)
     return {
         "pins": positions[weights[:, 0] >= obj.sinew.hold_from],
+        "nodes": positions[weights[:, -1] >= FULL],
         "springs": pulled,
         "lines": lines,
         "ground": ground_points(obj, positions),

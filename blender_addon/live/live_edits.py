@@ -104,7 +104,7 @@ def _others(obj: Any, scene: Any) -> dict[str, Any]:
         "materials": materials,
         "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
         "rest shape": settings.rest_key,
-        "solver": (solver_settings(settings, scene), settings.control_vibrations),
+        "solver": (solver_settings(settings, scene), settings.control_vibrations, settings.node_group),
         "collisions": (ground_of(settings, scene), obstacles, collisions.collider_friction, collisions.thickness),
         "pins": (settings.pin_group, "sinew.hold_from" in animated or settings.hold_from),
         "springs": springs,

@@ -52,6 +52,7 @@ class SinewOverlays(bpy.types.PropertyGroup):
     )
     show_pins: _switch("Pins", "Mark the vertices that are held")
     show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
+    show_nodes: _switch("Dynamic Nodes", "Mark the vertices that carry the body's motion")
     active_vibration: integer("Active Vibration", "Which one of a body's table is played", min=0)
     swing: number(
         "Swing",

@@ -227,6 +227,13 @@ class SinewObject(bpy.types.PropertyGroup):
         soft_max=1.01,
     )
 
+    node_group: text(
+        "Dynamic Nodes",
+        "Vertices with a full weight carry the body's motion, each with a small ball of the body around it; the rest "
+        "follows. Empty: all of it follows quasistatically",
+    )
+    node_count: integer("Nodes", "How many Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64)
+
     picks: collection("Picks", "Vertices that were picked, and where they were at rest", type=SinewPicks)
     pick_warning: text("Picks", "What became of picked vertices after an edit of the mesh")
 

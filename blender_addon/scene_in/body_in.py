@@ -9,8 +9,10 @@ import numpy as np
 from ...core.errors import PinError, SettingsError
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ..basics.stack import Place
+from ..properties.choices import solver_kind
 from .animation_in import Moment, Moved, Track, matrix_at
 from .mesh_in import vectors_of
+from .picks import FULL
 from .settings_in import moduli_at, vibrations_at
 from .weights_in import group_weights
 
@@ -18,12 +20,13 @@ from .weights_in import group_weights
 class BodySampler:
     """The object's matrix, its attribute of accelerations, the stiffness of its materials and vibrations, and of the
     vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are held
-    still.
+    still. A vertex with a full weight is a dynamic node.
     """
 
     def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
         self._object, self._place = obj, place
-        weights = group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0]
+        weights, nodes = group_weights(obj, mesh, [obj.sinew.pin_group, obj.sinew.node_group]).T
+        self._nodes = np.flatnonzero(nodes >= FULL).astype(np.int32)
         self._pinned = np.flatnonzero(weights >= _threshold(obj)).astype(np.int32)
         self._weights = weights[self._pinned]
         self.matrices = Track(matrix_at, self._carries_pins)
@@ -45,8 +48,15 @@ class BodySampler:
     def _carries_pins(self, moved: Moved) -> bool:
         return len(self._pinned) > 0 and self._object.session_uid in moved.places
 
-    def check_pins(self, surface: SurfaceMesh) -> None:
-        """PinError where their group is gone, or holds all of a surface."""
+    def check_groups(self, surface: SurfaceMesh) -> None:
+        """SettingsError where the group of the nodes is gone, and a solver takes them; PinError where that of the pins
+        is, or holds all of a surface.
+        """
+        settings, groups = self._object.sinew, self._object.vertex_groups
+        takes_nodes = solver_kind(settings.solver).takes_nodes
+        if takes_nodes and settings.node_group and settings.node_group not in groups:
+            gone = f"The group “{settings.node_group}” of dynamic nodes is not there any more."
+            raise SettingsError(gone, "Choose a vertex group under Solver, or none.")
         name = self._object.sinew.pin_group
         if name and name not in self._object.vertex_groups:
             gone = f"The pin group “{name}” is not there any more."
@@ -60,6 +70,7 @@ class BodySampler:
         moduli = self._moduli.samples()
         return {
             "object_to_world": self.matrices.samples(),
+            "dynamic_nodes": self._nodes,
             "pinned_vertices": self._pinned,
             "pin_positions": self._positions.samples(),
             "pin_held": self._held.samples(),

@@ -91,7 +91,7 @@ class _Reading(Passenger):
             weights, stiffening, covers = material_weights(obj, mesh), stiffness_maps(obj, mesh), layer_maps(obj, mesh)
             self._own, finer = BodySampler(obj, place, mesh), fineness(obj, mesh)
             self._springs = spring_samplers(obj, place, mesh, context, without_springs)
-        self._own.check_pins(surface)
+        self._own.check_groups(surface)
         self._still = {
             "surface": surface,
             "start": start,

@@ -1,4 +1,4 @@
-"""Vertices picked one by one into groups of pins and springs, and found again after an edit of the mesh.
+"""Vertices picked one by one into groups of pins, springs and dynamic nodes, and found again after an edit of the mesh.
 
 Of each group that holds nothing but full weights the rest positions are kept. Edits that change the number of vertices
 blur such a group (a subdivide gives the new neighbours parts of the weight) or lose it (a remesh): then only full
@@ -20,7 +20,10 @@ from .weights_in import group_weights
 TARGETS = (
     ("PINS", "Pins", "Vertices that are held", "PINNED", 0),
     ("SPRING", "Active Spring", "Vertices that the active spring pulls", "FORCE_HARMONIC", 1),
+    ("NODES", "Dynamic Nodes", "Vertices that carry the body's motion, for solvers that take them", "HANDLE_FREE", 2),
 )
+OWN_GROUPS = {"PINS": ("pin_group", "Pins"), "NODES": ("node_group", "Nodes")}
+"""Property of the body's settings with the name of a target's vertex group, and the name that one is made with."""
 FULL = 0.999
 """A weight that counts as 1, for all that numbers of 32 bits and eight do to it."""
 STAYED = 1e-5
@@ -28,12 +31,12 @@ STAYED = 1e-5
 
 
 def group_of(obj: Any, target: str, make: bool = False) -> Any | None:
-    """The vertex group of the body's PINS, or of its active SPRING, made where there is none and that is asked for.
-    SpringError without a spring.
+    """The vertex group of the body's PINS or NODES, or of its active SPRING, made where there is none and that is asked
+    for. SpringError without a spring.
     """
     settings = obj.sinew
-    if target == "PINS":
-        owner, name, wanted = settings, "pin_group", "Pins"
+    if target in OWN_GROUPS:
+        owner, (name, wanted) = settings, OWN_GROUPS[target]
     elif (owner := active_item(settings, "spring")) is not None:
         name, wanted = "vertex_group", owner.name
     else:
@@ -62,6 +65,13 @@ def change(obj: Any, group: Any, vertices: list[int], add: bool) -> None:
         group.remove(vertices)
     note(obj, group.name)
     obj.sinew.pick_warning = words
+
+
+def refill(obj: Any, group: Any, vertices: list[int]) -> None:
+    """Make these vertices all that a group holds, and note the picks. Not in Edit Mode."""
+    group.remove(list(range(len(obj.data.vertices))))
+    note(obj, group.name)  # else an edit of the mesh would bring the old ones back
+    change(obj, group, vertices, add=True)
 
 
 def note(obj: Any, name: str) -> None:

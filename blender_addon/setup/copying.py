@@ -14,7 +14,7 @@ LEFT_OUT = {
     "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value", "painted_value",
 }  # fmt: skip
 """What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
-GROUPS = {"vertex_group", "stiffness_map", "pin_group", "finer_group"}
+GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "finer_group"}
 """Names of vertex groups."""
 LISTS = ("materials", "springs")
 

@@ -33,6 +33,7 @@ Kept = TypeVar("Kept")
 OUTSIDE = (1.0, 0.0, 0.5)
 PINS = (1.0, 0.26, 0.01)
 SPRINGS = (0.05, 0.6, 1.0)
+NODES = (0.45, 0.08, 1.0)
 COLLIDERS = (0.25, 0.8, 0.1)
 OUTLINE = (0.1, 0.35, 0.25)
 """Linear colours."""
@@ -42,6 +43,7 @@ OWN = {
     "lines": ("LINES", "springs", SPRINGS),
     "springs": ("POINTS", "springs", SPRINGS),
     "pins": ("POINTS", "pins", PINS),
+    "nodes": ("POINTS", "nodes", NODES),
 }
 """Marks of a body in the order in which they are drawn: the kind, the switch, the colour."""
 DOT = 8.0
@@ -94,7 +96,7 @@ class ShownCollider(NamedTuple):
 
 
 class MarksOf:
-    """Pins, springs and colliders of one body, on the card."""
+    """Pins, springs, dynamic nodes and colliders of one body, on the card."""
 
     def __init__(self, uid: int) -> None:
         self.uid = uid
@@ -115,7 +117,7 @@ class MarksOf:
                 del self._colliders[uid]
 
     def own(self, obj: Any, shown: Any, context: Any) -> dict[str, Any]:
-        """Batches of pins, springs, lines and the ground."""
+        """Batches of pins, springs, nodes, lines and the ground."""
         made_for = groups, _count = marks.groups_of(obj), len(obj.data.vertices)
         weights = self._weights.get(made_for, lambda: group_weights(obj, obj.data, groups))
 
@@ -271,9 +273,10 @@ class Overlays(Layer):
                 legend.words.append(f"Edited since: {obj.sinew.bake.stale}")
         if tets is not None and "outside" in asked:
             legend.add(OUTSIDE, f"{len(tets.outside):,} badly embedded")
-        for name, colour in (("pins", PINS), ("springs", SPRINGS), ("colliders", COLLIDERS)):
+        rows = ("pins", "Pins", PINS), ("springs", "Springs", SPRINGS), ("nodes", "Dynamic Nodes", NODES)
+        for name, words, colour in (*rows, ("colliders", "Colliders", COLLIDERS)):
             if name in asked:
-                legend.add(colour, name.capitalize())
+                legend.add(colour, words)
         kept = self._marks.get(obj.session_uid)
         if "colliders" in asked and kept is not None and kept.shows_distance:
             legend.add(OUTLINE, "Their Distance")
@@ -290,7 +293,7 @@ class Overlays(Layer):
         return kept if kept.tets is not None else None
 
     def _marks_of(self, obj: Any, asked: frozenset[str]) -> MarksOf | None:
-        wanted = asked & {"pins", "springs", "colliders"}
+        wanted = asked & {"pins", "springs", "nodes", "colliders"}
         if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
@@ -313,13 +316,14 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """What is to be shown: the workspace's switches that are on, and pins and springs while they are picked."""
+    """What is to be shown: the workspace's switches that are on, and what is picked while that is done."""
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return frozenset()
     settings = context.workspace.sinew
-    on = {name for name in ("tets", "outside", "pins", "springs", "colliders") if getattr(settings, f"show_{name}")}
-    return frozenset(on | ({"pins", "springs"} if picking_view.tool_is_chosen(context) else set()))
+    picked = {"pins", "springs", "nodes"}
+    on = {name for name in ("tets", "outside", "colliders", *picked) if getattr(settings, f"show_{name}")}
+    return frozenset(on | (picked if picking_view.tool_is_chosen(context) else set()))
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:

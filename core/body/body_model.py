@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from ..constraints.pins import PinnedSurface
 from ..job.job import Job
 from ..materials.fields import MaterialFields, material_fields
@@ -12,6 +14,7 @@ from ..materials.hanging import softened_where_hanging
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from ..model.model import Model, build_model
+from ..model.nodes import Nodes, balls
 
 A_MODE, IN_SUBSPACE = 4, 128
 """Samples of pins in a subspace: as many for a mode as it has unknowns, and no fewer than these."""
@@ -30,6 +33,20 @@ def pinned_surface(job: Job, mesh: TetMesh, embedding: Embedding) -> PinnedSurfa
     body, solver = job.body, job.body.solver
     most = max(A_MODE * solver.modes, IN_SUBSPACE) if solver.kind.takes_modes else math.inf
     return PinnedSurface(body.surface, mesh, embedding, body.pinned_vertices, body.pin_positions, body.pin_held, most)
+
+
+def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndarray) -> Nodes | None:
+    """The job's dynamic nodes, each at the vertex that is most of what its surface vertex follows, but at no ``pinned``
+    one; None for a solver that takes none.
+    """
+    if not job.body.solver.kind.takes_nodes:
+        return None
+    own = embedding.take(job.body.dynamic_nodes)
+    corners = mesh.tets[own.tet_indices]
+    share = np.where(np.isin(corners, pinned), -np.inf, own.barycentric)
+    is_free = np.isfinite(share).any(axis=1)
+    centres = np.take_along_axis(corners, share.argmax(axis=1)[:, None], axis=1)[is_free, 0]
+    return balls(mesh, np.unique(centres).astype(np.int64), pinned)
 
 
 def body_model(mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:

@@ -35,7 +35,7 @@ from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .about_mesh import about_mesh
 from .body_matching import FIRM_PINS, body_matching
-from .body_model import body_model, fields_of, pinned_surface
+from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .meshing import make_in_child, needs_a_child
@@ -153,6 +153,7 @@ def prepare(
     pins = pinned.schedule()
     check_before_solving(job, mesh, pins.held_corners(first))
     model = body_model(mesh, fields, pinned, first)
+    model = replace(model, nodes=dynamic_nodes(job, mesh, embedding, model.pinned))
     linear_solver = _linear_solver(job, model, store)
     steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
     on_progress = _step_events(steps, on_event, should_stop)

@@ -26,6 +26,8 @@ VIBRATION_STIFFNESS = 0.1, 10.0
 """The softest and the stiffest that a vibration can be made."""
 MOST_CONTROLLED = 40
 """Vibrations that can be controlled, as many as can be matched."""
+MOST_NODES = 200
+"""Dynamic nodes at most: each costs three right-hand sides a step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +80,9 @@ class Body:
     absorbers : tuple of Absorber
         What takes from the force fields that name it by its number.
     solver : SolverSettings
+    dynamic_nodes : (k,) int32
+        Surface vertices at which the body's motion is stepped, ascending, each once; the rest follows
+        quasistatically. Only solvers that take nodes read them.
     """
 
     name: str = ""
@@ -107,6 +112,7 @@ class Body:
     force_fields: tuple[ForceField, ...] = part(word="fields", default=())
     absorbers: tuple[Absorber, ...] = part(word="fields", default=())
     solver: SolverSettings = part("", word="solver", default_factory=SolverSettings)
+    dynamic_nodes: np.ndarray = part("dynamic nodes", word="solver", default=(), dtype=np.int32, counted=True)
     vibration_stiffness: np.ndarray | None = part(
         "stiffness of vibrations", word="solver", default=None, dtype=np.float64, over_frames=True
     )
@@ -118,6 +124,8 @@ class Body:
 
     def __post_init__(self) -> None:
         coerce(self)
+        if self.dynamic_nodes.ndim == 1:
+            object.__setattr__(self, "dynamic_nodes", np.unique(self.dynamic_nodes))
         if self.stiffness_maps is None:
             maps = np.zeros((len(self.surface.positions), len(self.materials)))
             object.__setattr__(self, "stiffness_maps", maps)
@@ -163,6 +171,8 @@ class Body:
                     "Check the animation of its stiffness.",
                 )
         self._validate_vibrations(frames)
+        if not _are_vertices(self.dynamic_nodes, n):
+            raise SettingsError("The dynamic nodes are no list of vertices of the body.", "Choose the nodes again.")
         matrices = self.object_to_world
         if not fits(matrices, frames) or matrices.shape[1:] != (4, 4):
             raise SettingsError(
@@ -266,7 +276,8 @@ class Body:
         from ..eigenfit.methods import check_method  # they load Numba, which Blender's start does not wait for
         from ..energies.registry import energy
 
-        solver_kind(self.solver.solver)
+        if solver_kind(self.solver.solver).takes_nodes:
+            self._check_nodes()
         check_method(self.solver, self.vibration_stiffness is not None)
         for material in self.materials:
             energy(material.energy)
@@ -276,6 +287,18 @@ class Body:
                 surface.validate()
         if len(np.unique(self.pinned_vertices[self.pin_held[0]])) == len(self.surface.positions):
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
+
+    def _check_nodes(self) -> None:
+        if len(self.dynamic_nodes) > MOST_NODES:
+            raise SettingsError(
+                f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",
+                "Take some out: 4 to 32 carry its motion.",
+            )
+        both = np.intersect1d(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
+        if len(both):
+            raise PinError(
+                f"Vertex {both[0]} is pinned and a dynamic node.", "Take it out of the nodes or of the pins."
+            )
 
 
 def _are_vertices(indices: np.ndarray, count: int) -> bool:

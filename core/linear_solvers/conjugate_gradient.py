@@ -16,7 +16,7 @@ from ..assembly.sparsity import Pattern
 from .body import Body
 from .deflation import AffineDeflation
 from .preconditioner import ShapePreconditioner
-from .protocol import DirectSolver, ErrorEstimate
+from .protocol import DirectSolver, ErrorEstimate, columns_by
 from .stiff_parts import vertex_groups
 
 RELATIVE_RESIDUAL = 1e-8
@@ -140,6 +140,10 @@ class ConjugateGradients:
         self._residual = r
         self.residual_work = -float(np.sum(x * r))
         return x
+
+    def solve_columns(self, b: np.ndarray) -> np.ndarray:
+        """Solutions (f,3,k), one after the other."""
+        return columns_by(self.solve, b)
 
     def _times(self, x: np.ndarray) -> np.ndarray:
         product = self._A.times(x)

@@ -8,7 +8,7 @@ from ..assembly.low_rank import LowRank
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
 from .low_rank import UpdatedFactor
-from .protocol import DirectSolver, ErrorEstimate
+from .protocol import DirectSolver, ErrorEstimate, columns_by
 
 
 class Direct:
@@ -62,6 +62,12 @@ class Direct:
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Solution (f,3) for a right-hand side (f,3)."""
         return (self._updated or self._solver).solve(b.ravel()).reshape(-1, 3)
+
+    def solve_columns(self, b: np.ndarray) -> np.ndarray:
+        """Solutions (f,3,k) for right-hand sides (f,3,k), as a block where the factor's library can."""
+        if self._updated:
+            return columns_by(self.solve, b)
+        return self._solver.solve(b.reshape(-1, b.shape[2])).reshape(b.shape)
 
     def error_estimate(self) -> ErrorEstimate:
         """Nothing: the solution is exact but for round-off."""

@@ -109,6 +109,13 @@ class ElasticSystem(LinearSystem):
         self.residual_work = self._solver.residual_work
         return out
 
+    def solve_columns(self, right_hand_sides: np.ndarray) -> np.ndarray:
+        """The same of several, (n,3,k)."""
+        out = np.zeros_like(right_hand_sides)
+        if out.size:
+            out[self.free] = self._solver.solve_columns(right_hand_sides[self.free])
+        return out
+
     def error_estimate(self) -> ErrorEstimate:
         """By how much the last solution may miss the exact one: zeros from a direct solver."""
         return self._solver.error_estimate()

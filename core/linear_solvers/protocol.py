@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -91,8 +92,17 @@ class SystemSolver(Protocol):
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Solution (f,3) for a right-hand side (f,3)."""
 
+    def solve_columns(self, b: np.ndarray) -> np.ndarray:
+        """Solutions (f,3,k) for right-hand sides (f,3,k)."""
+
     def error_estimate(self) -> ErrorEstimate:
         """By how much the last solution may miss the exact one."""
+
+
+def columns_by(solve: Callable[[np.ndarray], np.ndarray], b: np.ndarray) -> np.ndarray:
+    """What solves one right-hand side (f,3), of each of (f,3,k)."""
+    columns = [solve(np.ascontiguousarray(b[:, :, k])) for k in range(b.shape[2])]
+    return np.stack(columns, axis=2) if columns else b.copy()
 
 
 def not_definite(vertex: int | None = None) -> FactorizationError:

@@ -19,6 +19,7 @@ from ..forces.embedded_points import EmbeddedPoints
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from .model import Model, Slices
+from .nodes import Nodes, single_vertices
 from .state import State
 
 
@@ -49,8 +50,18 @@ def joined(models: Sequence[Model]) -> Model:
         sp.block_diag([each.mass for each in models], format="csr"),
         np.concatenate([each.pinned + start for each, start in zip(models, first)]),
         sp.block_diag(anchors, format="csr") if any(each.anchors is not None for each in models) else None,
+        _joined_nodes(models, first),
         slices,
     )
+
+
+def _joined_nodes(models: Sequence[Model], first: Sequence[int]) -> Nodes | None:
+    if all(model.nodes is None for model in models):
+        return None
+    none = np.zeros(0, dtype=np.int64)
+    nodes = [model.nodes or single_vertices(none, model.unknowns) for model in models]
+    centres = np.concatenate([each.centres + start for each, start in zip(nodes, first)])
+    return Nodes(centres, sp.block_diag([each.rows for each in nodes], format="csr"))
 
 
 def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:

@@ -25,6 +25,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import grow
 from ..settings import MaterialSettings, SolverSettings
 from ..small_matrix import UNSTRETCHED
+from .nodes import Nodes
 from .state import State
 
 AROUND_INVERTED = 2
@@ -53,6 +54,7 @@ class Model:
     anchors : (n,n) or None
         Stiffness of springs that hold it beside, the same along x, y and z, N/m. They act as loads of the steps; a
         subspace is made for them.
+    nodes : what carries its motion in ConJac
     slices : of each body, where there are several (:mod:`.joined`)
     """
 
@@ -62,6 +64,7 @@ class Model:
     mass: sp.csr_matrix
     pinned: np.ndarray
     anchors: sp.csr_matrix | None = None
+    nodes: Nodes | None = None
     slices: tuple[Slices, ...] = ()
 
     is_reduced: ClassVar[bool] = False

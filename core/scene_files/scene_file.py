@@ -29,6 +29,9 @@
     motion = [[1, 0, 0, 0], [30, 0.5, 0, 0]]   # frame and displacement, linear between; none holds still
     release = 40                      # from this frame on they are not held; none holds to the end
 
+    [nodes]                           # dynamic nodes, for solvers that take them
+    vertices = [3, 12, 40]            # or box
+
     [[spring]]                        # vertices (box or vertices) that are pulled to where they were at rest, moved by:
     name = "hook"
     vertices = [7, 8]
@@ -100,12 +103,12 @@ from ..materials.layer import Layer
 from ..settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
 from .scene_force_fields import read_force_fields
 from .scene_surroundings import read_colliders, read_fields, read_springs
-from .scene_values import STILL, WHERE, Reading, check_file_name, check_keys, names_of, settings_of, tables_of
+from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
 LAST_FRAME = 1048574  # Blender's
 _CLOCK = ("frames", "frame_rate")
-_TABLES = ("resolution", "solver", "ground")
+_TABLES = ("resolution", "solver", "ground", "nodes")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that name files, of which list of tables."""
@@ -140,6 +143,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         solver=settings_of(SolverSettings, scene.get("solver", {}), "solver"),
         **_materials({"material": [{}]} | scene, reading),
         **_pins(scene, reading),
+        dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
         springs=read_springs(scene, reading),
         colliders=colliders,
         accelerations=read_fields(scene, reading),

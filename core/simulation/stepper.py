@@ -160,6 +160,8 @@ class Stepper:
         if new or change.pins is not None:
             self._pins = self._pins if change.pins is None else change.pins
             space = replace(space, pinned=body.pins.held_corners(self._pins))
+            if not space.is_reduced:
+                space = replace(space, anchors=body.pin_springs.pinned.holding(self._pins, body.pin_springs.moduli))
             self._held = body.loads.held(space.pinned, body.pin_springs.pinned.anchors(self._pins))
         self._springs = body.pin_springs.holding(self._pins, self._scale)
         if new:

@@ -32,11 +32,14 @@ with 0.05 in the place of this, steps of one iteration doubled the energy of a s
 
 
 class Solution(NamedTuple):
-    """Where a method has brought a step: positions x with their deformation, and the independent stretches."""
+    """Where a method has brought a step: positions x with their deformation, and the independent stretches; velocities
+    where they are not those of the time integration rule.
+    """
 
     x: np.ndarray
     deformation: Deformation
     stretch: np.ndarray
+    velocities: np.ndarray | None = None
 
 
 def extrapolated(

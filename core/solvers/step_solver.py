@@ -100,7 +100,8 @@ class StepSolver:
             left = None if report.converged else gradient
             return extrapolated(state, at, left, step, self.model, pin_targets), report
         history = History(state.positions, state.velocities, time_step) if self.integrator.NEEDS_HISTORY else None
-        return State(at.x, time.velocities(at.x), at.stretch, history), report
+        velocities = time.velocities(at.x) if at.velocities is None else at.velocities
+        return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """What a method is: where the incremental potential is least, as nearly as it finds it."""

@@ -172,6 +172,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "normalize_maps": (painting, {}),
     "assign_pins": (editing, {"action": "ADD"}),
     "select_pins": (none_selected, {}),
+    "propose_nodes": (nothing, {}),
     "add_spring": (nothing, {}),
     "remove_spring": (two_springs, {}),
     "move_spring": (two_springs, {"direction": "UP"}),

@@ -158,6 +158,10 @@ def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
     bpy.ops.sinew.add_spring()
     spring = obj.sinew.springs[0]
     spring.vertex_group, spring.end, spring.target = "Tip", "OBJECT", target
+    obj.sinew.node_group = "Nodes"
+    nodes = obj.vertex_groups.new(name="Nodes")
+    nodes.add([6], 1.0, "REPLACE")
+    nodes.add([7], 0.9, "REPLACE")
     obj.vertex_groups.new(name="Tip").add([10, 11], 0.4, "REPLACE")
     obj.sinew.collisions.use_ground = True
     bpy.context.view_layer.update()
@@ -166,6 +170,7 @@ def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
     weights = group_weights(obj, obj.data, groups)
     assert positions[:, 2].min() == pytest.approx(5.0)
     assert np.array_equal(marks.mark_points(obj, weights, positions)["pins"], positions[:4])
+    assert np.array_equal(marks.mark_points(obj, weights, positions)["nodes"], positions[6:7])
     obj.sinew.hold_from = 1.5
     found = marks.mark_points(obj, weights, positions)
     assert len(found["pins"]) == 0
@@ -365,8 +370,8 @@ def test_the_legend_asks_for_tetrahedra_and_explains_them(hard_cored, saved_body
         assert legend.title == "Stiffness" and len(legend.bar) == 64
         assert [words for _, words in legend.ticks][::5] == ["10 kPa", "1 GPa"]
         settings.colour = "MATERIALS"
-        words = [words for _, words in drawn.legend(hard_cored, {"tets", "pins", "outside"}, settings).rows]
-        assert words == [*(m.name for m in hard_cored.sinew.materials), "0 badly embedded", "Pins"]
+        words = [words for _, words in drawn.legend(hard_cored, {"tets", "pins", "nodes", "outside"}, settings).rows]
+        assert words == [*(m.name for m in hard_cored.sinew.materials), "0 badly embedded", "Pins", "Dynamic Nodes"]
     finally:
         drawn.remove()
         bpy.context.workspace.property_unset("sinew")

@@ -190,7 +190,7 @@ SERVED = [
     (name, solver)
     for name in METHODS
     for solver, kind in SOLVER_KINDS.items()
-    if not (METHODS[name].of_positions and kind.is_mixed)
+    if not (METHODS[name].of_positions and kind.is_mixed) and not kind.takes_nodes
 ]
 
 

@@ -22,7 +22,7 @@ from ..jobs import baked, shaken_bar
 from .bodies import bar, corrected, free_pairs, matched, modes_of, reduced
 
 IN_SUBSPACE = [name for name, kind in SOLVER_KINDS.items() if kind.takes_modes]
-FULL = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes]
+FULL = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes and not kind.takes_nodes]
 STILL = (0.0, 0.0, 0.0)
 
 

@@ -20,7 +20,7 @@ from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.solvers import make_solver
 
 H = 1 / 48
-FULL_SPACE = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes]
+FULL_SPACE = [name for name, kind in SOLVER_KINDS.items() if not kind.takes_modes and not kind.takes_nodes]
 
 
 def bodies():

@@ -65,6 +65,29 @@ def test_layers_and_stiffness_maps_are_read(scene):
     assert (job.body.stiffness_maps == (0.0, 0.5)).all()
 
 
+def test_dynamic_nodes_are_read(scene):
+    assert len(read_scene(scene).body.dynamic_nodes) == 0
+    scene.write_text(SCENE + "[nodes]\nvertices = [40, 7]")
+    assert read_scene(scene).body.dynamic_nodes.tolist() == [7, 40]
+    scene.write_text(SCENE + "[nodes]\nbox = [[0.39, -1, -1], [1, 1, 1]]")
+    job = read_scene(scene)
+    assert np.array_equal(job.body.dynamic_nodes, np.flatnonzero(job.body.surface.positions[:, 0] > 0.39))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ("vertices = [5000]", "vertex in nodes does not exist"),
+        ("count = 4", "“count” in nodes"),
+        ("", "nodes names no vertices"),
+    ],
+)
+def test_what_is_wrong_with_nodes_is_named(scene, nodes, said):
+    scene.write_text(f"{SCENE}[nodes]\n{nodes}")
+    with pytest.raises(SettingsError, match=said):
+        read_scene(scene)
+
+
 SURROUNDINGS = """
 release = 3
 [[spring]]

@@ -96,7 +96,8 @@ def test_a_step_of_ten_seconds(solver):
             list(simulate(job, prepare(job)))
         return
     frames = list(simulate(job, prepare(job)))
-    assert all(report.converged for frame in frames for report in frame.reports)
+    if solver != "conjac_published":  # whose step is one correction, whatever is left
+        assert all(report.converged for frame in frames for report in frame.reports)
     assert np.abs(frames[-1].state.velocities).max() < 1e-3
 
 

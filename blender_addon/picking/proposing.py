@@ -1,0 +1,87 @@
+"""Dynamic nodes that are proposed for a body as it is at rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import SettingsError
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ..scene_in import picks
+from ..scene_in.layers_in import layer_maps, material_layers, stiffness_maps
+from ..scene_in.mesh_in import object_to_world, transform, triangles_of, vertex_positions
+from ..scene_in.rest_in import own_rest
+from ..scene_in.settings_in import material_settings
+from ..scene_in.weights_in import group_weights
+from . import picking
+
+ALIKE = 0.01
+"""Part by which stiffness may differ between vertices that are opposite to each other."""
+
+
+def propose(obj: Any, context: Any) -> tuple[Any, int]:
+    """Fill the body's group of dynamic nodes anew; the group, and how many there are. A SinewError where the mesh, its
+    rest shape or a region cannot be used. Not in Edit Mode.
+
+    The mesh itself stands in for the shape that is simulated, as its vertices are what is picked.
+    """
+    # They load kernels, which Blender's start does not wait for.
+    from ...core.constraints.propose_nodes import propose_nodes, stiff_parts
+
+    mesh, count = obj.data, obj.sinew.node_count
+    own = own_rest(obj, len(mesh.vertices))
+    own = vertex_positions(mesh) if own is None else own
+    surface = SurfaceMesh(transform(object_to_world(obj, context.scene), own), triangles_of(mesh, mirrored=False))
+    surface.validate()
+    softness = _softness(obj, surface, context)
+    held = group_weights(obj, mesh, [obj.sinew.pin_group])[:, 0] >= obj.sinew.hold_from
+    opposite = picking.mirrored(own)
+    mirror = opposite if mesh.use_mirror_x or _is_symmetric(opposite, softness, held) else None
+    part = stiff_parts(surface.triangles, softness)
+    nodes = propose_nodes(surface.positions, softness, np.flatnonzero(held), count, part, mirror)
+    group = picks.group_of(obj, "NODES", make=True)
+    picks.refill(obj, group, nodes.tolist())
+    return group, len(nodes)
+
+
+def _softness(obj: Any, surface: SurfaceMesh, context: Any) -> np.ndarray:
+    """1 over Young's modulus (n,) 1/Pa at each vertex; 0 where no face is."""
+    from ...core.materials.surface_stiffness import surface_stiffness
+
+    if not obj.sinew.materials:
+        raise SettingsError("The body has no physical material.", "Add one under Physical Materials.")
+    names = ["" if m.is_layer else m.vertex_group for m in obj.sinew.materials]
+    weights = group_weights(obj, obj.data, names)
+    layers = material_layers(obj, layer_maps(obj, obj.data), context.scene, context)
+    materials = [material_settings(m) for m in obj.sinew.materials]
+    softness = 1.0 / surface_stiffness(surface, weights, materials, layers, stiffness_maps(obj, obj.data))
+    softness[np.setdiff1d(np.arange(len(softness)), surface.triangles)] = 0.0
+    return softness
+
+
+def _is_symmetric(opposite: np.ndarray, softness: np.ndarray, held: np.ndarray) -> bool:
+    """Whether all vertices have an opposite one, as stiff and as held."""
+    return bool(
+        (opposite >= 0).all()
+        and np.allclose(softness, softness[opposite], rtol=ALIKE, atol=0.0)
+        and np.array_equal(held, held[opposite])
+    )
+
+
+def node_words(obj: Any) -> str:
+    """What a body does that has no dynamic nodes; "" where it has some."""
+    group = obj.vertex_groups.get(obj.sinew.node_group)
+    if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
+        return ""
+    return "No dynamic nodes: the body follows quasistatically"
+
+
+def _are_noted(obj: Any, name: str) -> bool:
+    """Whether vertices were picked for a group, which is known without reading weights."""
+    return any(record.group == name for record in obj.sinew.picks)
+
+
+def _is_filled(obj: Any, group: Any) -> bool:
+    elements = (element for vertex in obj.data.vertices for element in vertex.groups)
+    return any(element.group == group.index and element.weight >= picks.FULL for element in elements)

@@ -1,0 +1,134 @@
+"""Dynamic nodes proposed for a body: few vertices, far from one another and from the pins, most of them where it is
+soft, for that is what moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+STIFF = 100.0
+"""Times as stiff as the softest place of a surface: such a part moves as one, and bends nowhere."""
+MILD = 0.25
+"""Power of the softness that distances are multiplied by: a tenfold softer part seems 1.8 times as long."""
+
+
+def propose_nodes(
+    positions: np.ndarray,
+    softness: np.ndarray,
+    pinned: np.ndarray,
+    count: int,
+    part: np.ndarray | None = None,
+    mirror: np.ndarray | None = None,
+) -> np.ndarray:
+    """Vertices (count,) int32 in the order in which they are chosen, fewer where there is no room for more.
+
+    Farthest points [Gonzalez 1985], with distances times a power of the softness. First each stiff part gets one, and
+    no other; then the soft rest gets what is left.
+
+    Parameters
+    ----------
+    positions : (n,3) m
+    softness : (n,) float64
+        1 over Young's modulus, in any unit; 0 where no node may be.
+    pinned : (p,) vertices
+        Neither nodes, nor near to any. A stiff part that holds one gets none.
+    part : (n,) int, optional
+        Number of the stiff part that a vertex belongs to, -1 in the soft rest (:func:`stiff_parts`).
+    mirror : (n,) int, optional
+        The vertex opposite to each across a plane of symmetry, itself on the plane, -1 where there is none. Nodes come
+        in pairs then: where one is left over and none lies on the plane, it is left out.
+    """
+    chosen = _Chosen(positions, softness, pinned, count, mirror)
+    part = np.full(len(positions), -1) if part is None else part
+    names, sizes = np.unique(part[part >= 0], return_counts=True)
+    for name in names[np.argsort(-sizes, kind="stable")]:
+        chosen.add_in_part(part == name, part)
+    partner, soft = chosen.partner, part < 0
+    while chosen.add(np.flatnonzero(soft & soft[partner])):
+        pass
+    return np.array(chosen.nodes, dtype=np.int32)
+
+
+def stiff_parts(triangles: np.ndarray, softness: np.ndarray) -> np.ndarray:
+    """Part (n,) of each vertex of a surface: the connected parts that are ``STIFF`` times as stiff as its softest
+    vertex, counted from 0; -1 for all others, and where the softness (n,) is 0.
+    """
+    stiff = (softness > 0.0) & (softness * STIFF <= softness.max(initial=0.0))
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    i, j = edges[stiff[edges].all(axis=1)].T
+    n = len(softness)
+    labels = connected_components(sp.coo_matrix((np.ones(len(i), dtype=np.int8), (i, j)), shape=(n, n)))[1]
+    part = np.full(n, -1)
+    part[stiff] = np.unique(labels[stiff], return_inverse=True)[1].ravel()
+    return part
+
+
+class _Chosen:
+    """The nodes so far, and how far each vertex is from them and from the pins."""
+
+    def __init__(
+        self,
+        positions: np.ndarray,
+        softness: np.ndarray,
+        pinned: np.ndarray,
+        count: int,
+        mirror: np.ndarray | None,
+    ) -> None:
+        n = len(positions)
+        own = np.arange(n)
+        self.nodes: list[int] = []
+        self._positions, self._count = positions, count
+        # What has no opposite vertex, or is not that one's in turn, stands alone.
+        partner = own if mirror is None else np.where(mirror >= 0, mirror, own)
+        self.partner = np.where(partner[partner] == own, partner, own)
+        self._alone = self.partner == own
+        self._free = np.ones(n, dtype=bool)
+        self._free[np.asarray(pinned, dtype=np.int64)] = False
+        self._weight = (softness / softness.max(initial=1e-300)) ** MILD
+        # A pair is as near to one another as to other nodes, or farther.
+        across = np.linalg.norm(positions - positions[self.partner], axis=1)
+        self._across = np.where(self._alone, np.inf, across)
+        held = positions[np.asarray(pinned, dtype=np.int64)]
+        self._away = cKDTree(held).query(positions)[0] if len(held) else np.full(n, np.inf)
+        self._from_middle = np.linalg.norm(positions - positions.mean(axis=0), axis=1)
+
+    def add(self, vertices: np.ndarray) -> bool:
+        """Make the best of some vertices a node, and with it the one opposite; False where none is left."""
+        room = self._count - len(self.nodes)
+        able = self._free & self._free[self.partner] & (self._alone | (room > 1))
+        vertex = self._best(vertices[able[vertices]]) if room > 0 else None
+        if vertex is not None:
+            self._take(vertex, int(self.partner[vertex]))
+        return vertex is not None
+
+    def add_in_part(self, inside: np.ndarray, part: np.ndarray) -> None:
+        """One node among the vertices of a stiff part, (n,) bool, and with it the one opposite where that is in another
+        place; none where the part holds a pin, or has got its node as the opposite of another.
+        """
+        if len(self.nodes) >= self._count or not self._free[inside].all() or inside[self.nodes].any():
+            return
+        members = np.flatnonzero(inside)
+        paired = members[~self._alone[members]]
+        crosses = inside[self.partner[paired]].any()
+        wanted = members[self._alone[members]] if crosses else paired
+        vertex = self._best(wanted if len(wanted) else members)
+        if vertex is None:
+            return
+        opposite = int(self.partner[vertex])
+        other = part == part[opposite] if part[opposite] >= 0 else np.zeros(len(part), dtype=bool)
+        taken = inside[opposite] or not self._free[opposite] or other[self.nodes].any() or not self._free[other].all()
+        self._take(vertex, *([] if taken or len(self.nodes) + 2 > self._count else [opposite]))
+
+    def _best(self, vertices: np.ndarray) -> int | None:
+        """The farthest of some vertices; None where all are at nodes, or too stiff for one."""
+        far = self._away if np.isfinite(self._away).all() else self._from_middle
+        score = np.minimum(far, self._across)[vertices] * self._weight[vertices]
+        return int(vertices[score.argmax()]) if len(score) and score.max() > 0.0 else None
+
+    def _take(self, *vertices: int) -> None:
+        for vertex in dict.fromkeys(vertices):
+            self.nodes.append(vertex)
+            self._away = np.minimum(self._away, np.linalg.norm(self._positions - self._positions[vertex], axis=1))

@@ -1,0 +1,303 @@
+"""ConJac: a few nodes carry a body's motion, and all others follow as the forces on them ask ([ConJac20], with another
+step).
+
+A step from x0, with ``J`` of the tangent K there (:mod:`.conjac_map`) and the nodes' velocities, of which J makes what
+is nearest to the body's by its mass:
+
+1. the nodes' own linear system ``J^T M J u'' = -J^T K J u + J^T f`` exactly (:mod:`.reduced_flow`), ``x = x0 + J u``;
+2. Newton's steps with the nodes held, down the line search, until the forces on all others have no sum;
+3. velocities ``J u'``.
+
+The paper's step is in :mod:`.conjac_published`. This one is as lively as its nodes: the exact flow takes no energy.
+What J leaves of the energy's curve may make some, or take some, though: a step ends with what its linear system has,
+by the speed of what vibrates, and is made again with the projected tangent and by implicit Euler where it is far off.
+
+In free flight the forces on what follows are those beside the rigid motion: what weight and floor pull all of it by
+bends nothing. Where a free part has too few nodes to turn, its rigid motions are unknowns beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from ..energies.kinematics import Deformation
+from ..energies.tangent import Tangent
+from ..forces.body_forces import InertiaPotential
+from ..forces.step_potential import Acting
+from ..integrators import backward_euler
+from ..linear_solvers.registry import Choice
+from ..model.nodes import Nodes, single_vertices
+from ..model.state import State
+from ..optimization.line_search import backtrack
+from ..optimization.report import Iteration, StepReport
+from ..settings import SolverSettings
+from ..subspaces.space import Space
+from .conjac_map import ConJacMap
+from .extrapolated import Solution
+from .incremental_potential import IncrementalPotential
+from .protocol import check_direction
+from .reduced_flow import flow
+from .rigid_parts import RigidParts, Whole
+from .step_solver import NewtonIterate, StepSolver
+
+WEIGHT = 1e-9
+"""Of the mass, that what follows has in a step: so that what nothing holds has a factor."""
+
+SLOW = 0.1
+"""Of the last correction's decrement, above which the step's own factor is too far off for another one."""
+
+ROUND_OFF = 1e-9
+"""Of the potentials' magnitude, below which what a step ends with too much says nothing."""
+
+EXCESS = 0.1
+"""Of the kinetic energy, that a step may end with beyond its linear system's before it is made again, and that it is
+given back at most where what follows has settled to less.
+"""
+
+
+class Carried(NamedTuple):
+    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M and S by it; the
+    tangent that it is of."""
+
+    map: ConJacMap
+    T: np.ndarray
+    mass: np.ndarray
+    stiffness: np.ndarray
+    tangent: Tangent
+
+
+class ConJacSolver(StepSolver):
+    """The step above."""
+
+    def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
+        self._whole = model
+        super().__init__(self._following(model), settings, linear_solver)
+        self._settle_in(model)
+
+    def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
+        """As :meth:`StepSolver.follow`."""
+        super().follow(self._following(model), pinned, stiffness)
+        self._settle_in(model)
+
+    def step(
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
+    ) -> tuple[State, StepReport]:
+        """As :meth:`StepSolver.step`, whatever the rule of time integration."""
+        return self._step_by(backward_euler.begin, state, pin_targets, time_step, loads)
+
+    def _following(self, model: Space) -> Space:
+        """What has no motion of its own: the nodes' centres are given, and hardly anything weighs."""
+        nodes = self._nodes_of(model)
+        given = np.union1d(model.pinned, nodes.centres).astype(np.int64)
+        return replace(model, masses=WEIGHT * model.masses, pinned=given)
+
+    def _nodes_of(self, model: Space) -> Nodes:
+        none = single_vertices(np.zeros(0, dtype=np.int64), model.unknowns)
+        return none if model.nodes is None else model.nodes
+
+    def _settle_in(self, model: Space) -> None:
+        """The base class's model is what the linear systems are made for: all else is of the body."""
+        self.model, self._nodes = model, self._nodes_of(model)
+        self.inertia = InertiaPotential(0.0 * model.mass)
+        self._rigid = RigidParts(model)
+
+    # -- a step ---------------------------------------------------------------------------------------------------
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """One step, as :meth:`StepSolver.step`."""
+        with report.timed("local"):
+            deformation = self.elastic.deformation(state.positions)
+            wholes = self._rigid.at(state.positions)
+        end = None
+        for is_exact in (True, False):
+            carried = self._carried(state, deformation, wholes, step, report, projected=not is_exact)
+            end = self._moved(state, deformation, carried, wholes, step, report, is_exact)
+            if end is not None:
+                break
+        return end
+
+    def _carried(
+        self,
+        state: State,
+        deformation: Deformation,
+        wholes: list[Whole],
+        step: IncrementalPotential,
+        report: StepReport,
+        projected: bool,
+    ) -> Carried:
+        """What carries the body from a state, by its tangent there, projected where it has to be."""
+        ahead = self.start(step.time.predicted, step)
+        tangent = self._factorized(ahead, deformation, step, report, projected)
+        with report.timed("solve"):
+            map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
+            J = self._rigid.exact(map_.J, self._nodes, wholes)
+            T = np.concatenate([J, self._rigid.unseen(self._nodes, wholes)], axis=2)
+            flat = T.reshape(len(T), -1)
+            mass = np.tensordot(T, (self.model.mass @ flat).reshape(T.shape), axes=((0, 1), (0, 1)))
+            stiffness = np.zeros_like(mass)
+            k = len(map_.stiffness)
+            stiffness[:k, :k] = map_.stiffness
+        return Carried(map_, T, mass, stiffness, tangent)
+
+    def _factorized(
+        self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
+    ) -> Tangent:
+        """Factorise the tangent at a deformation with what acts beside it at x; it is projected where it is not
+        definite without.
+        """
+        for is_projected in (True,) if projected else (False, True):
+            with report.timed("assembly"):
+                tangent, added = step.tangent(deformation, is_projected), None
+                if step.friction is not None:
+                    added = step.friction.condensed(deformation, False, self.system.N, step.h**2)[1]
+                low_rank = step.low_rank(deformation)
+                self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, low_rank)
+            with report.timed("factorization"):
+                if self.system.try_factorize():
+                    return tangent
+        raise self.system.error()
+
+    def _moved(
+        self,
+        state: State,
+        deformation: Deformation,
+        carried: Carried,
+        wholes: list[Whole],
+        step: IncrementalPotential,
+        report: StepReport,
+        is_exact: bool,
+    ) -> Solution | None:
+        """Where the body is after the step; None where it gained energy by it."""
+        T, x0, h = carried.T, state.positions, step.h
+        with report.timed("local"):
+            speeds = self._speeds(carried, h * state.velocities)
+            forces, others = self._forces(state, deformation, carried, speeds, step)
+            given = np.zeros_like(x0)
+            given[self.model.pinned] = step.given - x0[self.model.pinned]
+            if given.any():
+                pulled = h**2 * self.elastic.nodal(carried.tangent.stress_change(self.elastic.change(given)))
+                pulled[self.model.pinned] = 0.0
+                given += carried.map.settled(pulled)
+                forces = forces - 0.5 * np.tensordot(T, pulled, axes=((0, 1), (0, 1)))
+            if is_exact:
+                u, after = flow(carried.mass, carried.stiffness - others[1], speeds, forces, others)
+            else:
+                total = carried.mass + carried.stiffness
+                u = after = scipy.linalg.solve(total, carried.mass @ speeds + forces + others[0], assume_a="pos")
+            dx = T @ u + given
+            x = x0 + self._rigid.turned(dx, wholes)
+        check_direction(dx, 0.0)
+        with report.timed("line_search"):
+            at = self.evaluate(x, step, deformation)
+            dF = self.elastic.change(dx)
+            linear = h**2 * float(np.sum(self.elastic.weights * self._linear_energy(deformation, carried.tangent, dF)))
+            beyond = h**2 * self.elastic.value(at.deformation) - linear
+        before = at.value
+        at = self._settle(at, carried, step, report, self.settings.max_iterations)
+        excess = beyond + at.value - before
+        kinetic = 0.5 * float(after @ carried.mass @ after)
+        if is_exact and excess > max(EXCESS * kinetic, ROUND_OFF * at.magnitude):
+            return None
+        there = self._rigid.at(at.x)
+        velocities = self._rigid.carried(T @ after, wholes, there, h**2 * self.gravity.forces)
+        if abs(excess) > ROUND_OFF * at.magnitude:
+            velocities = self._slowed(velocities, excess, there)
+        return Solution(at.x, at.deformation, at.deformation.stretch(), velocities / h)
+
+    def _speeds(self, carried: Carried, velocities: np.ndarray) -> np.ndarray:
+        """By T, what is nearest to velocities (n,3) by the mass, (k,)."""
+        if not carried.mass.size:
+            return np.zeros(0)
+        pull = np.tensordot(carried.T, self.model.mass @ velocities, axes=((0, 1), (0, 1)))
+        return scipy.linalg.solve(carried.mass, pull, assume_a="pos")
+
+    def _slowed(self, velocities: np.ndarray, excess: float, wholes: list[Whole]) -> np.ndarray:
+        """Velocities (n,3) with so much less kinetic energy, or more if it is negative: of what vibrates, beside parts
+        as a whole.
+        """
+        own = self._rigid.own(velocities, wholes)
+        kinetic = 0.5 * float(np.sum(own * (self.model.mass @ own)))
+        left = np.sqrt(np.clip(1.0 - excess / kinetic, 0.0, 1.0 + EXCESS)) if kinetic > 0.0 else 0.0
+        return velocities - (1.0 - left) * own
+
+    def _forces(
+        self,
+        state: State,
+        deformation: Deformation,
+        carried: Carried,
+        speeds: np.ndarray,
+        step: IncrementalPotential,
+    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        """By T: elastic forces and weight at the step's beginning, (k,); and b, S_p of all others
+        (:mod:`.reduced_flow`), zeros where there are none.
+        """
+        T, k = carried.T, len(carried.mass)
+        forces = -np.tensordot(T, self._elastic_gradient(deformation, step), axes=((0, 1), (0, 1)))
+        if not k or (not step.potentials and step.friction is None):
+            return forces, (np.zeros(k), np.zeros((k, k)))
+        ahead = self.start(step.time.predicted, step)
+        there = self.elastic.deformation(ahead, deformation)
+        g = step.gradient_at(ahead, there) - self._elastic_gradient(there, step)
+        changes = [self.elastic.change(np.ascontiguousarray(column)) for column in T.transpose(2, 0, 1)]
+        weighed = step.h**2 * self.elastic.weights[:, None, None]
+        stresses = [(weighed * carried.tangent.stress_change(dF)).ravel() for dF in changes]
+        own = np.array([dF.ravel() for dF in changes]).reshape(k, -1) @ np.array(stresses).reshape(k, -1).T
+        S_p = carried.stiffness - 0.5 * (own + own.T)
+        return forces, (S_p @ speeds - np.tensordot(T, g, axes=((0, 1), (0, 1))), S_p)
+
+    def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
+        """Of elasticity, what corrects it, and weight, times h², (n,3) kg m."""
+        stress = self.elastic.stress(deformation)
+        if step.strain is not None:
+            stress = stress + step.strain.forces(*self.elastic.strained(deformation))
+        g = step.h**2 * (self.elastic.nodal(stress) + self.gravity.gradient())
+        g[self.model.pinned] = 0.0
+        return g
+
+    def _linear_energy(self, deformation: Deformation, tangent: Tangent, dF: np.ndarray) -> np.ndarray:
+        """Energy densities (m,) of a changed deformation gradient as the tangent has them."""
+        stress = self.elastic.stress(deformation) + 0.5 * tangent.stress_change(dF)
+        return self.elastic.densities(deformation) + (stress * dF).sum(axis=(1, 2))
+
+    def _settle(
+        self,
+        at: NewtonIterate,
+        carried: Carried,
+        step: IncrementalPotential,
+        report: StepReport,
+        most: int,
+        renews: bool = True,
+    ) -> NewtonIterate:
+        """What follows, brought to where the forces on it have no sum, or as near as so many corrections bring it;
+        ``renews``: with another factor where the step's own is too far off.
+        """
+        map_, last = carried.map, np.inf
+        while not report.reason and report.iterations < most:
+            with report.timed("assembly"):
+                whole = step.gradient_at(at.x, at.deformation)
+                g = self._rigid.balanced(whole, self._rigid.at(at.x))
+                load = whole - g
+            with report.timed("solve"):
+                dx = map_.settled(g)
+            if renews and -float((g * dx).sum()) > SLOW * last:
+                self._factorized(at.x, at.deformation, step, report, projected=False)
+                map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
+                dx = map_.settled(g)
+            last = decrement = -float((g * dx).sum())
+            check_direction(dx, decrement)
+
+            def merit(alpha: float, at=at, dx=dx, load=load) -> tuple[float, float, NewtonIterate]:
+                trial = self.evaluate(at.x + alpha * dx, step, at.deformation)
+                return trial.value - alpha * float((load * dx).sum()), trial.magnitude, trial
+
+            with report.timed("line_search"):
+                alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
+            size = self.model.farthest(dx)[0]
+            iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
+            self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
+            at = accepted or at
+        return at

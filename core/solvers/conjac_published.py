@@ -1,0 +1,64 @@
+"""ConJac as it was published ([ConJac20] Algorithm 1), beside the step of :mod:`.conjac` for comparison.
+
+With single vertices for nodes, the projected stiffness K at the step's beginning, forces f there, and
+``J = -K_qq^-1 K_qd``:
+
+    J^T (M + beta h² K) J v_d = J^T (M v0 + h f)        (Eq. 11)
+    x_d = x_d0 + h v_d,     x_q = x_q0 + h J_qd v_d - gamma K_qq^-1 f_q        (Eqs. 12, 13; f = -grad)
+
+[ConJac20] writes K for ``df/dx``, hence its minus signs. Pins move to where they are told, and what follows feels it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ..model.nodes import Nodes, single_vertices
+from ..model.state import State
+from ..optimization.report import Iteration, StepReport
+from ..subspaces.space import Space
+from .conjac import ConJacSolver
+from .extrapolated import Solution
+from .incremental_potential import IncrementalPotential
+from .protocol import check_finite
+
+
+class PublishedConJacSolver(ConJacSolver):
+    """The paper's step: one velocity step, and ``corrections`` of a part gamma of Newton's by the step's own factor;
+    the first is of the forces at the step's beginning. A gamma of 0 is searched, each time from the forces anew.
+    """
+
+    def _nodes_of(self, model: Space) -> Nodes:
+        nodes = super()._nodes_of(model)
+        return single_vertices(nodes.centres, model.unknowns)
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """One step, as :meth:`StepSolver.step`."""
+        beta, gamma = self.settings.damping_factor, self.settings.stabilization
+        before, wholes = self.elastic.deformation(state.positions), self._rigid.at(state.positions)
+        carried = self._carried(state, before, wholes, step, report, projected=True)
+        # What no node sees would have no factor: as in the paper where all of them are seen.
+        balanced = wholes if carried.T.shape[2] > 3 * len(self._nodes.centres) else []
+        with report.timed("solve"):
+            x, T = self.start(state.positions, step), carried.T
+            g = step.gradient_at(x, self.elastic.deformation(x, before))
+            pull = np.tensordot(T, step.h * (self.model.mass @ state.velocities) - g, axes=((0, 1), (0, 1)))
+            moved = scipy.linalg.solve(carried.mass + beta * carried.stiffness, pull, assume_a="pos")
+            dx = T @ moved
+        x = x + dx
+        if gamma == 0.0:
+            at = self.evaluate(x, step, before)
+            x = self._settle(at, carried, step, report, self.settings.corrections, renews=False).x
+        while report.iterations < self.settings.corrections and not report.reason:
+            correction = gamma * carried.map.settled(self._rigid.balanced(g, balanced))
+            x = x + correction
+            decrement = -float((g * correction).sum())
+            size = self.model.farthest(correction)[0]
+            self.judge(
+                report, Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size), size, step.h, 0.0, True
+            )
+            g = step.gradient_at(x, self.elastic.deformation(x, before))
+        check_finite(x, "position")
+        deformation = self.elastic.deformation(x, before)
+        return Solution(x, deformation, deformation.stretch(), dx / step.h)
