@@ -132,7 +132,7 @@ CONJAC_PUBLISHED = replace(
             1,
             20,
             "",
-            "Of the published ConJac: how often a step corrects what follows, by the same factor: 1 as published, 3 is nearer",
+            "Of the published ConJac: corrections a step of what follows, by one factor: 1 as published, 3 is nearer",
         ),
     },
 )
