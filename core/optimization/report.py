@@ -32,8 +32,9 @@ class StepReport:
     ``gradient_norm``: of the incremental potential at the end, over free vertices, kg m; ``force``: the same in N,
     divided by h². ``movement``: the largest that the last iteration wanted, m, whatever part of it the line search
     took. ``linear_solver``: what solved the linear systems, and why it was taken. ``taken``: what a match takes of the
-    elastic energy, of the most at rest, where it is known (``eigenfit.stretch_potential``). ``seconds``: by part
-    (assembly, factorization, solve, local, line_search).
+    elastic energy, of the most at rest, where it is known (``eigenfit.stretch_potential``). ``lost``: of the kinetic
+    energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``). ``seconds``: by part (assembly,
+    factorization, solve, local, line_search).
     """
 
     solver: str
@@ -45,6 +46,7 @@ class StepReport:
     force: float = float("nan")
     movement: float = float("nan")
     taken: float = 0.0
+    lost: float = 0.0
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

@@ -35,11 +35,18 @@ MOVING = "Still Moving (m)"
 """Heading of lengths: metres for machines, in words for readers."""
 
 
+LOST = 0.01
+"""Of the kinetic energy, that nodes may fail to carry in a step without a word: they do where a part turns by ten
+degrees in it.
+"""
+
+
 @dataclass(frozen=True)
 class FrameReport:
     """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
     far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
     most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
+    what dynamic nodes do not carry, at most (``StepReport.lost``);
     seconds in all and by part, and the peak memory of the process so far (bytes; 0 unknown).
     """
 
@@ -52,6 +59,7 @@ class FrameReport:
     movement: float
     force: float
     taken: float
+    lost: float
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -131,8 +139,7 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match: {self.match}")
-        if softened := self.match_words():
-            lines.append(softened)
+        lines += filter(None, (self.match_words(), self.lost_words()))
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]
@@ -153,6 +160,13 @@ class BakeReport:
         if most is None or not most.taken:
             return ""
         return f"The match takes up to {most.taken:.0%} of the stiffness that it may (frame {most.frame})."
+
+    def lost_words(self) -> str:
+        """What dynamic nodes do not carry at most; "" where that is little."""
+        most = max(self.frames, key=lambda f: f.lost, default=None)
+        if most is None or most.lost < LOST:
+            return ""
+        return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
 
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
@@ -237,6 +251,7 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         movement=max(_number(step.get("movement")) for step in loose or steps),
         force=max(_number(step.get("force")) for step in loose or steps),
         taken=max(_number(step.get("taken")) for step in steps),
+        lost=max(_number(step.get("lost")) for step in steps),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
         peak_memory=int(_number(about.get("peak_memory"))),

@@ -53,6 +53,9 @@ SLOW = 0.1
 ROUND_OFF = 1e-9
 """Of the potentials' magnitude, below which what a step ends with too much says nothing."""
 
+STILL = 1e-12
+"""Square of the sizes that a body moves by in a step, under which it lies still."""
+
 EXCESS = 0.1
 """Of the kinetic energy, that a step may end with beyond its linear system's before it is made again, and that it is
 given back at most where what follows has settled to less.
@@ -118,6 +121,8 @@ class ConJacSolver(StepSolver):
             end = self._moved(state, deformation, carried, wholes, step, report, is_exact)
             if end is not None:
                 break
+        if not is_exact:
+            report.reason += "; by implicit Euler, as the nodes' own motion gained energy"
         return end
 
     def _carried(
@@ -175,6 +180,7 @@ class ConJacSolver(StepSolver):
         T, x0, h = carried.T, state.positions, step.h
         with report.timed("local"):
             speeds = self._speeds(carried, h * state.velocities)
+            report.lost = self._lost(carried, speeds, h * state.velocities)
             forces, others = self._forces(state, deformation, carried, speeds, step)
             given = np.zeros_like(x0)
             given[self.model.pinned] = step.given - x0[self.model.pinned]
@@ -223,6 +229,15 @@ class ConJacSolver(StepSolver):
         kinetic = 0.5 * float(np.sum(own * (self.model.mass @ own)))
         left = np.sqrt(np.clip(1.0 - excess / kinetic, 0.0, 1.0 + EXCESS)) if kinetic > 0.0 else 0.0
         return velocities - (1.0 - left) * own
+
+    def _lost(self, carried: Carried, speeds: np.ndarray, velocities: np.ndarray) -> float:
+        """Of the kinetic energy of velocities (n,3), what the nodes' speeds (k,) have not; 0 where there is next to
+        none.
+        """
+        before = float(np.sum(velocities * (self.model.mass @ velocities)))
+        if before <= STILL * self.model.size**2 * float(self.model.lumped_masses.sum()):
+            return 0.0
+        return max(1.0 - float(speeds @ carried.mass @ speeds) / before, 0.0)
 
     def _forces(
         self,
