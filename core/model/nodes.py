@@ -16,9 +16,9 @@ from ..mesh.embedding import embed
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import vertex_components
 
-SMALLEST, LARGEST = 0.12, 0.4
-"""Radii of balls, of the body's size. The first frequency of a cube that one node carries is 1.04 of the right one with
-the largest, 1.12 with half of it."""
+SMALLEST, LARGEST = 0.12, 0.45
+"""Radii of balls, of the body's size. The first frequency of a cube that one node carries is 1.03 of the right one with
+the largest, 1.12 with less than half of it."""
 
 SAMPLES = 400
 """Points in a ball, about."""

@@ -29,6 +29,7 @@ from ..energies.tangent import Tangent
 from ..forces.body_forces import InertiaPotential
 from ..forces.step_potential import Acting
 from ..integrators import backward_euler
+from ..linear_solvers.blas_threads import one_blas_thread
 from ..linear_solvers.registry import Choice
 from ..model.nodes import Nodes, single_vertices
 from ..model.state import State
@@ -190,7 +191,9 @@ class ConJacSolver(StepSolver):
                 given += carried.map.settled(pulled)
                 forces = forces - 0.5 * np.tensordot(T, pulled, axes=((0, 1), (0, 1)))
             if is_exact:
-                u, after = flow(carried.mass, carried.stiffness - others[1], speeds, forces, others)
+                # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
+                with one_blas_thread():
+                    u, after = flow(carried.mass, carried.stiffness - others[1], speeds, forces, others)
             else:
                 total = carried.mass + carried.stiffness
                 u = after = scipy.linalg.solve(total, carried.mass @ speeds + forces + others[0], assume_a="pos")

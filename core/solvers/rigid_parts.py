@@ -37,8 +37,15 @@ class Whole(NamedTuple):
         return self.inverse @ np.tensordot(self.motions, momenta, axes=((0, 1), (0, 1)))
 
     def turn(self, momenta: np.ndarray) -> np.ndarray:
-        """Of momenta (n,3), how it turns, (3,)."""
-        return (self.mixed @ self.parts(momenta))[3:]
+        """Of momenta (n,3), how it turns in a step, (3,): by its inertia halfway, which turns with it. By that at the
+        beginning a body that tumbles would gain energy.
+        """
+        turn, Q = (self.mixed @ self.parts(momenta))[3:], self.mixed[3:, -3:]
+        if Q.shape[1] < 3:  # about a line
+            return turn
+        inverse = Q @ self.inverse[-3:, -3:] @ Q.T
+        half = Rotation.from_rotvec(0.5 * turn)
+        return half.apply(inverse @ half.inv().apply(np.linalg.solve(inverse, turn)))
 
 
 class RigidParts:

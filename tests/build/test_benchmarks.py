@@ -57,6 +57,7 @@ def test_list_shows_what_each_is_for(fake, capsys):
 def test_modules_and_folders_are_benchmarks():
     assert registry.names() == [
         "bits",
+        "conjac",
         "eigenfit",
         "full-space",
         "mixed-fem",
@@ -80,7 +81,7 @@ def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
 
 
-@pytest.mark.parametrize("name", ["bits", "mixed-fem", "full-space", "physics", "subspace"])
+@pytest.mark.parametrize("name", ["bits", "conjac", "mixed-fem", "full-space", "physics", "subspace"])
 def test_case_names_are_unique(name):
     found = [case.name for case in registry.load(name).cases(None)]
     assert len(found) == len(set(found))

@@ -1,0 +1,90 @@
+"""Free flight: a body that falls neither turns nor bends, whatever its nodes; one that spins goes on spinning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ...core.events import ignore
+from ...core.model.model import Model, build_model
+from ...core.model.state import State
+from ...core.settings import SolverSettings
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ..bodies import block
+from ..measures import angular_momentum
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+from ..released import EARTH, NOWHERE, elastic_energy, kinetic_energy, nearest, with_nodes
+
+SIZE, STEP = (0.1, 0.05, 0.05), 0.005
+
+
+def cases(_data: Path | None) -> Iterator[Case]:
+    """A fall, and a spin."""
+    yield Case("fall", _fall)
+    yield Case("spin", _spin)
+
+
+def _block(nodes: int) -> Model:
+    """A soft block, its nodes anywhere."""
+    model = build_model(block((8, 4, 4), SIZE), 1e4, 0.4, 1e3)
+    return with_nodes(model, nearest(model, np.random.default_rng(1).random((nodes, 3)) * SIZE))
+
+
+def _states(model: Model, start: State, gravity: tuple[float, float, float], count: int) -> Iterator[State]:
+    stepper, state = make_solver(model, SolverSettings(solver="conjac", max_iterations=1, gravity=gravity)), start
+    yield state
+    for _ in range(count):
+        state, _report = stepper.step(state, np.zeros((0, 3)), STEP)
+        yield state
+
+
+def _turned(model: Model, state: State) -> float:
+    """The angle of the turn that is nearest to a body's movement, degrees."""
+    m = model.lumped_masses[:, None]
+    X, x = (each - (m * each).sum(axis=0) / m.sum() for each in (model.mesh.rest_positions, state.positions))
+    U, _, Vt = np.linalg.svd((m * x).T @ X)
+    R = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    sine = 0.5 * np.linalg.norm([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return float(np.degrees(np.arctan2(sine, 0.5 * (np.trace(R) - 1.0))))
+
+
+def _fall() -> Iterable[Row]:
+    """Half a second from rest."""
+    warm_up(ignore)
+    curves = []
+    for nodes in (0, 1, 2, 4, 8):
+        model = _block(nodes)
+        states = list(_states(model, model.rest_state(), EARTH, 100))
+        turned = [_turned(model, state) for state in states]
+        bent = [elastic_energy(model, state) for state in states]
+        held = nodes >= 4
+        yield row("fall", f"turned by, {nodes} nodes", max(turned), "degrees", at_most=1e-6 if held else None)
+        yield row("fall", f"elastic energy, {nodes} nodes", max(bent), "J", at_most=1e-12 if held else None)
+        fallen = (states[-1].positions - model.mesh.rest_positions)[:, 2].mean()
+        yield row("fall", f"fallen over g t² / 2, {nodes} nodes", fallen / (0.5 * EARTH[2] * 0.25))
+        curves.append(Curve(f"{nodes} nodes", STEP * np.arange(101), turned))
+    draw("conjac", "fall", [Plot("turned by", "t (s)", "degrees", curves)])
+
+
+def _spin() -> Iterable[Row]:
+    """Once a second about z, a second, from the shape at rest: it stretches and swings about a stretched one."""
+    warm_up(ignore)
+    curves = []
+    for nodes in (0, 1, 2, 4, 8):
+        model = _block(nodes)
+        X = model.mesh.rest_positions
+        start = model.state_at(X, np.cross([0.0, 0.0, 2.0 * np.pi], X - X.mean(axis=0)))
+        states = list(_states(model, start, NOWHERE, 200))
+        energies = np.array([kinetic_energy(model, each) + elastic_energy(model, each) for each in states])
+        momenta = np.array([angular_momentum(model, each)[2] for each in states])
+        yield row("spin", f"energy lost, {nodes} nodes", 1.0 - energies[-1] / energies[0])
+        yield row(
+            "spin", f"largest energy over the starting one, less 1, {nodes} nodes", energies.max() / energies[0] - 1.0
+        )
+        yield row("spin", f"angular momentum lost, {nodes} nodes", 1.0 - momenta[-1] / momenta[0])
+        curves.append(Curve(f"{nodes} nodes", STEP * np.arange(201), energies / energies[0]))
+    draw("conjac", "spin", [Plot("energy, of the starting one", "t (s)", "", curves)])
