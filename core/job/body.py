@@ -289,6 +289,12 @@ class Body:
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
 
     def _check_nodes(self) -> None:
+        if self.colliders:
+            label = solver_kind(self.solver.solver).label
+            raise SettingsError(
+                f"{label} bodies pass through floors and colliders: it knows no contact.",
+                "Choose Mixed FEM, or take the body out of what it collides with.",
+            )
         if len(self.dynamic_nodes) > MOST_NODES:
             raise SettingsError(
                 f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",

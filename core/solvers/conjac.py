@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
+from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.kinematics import Deformation
 from ..energies.tangent import Tangent
 from ..forces.body_forces import InertiaPotential
@@ -37,7 +38,7 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
-from .conjac_map import ConJacMap
+from .conjac_map import ConJacMap, products
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction
@@ -47,6 +48,9 @@ from .step_solver import NewtonIterate, StepSolver
 
 WEIGHT = 1e-9
 """Of the mass, that what follows has in a step: so that what nothing holds has a factor."""
+
+ROUNDS = 4
+"""In which what acts beside elasticity is found where a step leads to."""
 
 SLOW = 0.1
 """Of the last correction's decrement, above which the step's own factor is too far off for another one."""
@@ -64,21 +68,30 @@ given back at most where what follows has settled to less.
 
 
 class Carried(NamedTuple):
-    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M and S by it; the
-    tangent that it is of."""
+    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M T; M and S by it,
+    and of S what is elastic where more acts; the tangent that it is of.
+    """
 
     map: ConJacMap
     T: np.ndarray
+    momenta: np.ndarray
     mass: np.ndarray
     stiffness: np.ndarray
+    elastic: np.ndarray
     tangent: Tangent
+
+    def settled(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
+        """Newton's step (n,3) down a gradient (n,3), by a map, while all that carries stays."""
+        first = map_.J.shape[2]
+        unseen, weighed = self.T[:, :, first:], self.momenta[:, :, first:]
+        dx = map_.settled(gradient - weighed @ _by(unseen, gradient))
+        return dx - unseen @ _by(weighed, dx)
 
 
 class ConJacSolver(StepSolver):
     """The step above."""
 
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
-        self._whole = model
         super().__init__(self._following(model), settings, linear_solver)
         self._settle_in(model)
 
@@ -118,6 +131,7 @@ class ConJacSolver(StepSolver):
             wholes = self._rigid.at(state.positions)
         end = None
         for is_exact in (True, False):
+            report.converged, report.reason = False, ""
             carried = self._carried(state, deformation, wholes, step, report, projected=not is_exact)
             end = self._moved(state, deformation, carried, wholes, step, report, is_exact)
             if end is not None:
@@ -143,11 +157,23 @@ class ConJacSolver(StepSolver):
             J = self._rigid.exact(map_.J, self._nodes, wholes)
             T = np.concatenate([J, self._rigid.unseen(self._nodes, wholes)], axis=2)
             flat = T.reshape(len(T), -1)
-            mass = np.tensordot(T, (self.model.mass @ flat).reshape(T.shape), axes=((0, 1), (0, 1)))
+            momenta = (self.model.mass @ flat).reshape(T.shape)
+            mass = np.tensordot(T, momenta, axes=((0, 1), (0, 1)))
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness
-        return Carried(map_, T, mass, stiffness, tangent)
+            elastic = stiffness
+            if T.shape[2] and (step.potentials or step.friction is not None):
+                blocks = np.empty_like(self.system.blocks)
+                tangent_blocks(
+                    tangent, self.system.N, step.h**2 * self.elastic.weights, 0.0 * self.system.masses, blocks
+                )
+                elastic = products(blocks, self.model.mesh.tets, T)
+                if step.strain is not None and self.system.low_rank is not None:
+                    along = self.system.low_rank.vectors.reshape(-1, len(self.system.low_rank.core))
+                    along = flat.reshape(-1, T.shape[2]).T @ along
+                    elastic += along @ self.system.low_rank.core @ along.T
+        return Carried(map_, T, momenta, mass, stiffness, elastic, tangent)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
@@ -182,40 +208,110 @@ class ConJacSolver(StepSolver):
         with report.timed("local"):
             speeds = self._speeds(carried, h * state.velocities)
             report.lost = self._lost(carried, speeds, h * state.velocities)
-            forces, others = self._forces(state, deformation, carried, speeds, step)
+            forces = -_by(T, self._elastic_gradient(deformation, step))
             given = np.zeros_like(x0)
             given[self.model.pinned] = step.given - x0[self.model.pinned]
             if given.any():
                 pulled = h**2 * self.elastic.nodal(carried.tangent.stress_change(self.elastic.change(given)))
                 pulled[self.model.pinned] = 0.0
-                given += carried.map.settled(pulled)
-                forces = forces - 0.5 * np.tensordot(T, pulled, axes=((0, 1), (0, 1)))
-            if is_exact:
-                # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
-                with one_blas_thread():
-                    u, after = flow(carried.mass, carried.stiffness - others[1], speeds, forces, others)
-            else:
-                total = carried.mass + carried.stiffness
-                u = after = scipy.linalg.solve(total, carried.mass @ speeds + forces + others[0], assume_a="pos")
+                given += carried.settled(carried.map, pulled)
+                forces = forces - 0.5 * _by(T, pulled)
+            u, after, work = self._flow(state, deformation, carried, given, speeds, forces, step, is_exact)
             dx = T @ u + given
             x = x0 + self._rigid.turned(dx, wholes)
         check_direction(dx, 0.0)
         with report.timed("line_search"):
             at = self.evaluate(x, step, deformation)
-            dF = self.elastic.change(dx)
-            linear = h**2 * float(np.sum(self.elastic.weights * self._linear_energy(deformation, carried.tangent, dF)))
-            beyond = h**2 * self.elastic.value(at.deformation) - linear
-        before = at.value
-        at = self._settle(at, carried, step, report, self.settings.max_iterations)
-        excess = beyond + at.value - before
-        kinetic = 0.5 * float(after @ carried.mass @ after)
+            allowed = self._energy(state, deformation, carried, dx, step) - work
+        gained = T @ (after - speeds)
+        load = self.model.mass @ (gained - self._rigid.own(gained, wholes))
+        at = self._settle(at, carried, load, step, report, self.settings.max_iterations)
+        excess, kinetic = at.value - allowed, 0.5 * float(after @ carried.mass @ after)
         if is_exact and excess > max(EXCESS * kinetic, ROUND_OFF * at.magnitude):
             return None
         there = self._rigid.at(at.x)
         velocities = self._rigid.carried(T @ after, wholes, there, h**2 * self.gravity.forces)
-        if abs(excess) > ROUND_OFF * at.magnitude:
+        if step.meets_obstacles and excess > ROUND_OFF * at.magnitude:
+            velocities = self._slowed(velocities, excess, [])  # what touches something keeps no momentum
+        elif not step.meets_obstacles and abs(excess) > ROUND_OFF * at.magnitude:
             velocities = self._slowed(velocities, excess, there)
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities / h)
+
+    def _flow(
+        self,
+        state: State,
+        deformation: Deformation,
+        carried: Carried,
+        given: np.ndarray,
+        speeds: np.ndarray,
+        forces: np.ndarray,
+        step: IncrementalPotential,
+        is_exact: bool,
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """The nodes' movement u and speeds after the step (k,), and the work of what acts beside elasticity, which is
+        found where the step leads, in rounds.
+        """
+        k = len(speeds)
+        b, S_p = np.zeros(k), np.zeros((k, k))
+        has_others = k > 0 and (bool(step.potentials) or step.friction is not None)
+        elastic = carried.stiffness
+        u = speeds
+        for _ in range(ROUNDS if has_others else 1):
+            if has_others:
+                b, S_p = self._others(state, deformation, carried, given, u, step)
+                elastic = carried.elastic
+            before = u
+            if is_exact:
+                # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
+                with one_blas_thread():
+                    u, after, work = flow(carried.mass, elastic, speeds, forces, (b, S_p))
+            else:
+                total = carried.mass + elastic + S_p
+                u = after = scipy.linalg.solve(total, carried.mass @ speeds + forces + b, assume_a="sym")
+                work = float((b - S_p @ u) @ u)
+            if self.model.farthest(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
+                break
+        return u, after, work
+
+    def _others(
+        self,
+        state: State,
+        deformation: Deformation,
+        carried: Carried,
+        given: np.ndarray,
+        u: np.ndarray,
+        step: IncrementalPotential,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """By T, b and S_p of what acts beside elasticity and weight (:mod:`.reduced_flow`), where u leads."""
+        T, x = carried.T, state.positions + carried.T @ u + given
+        there = self.elastic.deformation(x, deformation)
+        g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
+        blocks = np.zeros_like(self.system.blocks)
+        for potential in step.potentials:
+            potential.add_stiffness(x, step.h**2, blocks)
+        if step.friction is not None:
+            blocks += step.friction.condensed(there, False, self.system.N, step.h**2)[1]
+        S_p = products(blocks, self.model.mesh.tets, T)
+        return S_p @ u - _by(T, g), S_p
+
+    def _energy(
+        self,
+        state: State,
+        deformation: Deformation,
+        carried: Carried,
+        dx: np.ndarray,
+        step: IncrementalPotential,
+    ) -> float:
+        """What the linear system has of energy after a movement (n,3), beside motion; of what acts beside elasticity
+        and weight, what it has at the beginning.
+        """
+        dF, h2 = self.elastic.change(dx), step.h**2
+        stress = self.elastic.stress(deformation) + 0.5 * carried.tangent.stress_change(dF)
+        linear = float(np.sum(self.elastic.weights * (stress * dF).sum(axis=(1, 2))))
+        linear += self.gravity.value(state.positions + dx) - self.gravity.value(state.positions)
+        if step.strain is not None:
+            linear += float(np.sum(step.strain_gradient(deformation) * dx)) + 0.5 * step.low_rank(deformation).work(dx)
+        return step.value(state.positions, deformation)[0] + h2 * linear
 
     def _speeds(self, carried: Carried, velocities: np.ndarray) -> np.ndarray:
         """By T, what is nearest to velocities (n,3) by the mass, (k,)."""
@@ -242,31 +338,6 @@ class ConJacSolver(StepSolver):
             return 0.0
         return max(1.0 - float(speeds @ carried.mass @ speeds) / before, 0.0)
 
-    def _forces(
-        self,
-        state: State,
-        deformation: Deformation,
-        carried: Carried,
-        speeds: np.ndarray,
-        step: IncrementalPotential,
-    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """By T: elastic forces and weight at the step's beginning, (k,); and b, S_p of all others
-        (:mod:`.reduced_flow`), zeros where there are none.
-        """
-        T, k = carried.T, len(carried.mass)
-        forces = -np.tensordot(T, self._elastic_gradient(deformation, step), axes=((0, 1), (0, 1)))
-        if not k or (not step.potentials and step.friction is None):
-            return forces, (np.zeros(k), np.zeros((k, k)))
-        ahead = self.start(step.time.predicted, step)
-        there = self.elastic.deformation(ahead, deformation)
-        g = step.gradient_at(ahead, there) - self._elastic_gradient(there, step)
-        changes = [self.elastic.change(np.ascontiguousarray(column)) for column in T.transpose(2, 0, 1)]
-        weighed = step.h**2 * self.elastic.weights[:, None, None]
-        stresses = [(weighed * carried.tangent.stress_change(dF)).ravel() for dF in changes]
-        own = np.array([dF.ravel() for dF in changes]).reshape(k, -1) @ np.array(stresses).reshape(k, -1).T
-        S_p = carried.stiffness - 0.5 * (own + own.T)
-        return forces, (S_p @ speeds - np.tensordot(T, g, axes=((0, 1), (0, 1))), S_p)
-
     def _elastic_gradient(self, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
         """Of elasticity, what corrects it, and weight, times h², (n,3) kg m."""
         stress = self.elastic.stress(deformation)
@@ -276,41 +347,36 @@ class ConJacSolver(StepSolver):
         g[self.model.pinned] = 0.0
         return g
 
-    def _linear_energy(self, deformation: Deformation, tangent: Tangent, dF: np.ndarray) -> np.ndarray:
-        """Energy densities (m,) of a changed deformation gradient as the tangent has them."""
-        stress = self.elastic.stress(deformation) + 0.5 * tangent.stress_change(dF)
-        return self.elastic.densities(deformation) + (stress * dF).sum(axis=(1, 2))
-
     def _settle(
         self,
         at: NewtonIterate,
         carried: Carried,
+        load: np.ndarray,
         step: IncrementalPotential,
         report: StepReport,
         most: int,
         renews: bool = True,
     ) -> NewtonIterate:
-        """What follows, brought to where the forces on it have no sum, or as near as so many corrections bring it;
-        ``renews``: with another factor where the step's own is too far off.
+        """What follows, brought to where the forces on it have no sum with a ``load`` (n,3), kg m, or as near as so
+        many corrections bring it; ``renews``: with another factor where the step's own is too far off.
         """
-        map_, last = carried.map, np.inf
+        map_, last, most = carried.map, np.inf, most + report.iterations
         while not report.reason and report.iterations < most:
             with report.timed("assembly"):
                 whole = step.gradient_at(at.x, at.deformation)
-                g = self._rigid.balanced(whole, self._rigid.at(at.x))
-                load = whole - g
+                g = whole + load
             with report.timed("solve"):
-                dx = map_.settled(g)
+                dx = carried.settled(map_, g)
             if renews and -float((g * dx).sum()) > SLOW * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
-                dx = map_.settled(g)
+                dx = carried.settled(map_, g)
             last = decrement = -float((g * dx).sum())
             check_direction(dx, decrement)
 
-            def merit(alpha: float, at=at, dx=dx, load=load) -> tuple[float, float, NewtonIterate]:
+            def merit(alpha: float, at=at, dx=dx) -> tuple[float, float, NewtonIterate]:
                 trial = self.evaluate(at.x + alpha * dx, step, at.deformation)
-                return trial.value - alpha * float((load * dx).sum()), trial.magnitude, trial
+                return trial.value + alpha * float((load * dx).sum()), trial.magnitude, trial
 
             with report.timed("line_search"):
                 alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
@@ -319,3 +385,8 @@ class ConJacSolver(StepSolver):
             self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
             at = accepted or at
         return at
+
+
+def _by(T: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """What a pull (n,3) is by columns (n,3,k), (k,)."""
+    return np.tensordot(T, pull, axes=((0, 1), (0, 1)))

@@ -107,3 +107,16 @@ class ConJacMap:
             vectors, core = self._system.low_rank
             columns += np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
         return columns
+
+
+def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """``T^T K T`` (k,k) for element blocks (m,10,3,3) and columns (n,3,k): of those tets that have any."""
+    felt = np.flatnonzero(blocks.any(axis=(1, 2, 3)))
+    total = np.zeros((T.shape[2], T.shape[2]))
+    for a in range(CORNERS):
+        rows = T[tets[felt, a]]
+        for b in range(a + 1):
+            part = np.einsum("mij,mjk->mik", blocks[felt, a * (a + 1) // 2 + b], T[tets[felt, b]], optimize=True)
+            product = np.tensordot(rows, part, axes=((0, 1), (0, 1)))
+            total += product if a == b else product + product.T
+    return total

@@ -49,7 +49,7 @@ class PublishedConJacSolver(ConJacSolver):
         x = x + dx
         if gamma == 0.0:
             at = self.evaluate(x, step, before)
-            x = self._settle(at, carried, step, report, self.settings.corrections, renews=False).x
+            x = self._settle(at, carried, np.zeros_like(x), step, report, self.settings.corrections, renews=False).x
         while report.iterations < self.settings.corrections and not report.reason:
             correction = gamma * carried.map.settled(self._rigid.balanced(g, balanced))
             x = x + correction

@@ -8,6 +8,7 @@ from sinew.core.errors import PinError, SettingsError
 from sinew.core.job import body
 from sinew.core.job.job import Job
 from sinew.core.job.job_changes import described
+from sinew.core.job.surroundings import Ground
 
 from ..jobs import shaken_bar
 
@@ -70,3 +71,11 @@ def test_too_many_are_refused(job, takes_nodes, monkeypatch):
 
 def test_other_solvers_ignore_them(job):
     job.with_body(dynamic_nodes=job.body.pinned_vertices).check()
+
+
+def test_a_body_that_runs_into_something_is_refused_before_it_passes_through():
+    bar = shaken_bar(frames=2, solver="conjac")
+    bar.check()
+    with pytest.raises(SettingsError, match="contact") as raised:
+        bar.with_body(colliders=(Ground(),)).check()
+    assert "Mixed FEM" in raised.value.remedy
