@@ -64,9 +64,9 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_method(solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False) -> type[MatchMethod]:
     """The method that settings choose; SettingsError names the known ones.
 
-    The automatic choice is the best by figures (``docs/design/eigenfit.md``): materials are as right as the potential
-    and cost a step nothing. But they control nothing, and a body that ``lets_go`` of all its pins hangs too low until
-    then by materials that are right once it flies.
+    The automatic choice is materials, which cost a step nothing; the potential is often righter in a subspace of few
+    modes (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
+    hangs too low until then by materials that are right once it flies.
     """
     name = solver.match_method
     if name == AUTOMATIC:
