@@ -59,7 +59,6 @@ class ConJacMap:
 
     def settled(self, gradient: np.ndarray) -> np.ndarray:
         """Newton's step (n,3) down a gradient (n,3) while the nodes stay."""
-        size = 3 * self._k
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
         p = self._system.solve(-g)
@@ -67,7 +66,7 @@ class ConJacMap:
             return p
         r = np.tensordot(self._Y, gradient, axes=((0, 1), (0, 1)))
         found = self._inverse @ np.concatenate([-r, -self._rows(p[:, :, None])[:, 0]])
-        return p + self._moved(found[:, None])[:, :, 0] if size else p
+        return p + self._moved(found[:, None])[:, :, 0]
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
         """Movements (n,3,c) of y and mu, columns (6k,c)."""

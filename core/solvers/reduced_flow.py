@@ -2,7 +2,7 @@
 exactly over a step; times and stiffnesses are in units of the step.
 
 r is constant; p are the forces of what changes within the step (contact, friction, drag), which are taken where they
-are at the step's end, ``p = b - S_p u``, and for constant over it: what rests, rests, and what rubs takes energy. By
+are at the step's end, ``p = b - S_p u``, and for constant over it: what rests, rests, and p gives no energy back. By
 the modes of S and M, with ``w_k = omega_k²`` (Hochbruck, Ostermann 2010, "Exponential integrators", Acta Numerica 19):
 
     u = w sin(omega)/omega + (r + p) (1 - cos omega)/omega²,      u' = w cos(omega) + (r + p) sin(omega)/omega
