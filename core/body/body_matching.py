@@ -13,11 +13,12 @@ from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
 from ..eigenfit.about_match import REFUSED, Match, about_control, about_match, about_others
 from ..eigenfit.comparable import check_comparable
 from ..eigenfit.estimate import enough, estimate
-from ..eigenfit.matching import MOST, Matching, Spectra, find_spectra, pair
+from ..eigenfit.matching import MOST, Matching, Spectra, find_spectra
 from ..eigenfit.methods import MatchMethod, match_method
 from ..eigenfit.vibrations import Springs, rigid_count, vibrations
 from ..errors import MatchError, MeshError, NotEnoughMemoryError
 from ..forces.embedded_points import EmbeddedPoints
+from ..forces.step_potential import Load
 from ..job.job import Job
 from ..mesh.embedding import embed
 from ..model.model import Model
@@ -27,10 +28,12 @@ from ..store.cached_shapes import cache_shapes
 from ..store.cached_spectra import cached_spectra
 from ..store.frame_store import FrameStore
 from ..subspaces.carried_points import CarriedPoints
-from ..subspaces.reduced_model import Subspace
+from ..subspaces.reduced_model import ReducedModel, Subspace
 from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .body_model import body_model, fields_of, pinned_surface
+from .cached_swing import cached_swing
+from .tried_swing import Trial, best_match, choices
 
 STIFFEST = 1e8
 """Young's moduli, of the softest one's, that vibrations tell from stiffer ones: rigid they are all, and with 1e10 the
@@ -52,6 +55,10 @@ GIVING = 4.5
 cell's side, from which they hold too little. Bars held by a whole end, at 1.3, are off by 2 % of their swing; by three
 quarters of it, at 3.3, by 6 (plain 5 to 19); by half of it, at 6 and 10, by 28 to 62 (plain 27 to 40).
 """
+
+
+TRYING = 0.4
+"""Part of what is told as done once vibrations are found, where a swing is tried then."""
 
 
 def body_matching(
@@ -86,6 +93,10 @@ def body_matching(
         holding = PinSprings(always, firm, space.points).holding(0, np.ones(len(firm)))
         springs = holding and Springs(holding.points, holding.stiffness)
     count = solver.match_modes or MOST
+
+    def finding(part: float) -> None:
+        on_progress(part if finer else TRYING * part)
+
     try:
         if solver.match_resolution:
             finer, held, moduli = _at_rest(*finer_model(job, not before), softest, 1.0)
@@ -94,13 +105,15 @@ def body_matching(
         if space.is_reduced and not solver.is_matched:
             spectra = find_spectra(model, space, count, springs, finer=space)
         else:
-            spectra = cached_spectra(model, space, count, springs, store, on_progress, finer, swung)
+            spectra = cached_spectra(model, space, count, springs, store, finding, finer, swung)
     except MatchError as error:
         only = factors is not None and solver.match_resolution
         return None, Match(f"{REFUSED}{error}{' Without Match Resolution they can be controlled.' * only}")
     lets_go = bool(pinned.held.any() and not always.held.any())
     method = match_method(solver, factors is not None, lets_go) if solver.is_matched else Matching
-    matching, match = _matched(solver, method, space, springs, spectra, factors)
+    is_tried = space.is_reduced and solver.is_matched and finer is None
+    trial = _trial(job, model, space, always, firm, store, on_progress) if is_tried else None
+    matching, match = _matched(solver, method, space, springs, spectra, factors, trial)
     match = match.with_words(_of_pins(pinned) * bool(match.vibrations))
     if store is not None and match.vibrations:
         rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
@@ -117,29 +130,52 @@ def _matched(
     springs: Springs | None,
     spectra: Spectra,
     factors: np.ndarray | None,
+    trial: Trial | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """What matches vibrations by a method, or controls them by factors (frames,k), or does both; and what is told of
-    it.
+    """What matches vibrations by a method, or controls them by factors (frames,k), or does both, the best of what it
+    can be by a ``trial``; and what is told of it.
     """
     chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
-    pairs = pair(spectra, count)
+    others = choices(spectra, count, not chosen)
     if factors is None:
-        pairs = pairs._replace(alone=pairs.alone[:0])
+        others = [each._replace(alone=each.alone[:0]) for each in others]
+    pairs = others[0]
     of_any = len(pairs.coarse) + len(pairs.alone) > 0
     if not solver.is_matched:
         matching, match = Matching(space, spectra, pairs) if of_any else None, about_control(spectra, pairs, count)
     elif not of_any:
         matching, match = None, about_match(spectra, pairs, count)
     else:
-        matching = method(space, spectra, pairs, springs)
-        matched = matching.pairs
-        off = estimate(spectra, matched) if len(matched.coarse) else None
+        matching = best_match(method, space, spectra, others, springs, trial and trial.off)
+        matched, off = matching.pairs, None
+        if len(matched.coarse):
+            off = trial.estimate(matching) if trial else estimate(spectra, matched)
         wanted = count if matched is pairs else len(matched.shares)
-        match = about_match(spectra, matched, wanted, bool(chosen), off)
+        match = about_match(spectra, matched, wanted, bool(chosen), off, bool(trial))
     if factors is not None and match.vibrations:
         match = match.with_words(about_others(match.vibrations, factors))
     return matching, match
+
+
+def _trial(
+    job: Job,
+    model: Model,
+    space: ReducedModel,
+    always: PinnedSurface,
+    firm: np.ndarray,
+    store: FrameStore | None,
+    on_progress: OnProgress,
+) -> Trial | None:
+    """What the matched subspace is tried against, with its pins at rest; None where nothing can be."""
+    rest = job.body.surface.positions[always.pinned]
+
+    def held(by: Space) -> list[Load]:
+        holding = PinSprings(always, firm, by.points).holding(0, np.ones(len(firm)))
+        return [holding.load(rest, rest)] if holding else []
+
+    swing = cached_swing(model, held(model), store, lambda part: on_progress(TRYING + (1.0 - TRYING) * part))
+    return swing and Trial(swing, space, held(space))
 
 
 def _of_pins(pinned: PinnedSurface) -> str:

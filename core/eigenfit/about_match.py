@@ -56,10 +56,15 @@ SLOW = 0.95
 
 
 def about_match(
-    spectra: Spectra, pairs: Pairs, count: int, is_chosen: bool = False, off: Estimate | None = None
+    spectra: Spectra,
+    pairs: Pairs,
+    count: int,
+    is_chosen: bool = False,
+    off: Estimate | None = None,
+    is_tried: bool = False,
 ) -> Match:
     """What is told where the lowest ``count`` were to be paired, whose number ``is_chosen`` or set; ``off`` is how far
-    the body is expected to be, where that is known.
+    the body is expected to be, where that is known, as it was where a swing ``is_tried``.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -68,7 +73,7 @@ def about_match(
     words, wanted = OF_MESHES[spectra.is_one_mesh], min(count, len(spectra.coarse))
     said = [_of_matched(vibrations, wanted, is_chosen, words)]
     if off:
-        said.append(_off(*off, spectra.is_one_mesh))
+        said.append(_off(*off, spectra.is_one_mesh, is_tried))
     said += _left_alone(vibrations, wanted, len(spectra.fine), words)
     slow = [k for k, each in enumerate(vibrations) if each.frequency < SLOW * each.right]
     if slow and not spectra.is_one_mesh:
@@ -107,12 +112,14 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
     return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
 
 
-def _off(plain: float, matched: float, is_one_mesh: bool) -> str:
+def _off(plain: float, matched: float, is_one_mesh: bool, is_tried: bool) -> str:
     """By how much of its movement a body is expected to be off, as exactly as that can be told. Between two meshes the
     coarse vibrations are those of firm pins, which say nothing of the body without the match.
     """
-    plain, matched = (f"{100.0 * np.clip(part, 0.01, 1.0):.1g}" for part in (plain, matched))
-    return f"About {float(matched):.0f} % off" + (f", {float(plain):.0f} % without." if is_one_mesh else " it.")
+    plain, matched = (f"{float(f'{100.0 * np.clip(part, 0.01, 1.0):.1g}'):.0f} %" for part in (plain, matched))
+    if is_one_mesh:
+        return f"{'Tried for one swing:' if is_tried else 'About'} {matched} off, {plain} without."
+    return f"About {matched} off it."
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:

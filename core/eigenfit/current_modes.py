@@ -39,6 +39,7 @@ class CurrentModes:
     label = "EigenFit (Current Modes)"
     description = "As published: vibrations of where the body is, found in each step, two to four times as long"
     of_positions, controls = True, False
+    ways = ((),)
     stiffness = None
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:

@@ -170,6 +170,7 @@ class Matching:
     label = "EigenFit"
     description = "A potential of the stretches, from the vibrations at rest: follows all of them wherever the body is"
     of_positions, controls = False, True
+    ways = ((),)
     stiffness = None
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:

@@ -21,7 +21,8 @@ from .vibrations import Springs
 class MatchMethod(Protocol):
     """``name`` is the setting's word, ``label`` and ``description`` what an artist reads. One ``of_positions`` has a
     potential of the positions, which Mixed FEM cannot bear: of negative curvature, it stops long steps too early.
-    ``controls``: whether single vibrations can be made softer and stiffer.
+    ``controls``: whether single vibrations can be made softer and stiffer. ``ways``: further numbers
+    that it can be made by, the first for bodies that cannot be tried.
 
     ``spectra`` and ``pairs``: what is matched. ``stiffness`` (c,) or (c,2): what multiplies that of each place where
     the space feels its elasticity, or mu and lambda there; None for nothing.
@@ -32,11 +33,14 @@ class MatchMethod(Protocol):
     description: ClassVar[str]
     of_positions: ClassVar[bool]
     controls: ClassVar[bool]
+    ways: ClassVar[tuple[tuple[float, ...], ...]]
     spectra: Spectra
     pairs: Pairs
     stiffness: np.ndarray | None
 
-    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
+    def __init__(
+        self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None, *way: float
+    ) -> None:
         """Of a space at its stiffness at rest, which ``springs`` hold where it is reduced; one pair at least."""
 
     def load(self, scale: np.ndarray, beta: float = 0.0, factors: np.ndarray | None = None) -> Load | None:
@@ -64,8 +68,8 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_method(solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False) -> type[MatchMethod]:
     """The method that settings choose; SettingsError names the known ones.
 
-    The automatic choice is materials, which cost a step nothing; the potential is often righter in a subspace of few
-    modes (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
+    The automatic choice is materials, which cost a step nothing and are nearer on most bodies
+    (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
     hangs too low until then by materials that are right once it flies.
     """
     name = solver.match_method

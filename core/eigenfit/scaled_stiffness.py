@@ -12,8 +12,9 @@ each and steps halved until the sum falls, of
 
     min  sum_i<=j a_ij² (T_ij - u_i.K(z) u_j)² / (T_ii T_jj) + eps² sum_k v_k z_k²
 
-are solved by the dual, of as many unknowns as there are i, j. v is half a modulus's part of the energy of all modes,
-half the tet's of the volume: by the volume alone, joints in which all bend became thousands of times as soft.
+are solved by the dual, of as many unknowns as there are i, j. v is a modulus's part of the energy of all modes and the
+tet's of the volume, in parts that ``by_volume`` tells. No one eps and no one v serve all bodies best: which vibrations
+are right at rest says little of what is left in a swing, and where a body can be tried the best of a few is taken.
 """
 
 from __future__ import annotations
@@ -38,8 +39,11 @@ MOST = 4.0
 GAINED, SHORTEST = 0.05, 1.0 / 16.0
 """Of the sum, that a round takes from it at least, or it is the last; and of a step, the part that is tried at last."""
 
-EPSILON, BESIDE, BY_VOLUME = 0.1, 0.3, 0.5
-"""eps; a off the diagonal; and the part of v that is a tet's of the volume."""
+EPSILON, BY_VOLUME = 0.1, 0.5
+"""What serves most bodies."""
+
+BESIDE = 0.3
+"""a off the diagonal."""
 
 CROSSING = 4
 """Modes beyond those that were found at rest, among which one may have come."""
@@ -52,6 +56,7 @@ class OneStiffness:
     label = "One Stiffness"
     description = "All of the body softer or stiffer, so that its first vibration is right (DAC); as quick as without"
     of_positions = controls = False
+    ways = ((),)
 
     def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, _springs: Springs | None = None) -> None:
         first = pairs.coarse[0]
@@ -69,10 +74,19 @@ class FittedMaterials:
     label = "Fitted Materials"
     description = "Parts of the body softer or stiffer, so that its vibrations are right at rest; as quick as without"
     of_positions = controls = False
+    ways = ((EPSILON, BY_VOLUME), (EPSILON, 1.0), (0.03, BY_VOLUME), (0.03, 1.0))
 
-    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None = None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        spectra: Spectra,
+        pairs: Pairs,
+        springs: Springs | None = None,
+        eps: float = EPSILON,
+        by_volume: float = BY_VOLUME,
+    ) -> None:
         self.spectra, self.pairs = spectra, pairs
-        fit = _Fit(space, spectra, pairs, springs)
+        fit = _Fit(space, spectra, pairs, springs, eps, by_volume)
         z, part = np.zeros((len(space.elastic.weights), 2)), 1.0
         now = fit.at(z)
         for _ in range(ROUNDS):
@@ -108,13 +122,16 @@ class _Fitted(NamedTuple):
 class _Fit:
     """The least squares of a space's moduli."""
 
-    def __init__(self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None) -> None:
-        self._space, self._near, self._others = space, spectra.modes, spectra.modes[pairs.coarse]
+    def __init__(
+        self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
+    ) -> None:
+        self._eps, self._space = eps, space
+        self._near, self._others = spectra.modes, spectra.modes[pairs.coarse]
         self._finder = near_modes(space, springs, spectra.coarse[0])
         self._target, self._upper = right_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
         of_each = self._energies(np.zeros((len(space.elastic.weights), 2)), self._others)
-        v = (1.0 - BY_VOLUME) * np.einsum("iimc,i->mc", of_each, 1.0 / spectra.coarse[pairs.coarse]) / len(of_each)
-        self._v = v + BY_VOLUME * (space.elastic.weights / space.elastic.weights.sum())[:, None]
+        v = (1.0 - by_volume) * np.einsum("iimc,i->mc", of_each, 1.0 / spectra.coarse[pairs.coarse]) / len(of_each)
+        self._v = v + by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
     def at(self, z: np.ndarray) -> _Fitted:
         """For z (m,2)."""
@@ -125,13 +142,13 @@ class _Fit:
         T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
         firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
         away = firmness * (T - np.diag(now.eigenvalues))[i, j]
-        return _Fitted(now.modes, firmness, away, float(away @ away + EPSILON**2 * np.sum(self._v * z**2)))
+        return _Fitted(now.modes, firmness, away, float(away @ away + self._eps**2 * np.sum(self._v * z**2)))
 
     def nearest(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
         """The z (m,2) of a round."""
         J = now.firmness[:, None] * self._energies(z, now.modes)[self._upper].reshape(len(now.away), -1)
         v = self._v.ravel()
-        dual = np.linalg.solve((J / v) @ J.T + EPSILON**2 * np.eye(len(J)), now.away + J @ z.ravel())
+        dual = np.linalg.solve((J / v) @ J.T + self._eps**2 * np.eye(len(J)), now.away + J @ z.ravel())
         return ((dual @ J) / v).reshape(z.shape)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:

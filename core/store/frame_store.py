@@ -44,9 +44,9 @@ from .store_lock import locked
 STORE_FORMAT = 6
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-CACHED = ("mesh", "materials", "subspace", "spectra", "shapes", "touching", "display", "handles", "difference")
+CACHED = ("mesh", "materials", "subspace", "spectra", "swing", "shapes", "touching", "display", "handles", "difference")
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
-LENT = ("mesh", "materials", "subspace", "spectra", "touching")
+LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching")
 """Those that are of use to another store."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})

@@ -1,0 +1,62 @@
+"""A swing of all vertices of a body, against which its subspace is tried, as the arrays that a frame store keeps: for
+its cost, and because a bake that is resumed goes on with the same match. A body that is stiffer throughout has the
+same, in less time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.sparse.linalg import ArpackError
+
+from ..errors import DivergenceError, FactorizationError
+from ..files.digest import digest
+from ..forces.step_potential import Load
+from ..model.model import Model
+from ..progress import OnProgress, ignore_progress
+from ..store.cached_arrays import sides_of
+from ..store.cached_subspace import largest_modulus, modes_key
+from ..store.frame_store import FrameStore
+from .tried_swing import STEPS, Swing, whole_swing
+
+SWING_FORMAT = 1
+"""Part of the key: raise it when the same model swings otherwise than before."""
+
+TRIED = 100_000
+"""Tets of a body that is tried at most: about 15 s on two cores."""
+
+_SCHEMA = {"push": "f8 n 3", "displacements": f"f4 {STEPS + 1} n 3"}
+
+
+def cached_swing(
+    model: Model, held: Sequence[Load], store: FrameStore | None, on_progress: OnProgress = ignore_progress
+) -> Swing | None:
+    """How a model swings that loads hold beside its pins: from the store where it is kept already, else found and kept
+    there. None where it is too large, or its steps come to nothing.
+    """
+    if len(model.mesh.tets) > TRIED:
+        return None
+    key, scale = digest(repr((SWING_FORMAT, modes_key(model, 0)))), largest_modulus(model)
+    cached = store.read_cached("swing") if store is not None else None
+    if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale)):
+        return swing
+    try:
+        swing = whole_swing(model, held, on_progress)
+    except (ArpackError, DivergenceError, FactorizationError, LinAlgError):
+        return None
+    if store is not None:
+        about = {"key": key, "scale": scale, "eigenvalue": swing.eigenvalue}
+        store.write_cached("swing", {each: getattr(swing, each) for each in _SCHEMA}, about)
+    return swing
+
+
+def _unpack(cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float) -> Swing | None:
+    """What a store kept, for a body of that largest modulus; None on any doubt."""
+    arrays, about = cached
+    before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
+    known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))
+    if not known or sides_of(arrays, _SCHEMA, n=model.unknowns) is None:
+        return None
+    return Swing(eigenvalue=eigenvalue, **arrays).stiffer(scale / before)
