@@ -32,6 +32,7 @@ class SolverKind:
     integrates : whether it follows the rules of time integration, and has none of its own
     iterates : whether a step takes iterations, ``max_iterations`` at most
     bears_contrast : whether it follows stiff parts in soft bodies
+    bears_obstacles : whether it follows a body that runs into floors and colliders
     at_contrast : what becomes of its steps there, in advice
     remedy : what helps steps that do not converge
     own : settings that it alone reads, fields of ``setting_fields`` by name
@@ -48,6 +49,7 @@ class SolverKind:
     integrates: bool = True
     iterates: bool = True
     bears_contrast: bool = False
+    bears_obstacles: bool = True
     at_contrast: str = "others take many times as many"
     remedy: str = "raise Substeps, or Iterations"
     own: Mapping[str, Field[Any]] = field(default_factory=dict)
@@ -117,6 +119,7 @@ CONJAC_PUBLISHED = replace(
     description="The method's own step, for comparison: calmer, and unstable where its beta is too small",
     method="conjac_published.PublishedConJacSolver",
     iterates=False,
+    bears_obstacles=False,
     remedy="raise Substeps or Beta, or use ConJac",
     own={
         "damping_factor": LINEARLY_IMPLICIT.own["damping_factor"],

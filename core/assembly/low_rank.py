@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 
 class LowRank(NamedTuple):
@@ -30,3 +32,11 @@ class LowRank(NamedTuple):
         """``x . Y C Y^T x``."""
         along = x.ravel() @ self.vectors.reshape(-1, len(self.core))
         return float(along @ self.core @ along)
+
+
+def joined(several: Sequence[LowRank]) -> LowRank:
+    """Their sum, of one at least."""
+    if len(several) == 1:
+        return several[0]
+    vectors = np.concatenate([each.vectors for each in several], axis=2)
+    return LowRank(vectors, scipy.linalg.block_diag(*(each.core for each in several)))

@@ -166,6 +166,10 @@ class ContactPotential:
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
+    def presses(self, positions: np.ndarray) -> bool:
+        """Whether anything touches."""
+        return bool((self._depth(self._contacts_at(positions)[1]) > 0.0).any())
+
     def is_unconverged(self, positions: np.ndarray) -> bool:
         """Whether friction wants another iteration than the last one, which led here."""
         return self._contact.friction > 0.0 and self._friction.is_unconverged(self._contacts_at(positions)[0])

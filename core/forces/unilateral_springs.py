@@ -111,5 +111,8 @@ class Unilateral(StepPotential, Protocol):
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
         """Those of an iteration that begins where the stiffness was last asked for."""
 
+    def presses(self, unknowns: np.ndarray) -> bool:
+        """Whether any of them pushes."""
+
     def is_unconverged(self, unknowns: np.ndarray) -> bool:
         """Whether what else there is wants another iteration than the last one, which led here."""

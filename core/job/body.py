@@ -276,7 +276,13 @@ class Body:
         from ..eigenfit.methods import check_method  # they load Numba, which Blender's start does not wait for
         from ..energies.registry import energy
 
-        if solver_kind(self.solver.solver).takes_nodes:
+        kind = solver_kind(self.solver.solver)
+        if self.colliders and not kind.bears_obstacles:
+            raise SettingsError(
+                f"{kind.label} throws bodies that run into floors and colliders.",
+                "Choose ConJac or Mixed FEM, or take the body out of what it collides with.",
+            )
+        if kind.takes_nodes:
             self._check_nodes()
         check_method(self.solver, self.vibration_stiffness is not None)
         for material in self.materials:
@@ -289,12 +295,6 @@ class Body:
             raise PinError("Every vertex is pinned: nothing is left to move.", "Remove vertices from the pin group.")
 
     def _check_nodes(self) -> None:
-        if self.colliders:
-            label = solver_kind(self.solver.solver).label
-            raise SettingsError(
-                f"{label} bodies pass through floors and colliders: it knows no contact.",
-                "Choose Mixed FEM, or take the body out of what it collides with.",
-            )
         if len(self.dynamic_nodes) > MOST_NODES:
             raise SettingsError(
                 f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",

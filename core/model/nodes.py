@@ -32,6 +32,14 @@ class Nodes(NamedTuple):
     centres: np.ndarray
     rows: sp.csr_matrix
 
+    def means(self) -> np.ndarray:
+        """``B^T`` for all three axes, (n,3,3k), columns by node, then axis."""
+        k, n = self.rows.shape
+        means, rows = np.zeros((n, 3, k, 3)), self.rows.tocoo()
+        for i in range(3):
+            means[rows.col, i, rows.row, i] = rows.data
+        return means.reshape(n, 3, 3 * k)
+
 
 def single_vertices(centres: np.ndarray, count: int) -> Nodes:
     """Nodes that are vertices, of so many."""

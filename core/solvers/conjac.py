@@ -28,6 +28,7 @@ from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.kinematics import Deformation
 from ..energies.tangent import Tangent
 from ..forces.body_forces import InertiaPotential
+from ..forces.node_inertia import NodeInertia
 from ..forces.step_potential import Acting
 from ..integrators import backward_euler
 from ..linear_solvers.blas_threads import one_blas_thread
@@ -41,6 +42,7 @@ from ..subspaces.space import Space
 from .conjac_map import ConJacMap, products
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
+from .newton import NewtonSolver
 from .protocol import check_direction
 from .reduced_flow import flow
 from .rigid_parts import RigidParts, Whole
@@ -48,6 +50,12 @@ from .step_solver import NewtonIterate, StepSolver
 
 WEIGHT = 1e-9
 """Of the mass, that what follows has in a step: so that what nothing holds has a factor."""
+
+LIGHT = 1e-6
+"""Of the mass, that all has in a step by implicit Euler beside what carries the body."""
+
+CALMING = 30
+"""Iterations of such a step at most, or more where that is set."""
 
 ROUNDS = 4
 """In which what acts beside elasticity is found where a step leads to."""
@@ -98,7 +106,11 @@ class ConJacSolver(StepSolver):
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
         """As :meth:`StepSolver.follow`."""
         super().follow(self._following(model), pinned, stiffness)
+        newton = self._newton
         self._settle_in(model)
+        if newton is not None:
+            newton.follow(self._weightless(model), pinned, stiffness)
+            self._newton = newton
 
     def step(
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
@@ -121,6 +133,7 @@ class ConJacSolver(StepSolver):
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)
+        self._newton: NewtonSolver | None = None
 
     # -- a step ---------------------------------------------------------------------------------------------------
 
@@ -129,16 +142,48 @@ class ConJacSolver(StepSolver):
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             wholes = self._rigid.at(state.positions)
-        end = None
-        for is_exact in (True, False):
+        carried = self._carried(state, deformation, wholes, step, report)
+        touches = step.presses(state.positions) or step.presses(self.start(step.time.predicted, step))
+        if not touches:
+            end = self._flown(state, deformation, carried, wholes, step, report)
+            if end is not None and not step.presses(end.x):
+                return end
             report.converged, report.reason = False, ""
-            carried = self._carried(state, deformation, wholes, step, report, projected=not is_exact)
-            end = self._moved(state, deformation, carried, wholes, step, report, is_exact)
-            if end is not None:
-                break
-        if not is_exact:
+        end = self._calmed(state, carried, step, report)
+        if not touches and not step.presses(end.x):
             report.reason += "; by implicit Euler, as the nodes' own motion gained energy"
         return end
+
+    def _calmed(self, state: State, carried: Carried, step: IncrementalPotential, report: StepReport) -> Solution:
+        """The step by implicit Euler: Newton's, of a body in which what carries it has all mass. What touches, slides
+        or sticks is found for all vertices at once.
+        """
+        speeds, k = self._speeds(carried, step.h * state.velocities), carried.map.J.shape[2]
+        Y = np.concatenate([self._nodes.means(), carried.momenta[:, :, k:]], axis=2)
+        Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
+        inertia = NodeInertia(Y, carried.mass, state.positions, speeds, step.h)
+        acting = [
+            *step.potentials,
+            *([] if step.strain is None else [step.strain]),
+            *([inertia] if len(speeds) else []),
+        ]
+        body, given = self._light(), (self.model.pinned, step.given, step.friction)
+        whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), step.time, *given)
+        start = self.start(state.positions + carried.T @ speeds, step)
+        at = body.minimize(start, whole, report, projected=step.friction is None)
+        velocities = carried.T @ inertia.moved(at.x) / step.h
+        return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
+
+    def _light(self) -> NewtonSolver:
+        """What finds where a body is that weighs next to nothing."""
+        if self._newton is None:
+            settings = replace(self.settings, max_iterations=max(self.settings.max_iterations, CALMING))
+            self._newton = NewtonSolver(self._weightless(self.model), settings)
+            self._newton.inertia = InertiaPotential(LIGHT * self.model.mass)
+        return self._newton
+
+    def _weightless(self, model: Space) -> Space:
+        return replace(model, masses=LIGHT * model.masses)
 
     def _carried(
         self,
@@ -147,7 +192,7 @@ class ConJacSolver(StepSolver):
         wholes: list[Whole],
         step: IncrementalPotential,
         report: StepReport,
-        projected: bool,
+        projected: bool = False,
     ) -> Carried:
         """What carries the body from a state, by its tangent there, projected where it has to be."""
         ahead = self.start(step.time.predicted, step)
@@ -193,7 +238,7 @@ class ConJacSolver(StepSolver):
                     return tangent
         raise self.system.error()
 
-    def _moved(
+    def _flown(
         self,
         state: State,
         deformation: Deformation,
@@ -201,9 +246,8 @@ class ConJacSolver(StepSolver):
         wholes: list[Whole],
         step: IncrementalPotential,
         report: StepReport,
-        is_exact: bool,
     ) -> Solution | None:
-        """Where the body is after the step; None where it gained energy by it."""
+        """Where the nodes' own motion leads the body; None where it gained energy by it."""
         T, x0, h = carried.T, state.positions, step.h
         with report.timed("local"):
             speeds = self._speeds(carried, h * state.velocities)
@@ -216,25 +260,28 @@ class ConJacSolver(StepSolver):
                 pulled[self.model.pinned] = 0.0
                 given += carried.settled(carried.map, pulled)
                 forces = forces - 0.5 * _by(T, pulled)
-            u, after, work = self._flow(state, deformation, carried, given, speeds, forces, step, is_exact)
+            u, after, work = self._flow(state, deformation, carried, given, speeds, forces, step)
             dx = T @ u + given
             x = x0 + self._rigid.turned(dx, wholes)
         check_direction(dx, 0.0)
         with report.timed("line_search"):
             at = self.evaluate(x, step, deformation)
-            allowed = self._energy(state, deformation, carried, dx, step) - work
+            first = carried.map.J.shape[2]
+            bent = dx - T[:, :, first:] @ u[first:]
+            allowed = self._energy(state, deformation, carried, dx, bent, step) - work
         gained = T @ (after - speeds)
         load = self.model.mass @ (gained - self._rigid.own(gained, wholes))
         at = self._settle(at, carried, load, step, report, self.settings.max_iterations)
         excess, kinetic = at.value - allowed, 0.5 * float(after @ carried.mass @ after)
-        if is_exact and excess > max(EXCESS * kinetic, ROUND_OFF * at.magnitude):
+        if excess > max(EXCESS * kinetic, ROUND_OFF * at.magnitude):
             return None
         there = self._rigid.at(at.x)
         velocities = self._rigid.carried(T @ after, wholes, there, h**2 * self.gravity.forces)
-        if step.meets_obstacles and excess > ROUND_OFF * at.magnitude:
-            velocities = self._slowed(velocities, excess, [])  # what touches something keeps no momentum
-        elif not step.meets_obstacles and abs(excess) > ROUND_OFF * at.magnitude:
+        if abs(excess) > ROUND_OFF * at.magnitude:
             velocities = self._slowed(velocities, excess, there)
+        if there and all(each.mixed.shape[1] < 6 for each in there):  # what hangs has no momentum to keep
+            now, left = 0.5 * float(np.sum(velocities * (self.model.mass @ velocities))), kinetic - excess
+            velocities = velocities * np.sqrt(np.clip(left / now, 0.0, 1.0)) if now > 0.0 else velocities
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities / h)
 
     def _flow(
@@ -246,7 +293,6 @@ class ConJacSolver(StepSolver):
         speeds: np.ndarray,
         forces: np.ndarray,
         step: IncrementalPotential,
-        is_exact: bool,
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """The nodes' movement u and speeds after the step (k,), and the work of what acts beside elasticity, which is
         found where the step leads, in rounds.
@@ -261,14 +307,9 @@ class ConJacSolver(StepSolver):
                 b, S_p = self._others(state, deformation, carried, given, u, step)
                 elastic = carried.elastic
             before = u
-            if is_exact:
-                # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
-                with one_blas_thread():
-                    u, after, work = flow(carried.mass, elastic, speeds, forces, (b, S_p))
-            else:
-                total = carried.mass + elastic + S_p
-                u = after = scipy.linalg.solve(total, carried.mass @ speeds + forces + b, assume_a="sym")
-                work = float((b - S_p @ u) @ u)
+            # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
+            with one_blas_thread():
+                u, after, work = flow(carried.mass, elastic, speeds, forces, (b, S_p))
             if self.model.farthest(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
                 break
         return u, after, work
@@ -300,14 +341,17 @@ class ConJacSolver(StepSolver):
         deformation: Deformation,
         carried: Carried,
         dx: np.ndarray,
+        bent: np.ndarray,
         step: IncrementalPotential,
     ) -> float:
         """What the linear system has of energy after a movement (n,3), beside motion; of what acts beside elasticity
-        and weight, what it has at the beginning.
+        and weight, what it has at the beginning. Of what is ``bent`` (n,3) in it alone it knows a stiffness.
         """
         dF, h2 = self.elastic.change(dx), step.h**2
-        stress = self.elastic.stress(deformation) + 0.5 * carried.tangent.stress_change(dF)
-        linear = float(np.sum(self.elastic.weights * (stress * dF).sum(axis=(1, 2))))
+        curved = self.elastic.change(bent)
+        energies = (self.elastic.stress(deformation) * dF).sum(axis=(1, 2))
+        energies += 0.5 * (carried.tangent.stress_change(curved) * curved).sum(axis=(1, 2))
+        linear = float(np.sum(self.elastic.weights * energies))
         linear += self.gravity.value(state.positions + dx) - self.gravity.value(state.positions)
         if step.strain is not None:
             linear += float(np.sum(step.strain_gradient(deformation) * dx)) + 0.5 * step.low_rank(deformation).work(dx)

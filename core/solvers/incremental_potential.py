@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..assembly.low_rank import LowRank
+from ..assembly.low_rank import LowRank, joined
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent, project
 from ..forces.body_forces import GravityPotential, InertiaPotential
@@ -125,15 +125,19 @@ class IncrementalPotential:
         return tangent
 
     def low_rank(self, deformation: Deformation) -> LowRank | None:
-        """What is added to the stiffness by no single element: of one potential at most."""
-        if self.strain is not None:
-            return self.strain.low_rank(deformation)
-        return next((each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)), None)
+        """What is added to the stiffness by no single element."""
+        found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
+        found += [] if self.strain is None else [self.strain.low_rank(deformation)]
+        return joined(found) if found else None
 
     @property
     def meets_obstacles(self) -> bool:
         """Whether a potential sets in or ends within the step, as contact does."""
         return any(isinstance(potential, Unilateral) for potential in self.potentials)
+
+    def presses(self, x: np.ndarray) -> bool:
+        """Whether anything touches an obstacle at x."""
+        return any(potential.presses(x) for potential in self.potentials if isinstance(potential, Unilateral))
 
     def unilateral(self, x: np.ndarray) -> list[UnilateralSprings]:
         """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""

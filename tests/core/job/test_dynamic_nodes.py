@@ -73,9 +73,10 @@ def test_other_solvers_ignore_them(job):
     job.with_body(dynamic_nodes=job.body.pinned_vertices).check()
 
 
-def test_a_body_that_runs_into_something_is_refused_before_it_passes_through():
-    bar = shaken_bar(frames=2, solver="conjac")
+def test_the_published_step_is_refused_where_a_body_runs_into_something():
+    shaken_bar(frames=2, solver="conjac").with_body(colliders=(Ground(),)).check()
+    bar = shaken_bar(frames=2, solver="conjac_published")
     bar.check()
-    with pytest.raises(SettingsError, match="contact") as raised:
+    with pytest.raises(SettingsError, match="throws") as raised:
         bar.with_body(colliders=(Ground(),)).check()
-    assert "Mixed FEM" in raised.value.remedy
+    assert "Choose ConJac" in raised.value.remedy

@@ -24,7 +24,7 @@ from ..jobs import shaken_bar
 OPTIONS = pytest.mark.parametrize(
     "options",
     [
-        *({"solver": name} for name, kind in SOLVER_KINDS.items() if not kind.takes_nodes),
+        *({"solver": name} for name, kind in SOLVER_KINDS.items() if kind.bears_obstacles),
         {"linear_solver": "pcg"},
         {"stiffness_damping": 0.01},
     ],
