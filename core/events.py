@@ -38,10 +38,11 @@ class Phase(Event, kind="phase"):
 
 class Mesh(Event, kind="mesh"):
     """The tetrahedra and the body they make: ``outside`` are vertices of the surface outside of all tets, angles are
-    in degrees, ``mass`` in kg, ``volume`` in m³; ``tets``, ``cells_across``, ``size``, ``contrast``, ``thickness`` and
-    ``movement`` as advice goes by them (``advice.Facts``). One of the ``warnings`` is ``points_warning``, of too few
-    cubature points, with the number that would do, 0 where that is unknown. ``match`` says in words how a subspace was
-    matched with the full mesh, "" where it was not; ``vibrations`` are as ``eigenfit.about_match.Vibration``.
+    in degrees, ``mass`` in kg, ``volume`` in m³; ``tets``, ``cells_across``, ``size``, ``contrast``, ``thickness``,
+    ``movement`` and ``slowest`` as advice goes by them (``advice.Facts``). One of the ``warnings`` is
+    ``points_warning``, of too few cubature points, with the number that would do, 0 where that is unknown. ``match``
+    says in words how a subspace was matched with the full mesh, "" where it was not; ``vibrations`` are as
+    ``eigenfit.about_match.Vibration``.
     """
 
     tets: int
@@ -50,6 +51,7 @@ class Mesh(Event, kind="mesh"):
     contrast: float
     thickness: float
     movement: float | None
+    slowest: float
     vertices: int
     outside: int
     components: int

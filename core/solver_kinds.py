@@ -109,7 +109,7 @@ CONJAC = SolverKind(
     seconds=0.3,
     takes_nodes=True,
     integrates=False,
-    at_contrast="stiff parts that turn stop it",
+    at_contrast="ConJac loses a quarter of the swing where stiff parts turn far",
     remedy="raise Substeps, or Iterations, or use Mixed FEM",
 )
 CONJAC_PUBLISHED = replace(

@@ -6,6 +6,8 @@ from bpy.props import EnumProperty
 
 from ..blender_addon.basics import sources
 from ..blender_addon.live import live
+from ..blender_addon.picking import proposing
+from ..blender_addon.properties import choices
 from ..blender_addon.setup import advising
 from . import polls
 from .operator_class import EDITS, operator
@@ -30,10 +32,14 @@ def _is_advised(context: Any) -> None:
     ),
 )
 def take_advice(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Set this as it suits the body by the tetrahedra that it was filled with last."""
+    """Set this as it suits the body by the tetrahedra that it was filled with last. A solver that wants dynamic nodes
+    gets some proposed where there are none.
+    """
     for each in advising.advice_of(obj, context.scene):
         if each.setting == self.setting:
             setattr(obj.sinew, each.setting, each.value)
+            if choices.solver_kind(obj.sinew.solver).takes_nodes and obj.mode != "EDIT" and proposing.node_words(obj):
+                proposing.propose(obj, context)
             return None
     self.report({"INFO"}, f"{advising.LABELS[self.setting]} suits the body already")
     return {"CANCELLED"}

@@ -327,7 +327,7 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
     record.mesh_warning = " ".join(said for said in mesh.warnings if said != mesh.points_warning)
     record.is_thin = mesh.is_thin
     record.tets, record.cells = mesh.tets, mesh.cells_across
-    record.contrast, record.thickness = mesh.contrast, mesh.thickness
+    record.contrast, record.thickness, record.slowest = mesh.contrast, mesh.thickness, mesh.slowest
     record.movement = -1.0 if mesh.movement is None else mesh.movement
     record.advice_basis = advising.basis_of(obj)
     record.points_warning, record.points_that_suffice = mesh.points_warning, mesh.points_that_suffice

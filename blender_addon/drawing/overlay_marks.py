@@ -12,6 +12,8 @@ from ..scene_in.mesh_in import transform, vertex_positions
 from ..scene_in.picks import FULL
 from .overlay_colliders import SEEN
 
+CORNERS = 64
+"""Of a circle."""
 GRID = 8
 """Squares across the part of the ground that is shown."""
 
@@ -23,17 +25,40 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
     """Points and ends of lines (k,3) by what they show, in world space; of the weights (n,2+springs) of those groups,
-    and of vertices (n,3).
+    and of vertices (n,3). ``balls`` (k,4) are centres and radii.
     """
+    nodes = np.flatnonzero(weights[:, -1] >= FULL)
     pulled, lines = spring_points(obj, weights, positions)
     return {
         "pins": positions[weights[:, 0] >= obj.sinew.hold_from],
-        "nodes": positions[weights[:, -1] >= FULL],
+        "nodes": positions[nodes],
+        "balls": node_balls(obj, nodes, positions),
         "springs": pulled,
         "lines": lines,
         "ground": ground_points(obj, positions),
         "over ground": ground_points(obj, positions, obj.sinew.collisions.thickness),
     }
+
+
+def node_balls(obj: Any, nodes: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Centres and radii (k,4) of the balls of dynamic nodes, where vertices (n,3) are, as large as they are in the mesh
+    itself; none where a bake would refuse so many.
+    """
+    from ...core.job.body import MOST_NODES  # they load kernels, which Blender's start does not wait for
+    from ...core.model.nodes import radii
+
+    if not 0 < len(nodes) <= MOST_NODES:
+        return np.empty((0, 4))
+    rest = transform(np.array(obj.matrix_world), vertex_positions(obj.data))
+    return np.column_stack([positions[nodes], radii(rest[nodes], float(np.ptp(rest, axis=0).max()))])
+
+
+def circles(balls: np.ndarray, to_view: np.ndarray) -> np.ndarray:
+    """Ends of the lines (2l,3) of a circle around each ball (k,4) that faces the viewer, by the view matrix (4,4)."""
+    angles = 2.0 * np.pi * np.arange(CORNERS + 1) / CORNERS
+    round_ = np.column_stack([np.cos(angles), np.sin(angles)]) @ to_view[:2, :3]
+    lines = np.stack([round_[:-1], round_[1:]], axis=1).reshape(-1, 3)
+    return (balls[:, None, :3] + balls[:, None, 3:] * lines).reshape(-1, 3)
 
 
 def shown_positions(obj: Any, shown: Any, depsgraph: Any) -> np.ndarray:

@@ -66,6 +66,7 @@ class SinewBake(bpy.types.PropertyGroup):
     movement: number(
         "Movement", "Largest of a pin or a collider in a frame, beside its mean over all frames, m; -1 unknown"
     )
+    slowest: number("Slowest Vibration", "About, Hz; 0 unknown")
     advice_basis: text("Basis of Advice", "Of the physical materials that the figures above go by")
     mesh_summary: text("Tetrahedra", "What the body was filled with last")
     pace_solver: text("Solver", "Of the steps that were timed")

@@ -54,7 +54,7 @@ def basis_of(obj: Any) -> str:
 
 def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
     """What to set otherwise; empty where all suits, or where nothing is known."""
-    from ...core.checks.advice import Facts, advice  # loads Numba, which Blender's start should not wait for
+    from ...core.checks.advice import Facts, Use, advice  # loads Numba, which Blender's start should not wait for
 
     record = obj.sinew.bake
     if not is_known(obj):
@@ -66,8 +66,15 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
         contrast=record.contrast,
         thickness=record.thickness,
         movement=record.movement if is_step_known(obj) else None,
+        slowest=record.slowest,
     )
-    return advice(facts, solver_settings(obj.sinew, scene), resolution_settings(obj.sinew))
+    settings = obj.sinew
+    use = Use(
+        frame_rate=scene.render.fps / scene.render.fps_base,
+        nodes=sum(len(each.places) for each in settings.picks if each.group == settings.node_group),
+        collides=settings.collisions.use_ground or settings.collisions.collection is not None,
+    )
+    return advice(facts, solver_settings(settings, scene), resolution_settings(settings), use)
 
 
 def button_words(each: Advice) -> str:

@@ -102,6 +102,8 @@ class MarksOf:
         self.uid = uid
         self._weights: Made[np.ndarray] = Made()
         self._own: Made[dict[str, Any]] = Made()
+        self._balls = np.empty((0, 4))
+        self._circles: Made[Any] = Made()
         self._colliders: dict[int, Made[ShownCollider]] = {}
         self._least: Made[float] = Made()
 
@@ -124,9 +126,15 @@ class MarksOf:
         def batches() -> dict[str, Any]:
             positions = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
             points = marks.mark_points(obj, weights, positions)
+            self._balls = points["balls"]
             return {name: marks_batch(kind, points[name]) for name, (kind, *_) in OWN.items()}
 
         return self._own.get(made_for, batches)
+
+    def circles(self, view: View) -> Any:
+        """Lines of the nodes' balls as they are seen in a view, after :meth:`own`; None without any."""
+        made_for = self._balls.tobytes(), view.view[:3, :3].tobytes()
+        return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
     def shows_distance(self) -> bool:
@@ -240,6 +248,8 @@ class Overlays(Layer):
             own = kept.own(obj, shown, context)
             if "colliders" in asked:
                 self._draw_colliders(kept, obj, view, context)
+            if "nodes" in asked:
+                self._painter.marks("LINES", kept.circles(view), view, np.eye(4), NODES)
             for name, (kind, switch, colour) in OWN.items():
                 if switch in asked:
                     self._painter.marks(kind, own[name], view, np.eye(4), colour, dot)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..checks.body_facts import facts_of
 from ..checks.layer_warnings import layer_warnings
+from ..checks.node_warnings import node_warnings
 from ..checks.overlaps import overlap_warnings
 from ..checks.plausibility import scale_warnings
 from ..checks.thin_warnings import thickness_of, thin_warnings
@@ -59,6 +60,7 @@ def about_mesh(
             *_of_embedding(embedding),
             *filter(None, [cache_warning()]),
             *_of_pins(job, mesh, embedding),
+            *node_warnings(job, mesh, embedding),
             *thin,
             *more_warnings,
             *filter(None, [points_warning]),

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from ..frequencies import frequency_words
 from ..lengths import length_words
 from ..settings import ResolutionSettings, SolverSettings
 from ..solver_kinds import SOLVER_KINDS, live_solver
@@ -37,13 +39,28 @@ by 9, 5 and 26 % a frame is off the motion of 16 substeps by 24, 29 and 59 % of 
 with as many as this asks for; shaken by 1 %, by 7 %.
 """
 MOST_SUBSTEPS = 10
+SPRINGY, TOO_FAST = 1 / 28, 1 / 10
+"""Swings in a step from which iterated solvers lose a third of a swing's energy in nine of them and nodes none of it,
+and beyond which nodes lose most of it, too: a bar that is bent by 6 % and let go keeps 1.00 of what it settles to with
+four nodes at 0.035, 0.05 and 0.08, 0.54 at 0.12, 0.05 at 0.2; by Mixed FEM (BDF2) 0.66, 0.41, 0.09, and nothing.
+"""
+SMALL_STEP = 1 / 90
+"""Seconds: for longer steps nodes are not proposed. What they bring was measured at 5 ms."""
+BENDS_FAR = 0.2
+"""Sag by its own weight, in sizes, from which a body that swings fast for its step bends too far for nodes: bent by
+0.46 of its size a bar of 9 Hz has 0.2 to 0.4 of its kinetic energy with them, 0.64 by Mixed FEM
+(``docs/design/conjac.md``).
+"""
+MANY_NODES = 32
+"""Dynamic nodes from which a step takes two to three times as long as a linearly implicit one."""
 
 
 @dataclass(frozen=True)
 class Facts:
     """Of a body that was made: number of ``tets`` with so many ``cells_across``; ``size`` at rest, m; ``contrast``,
     stiffest over softest tet; ``thickness`` of parts with less than two cells through, m, 0 for none; ``movement``,
-    the largest of a pin or a collider in a frame, beside its mean over all frames, m, None where one frame is known.
+    the largest of a pin or a collider in a frame, beside its mean over all frames, m, None where one frame is known;
+    ``slowest`` vibration, Hz, about, 0 unknown.
     """
 
     tets: int
@@ -52,6 +69,18 @@ class Facts:
     contrast: float
     thickness: float
     movement: float | None
+    slowest: float = 0.0
+
+
+class Use(NamedTuple):
+    """How a body is used beside its settings: frames a second, dynamic nodes, whether floor or colliders are there."""
+
+    frame_rate: float = 24.0
+    nodes: int = 0
+    collides: bool = False
+
+
+USE = Use()
 
 
 @dataclass(frozen=True)
@@ -63,16 +92,18 @@ class Advice:
     reason: str
 
 
-def advice(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> tuple[Advice, ...]:
+def advice(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings, use: Use = USE) -> tuple[Advice, ...]:
     """What to set otherwise for this body, at most one for solver, resolution and step each; empty where all suits."""
-    found = (_solver(facts, solver, resolution), _resolution(facts, solver, resolution), _step(facts, solver))
+    found = (_solver(facts, solver, resolution, use), _resolution(facts, solver, resolution), _step(facts, solver, use))
     return tuple(each for each in found if each is not None)
 
 
-def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
+def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings, use: Use) -> Advice | None:
     kind = solver.kind
+    wanted = next(k for k in SOLVER_KINDS.values() if k.bears_contrast and k.takes_modes == kind.takes_modes)
+    if kind.takes_nodes and (reason := _against_nodes(facts, solver, use)):
+        return Advice("solver", wanted.name, reason)
     if facts.contrast >= CONTRAST and not kind.bears_contrast:
-        wanted = next(k for k in SOLVER_KINDS.values() if k.bears_contrast and k.takes_modes == kind.takes_modes)
         reason = f"The stiffest part is {_rounded(facts.contrast)} times stiffer than the softest"
         return Advice("solver", wanted.name, f"{reason}: {wanted.at_contrast}, {kind.at_contrast}.")
     tets = tets_at(facts, resolution.cells_across)
@@ -83,7 +114,58 @@ def _solver(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings
             "hundredth of it, for all but fine wobbles: good for trying out."
         )
         return Advice("solver", live_solver().name, reason)
-    return None
+    return _nodes(facts, solver, use)
+
+
+def _against_nodes(facts: Facts, solver: SolverSettings, use: Use) -> str:
+    """Why a solver that takes nodes does not suit, beside the contrast; "" where it does."""
+    label, pace = solver.kind.label, _pace(facts, solver, use)
+    if use.collides and not solver.kind.bears_obstacles:
+        return f"{label} throws what runs into a floor or colliders: a bake with them is refused."
+    if use.nodes > MANY_NODES:
+        return f"Each node makes a step dearer: {use.nodes} take more time than {label} is worth beyond {MANY_NODES}."
+    if pace > SPRINGY and _sag(facts, solver) > BENDS_FAR:
+        return (
+            f"The body swings about {frequency_words(facts.slowest)} times a second and sags by "
+            f"{_sag(facts, solver):.0%} of its size: bent so far within a few steps it goes astray with {label}."
+        )
+    if pace > TOO_FAST and _substeps_for_nodes(facts, use) > MOST_SUBSTEPS:
+        return (
+            f"The body swings about {frequency_words(facts.slowest)} times a second, too fast for its steps with every "
+            f"solver: {label} would need {_substeps_for_nodes(facts, use)} Substeps to keep it."
+        )
+    return ""
+
+
+def _nodes(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
+    """A solver that takes nodes, where an iterated one of all vertices loses a springy body's motion."""
+    kind, pace = solver.kind, _pace(facts, solver, use)
+    suits = kind.iterates and not (kind.takes_modes or kind.takes_nodes or use.collides)
+    is_springy = SPRINGY <= pace <= TOO_FAST and 1.0 / (use.frame_rate * solver.substeps) <= SMALL_STEP
+    if not suits or not is_springy or use.nodes > MANY_NODES or _sag(facts, solver) > BENDS_FAR:
+        return None
+    wanted = next(k for k in SOLVER_KINDS.values() if k.takes_nodes)
+    reason = (
+        f"The body swings about {frequency_words(facts.slowest)} times a second, in {1.0 / pace:.0f} steps each: "
+        f"in nine of them {kind.label} loses a third of their energy or more, {wanted.label} with a few nodes none."
+    )
+    return Advice("solver", wanted.name, reason)
+
+
+def _pace(facts: Facts, solver: SolverSettings, use: Use) -> float:
+    """Swings of the slowest vibration in a step."""
+    return facts.slowest / (use.frame_rate * solver.substeps)
+
+
+def _sag(facts: Facts, solver: SolverSettings) -> float:
+    """How far its weight bends a body that swings so, in its sizes."""
+    if facts.slowest <= 0.0 or facts.size <= 0.0:
+        return 0.0
+    return math.hypot(*solver.gravity) / (2.0 * math.pi * facts.slowest) ** 2 / facts.size
+
+
+def _substeps_for_nodes(facts: Facts, use: Use) -> int:
+    return math.ceil(facts.slowest / (TOO_FAST * use.frame_rate))
 
 
 def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSettings) -> Advice | None:
@@ -112,9 +194,15 @@ def _is_finer(facts: Facts, solver: SolverSettings, cells: int) -> bool:
     return solver.match_cells >= 1.5 * cells and tets_at(facts, solver.match_cells) <= MOST_TETS
 
 
-def _step(facts: Facts, solver: SolverSettings) -> Advice | None:
+def _step(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
     part = facts.movement / facts.size if facts.movement is not None and facts.size > 0.0 else 0.0
     value = min(math.ceil(part / MOVEMENT), MOST_SUBSTEPS)
+    wanted = _substeps_for_nodes(facts, use) if solver.kind.takes_nodes else 0
+    if max(value, solver.substeps) < wanted <= MOST_SUBSTEPS:
+        pace = f"about {frequency_words(facts.slowest)} times a second"
+        return Advice(
+            "substeps", wanted, f"The body swings {pace}: in less than ten steps each little of that is left."
+        )
     if value <= solver.substeps:
         return None
     reason = (

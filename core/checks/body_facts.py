@@ -10,6 +10,7 @@ from ..mesh.tet_mesh import TetMesh
 from ..tetrahedra.thin_parts import Thickness
 from ..tracks import at_frames
 from .advice import CELLS_THROUGH, Facts
+from .slowest_swing import slowest_swing
 from .thin_warnings import cell_of
 
 THIN_PART = 0.05
@@ -26,6 +27,7 @@ def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickne
         contrast=float(stiffness.max() / stiffness.min()),
         thickness=thin_thickness(job, thickness),
         movement=movement_of(job),
+        slowest=slowest_swing(job, mesh, fields),
     )
 
 

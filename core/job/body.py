@@ -298,7 +298,7 @@ class Body:
         if len(self.dynamic_nodes) > MOST_NODES:
             raise SettingsError(
                 f"The body has {len(self.dynamic_nodes)} dynamic nodes, more than {MOST_NODES}.",
-                "Take some out: 4 to 32 carry its motion.",
+                "Propose Nodes chooses few: 4 to 32 carry its motion.",
             )
         both = np.intersect1d(self.dynamic_nodes, self.pinned_vertices[self.pin_held[0]])
         if len(both):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial import cKDTree
 
 from ..mesh.embedding import embed
 from ..mesh.tet_mesh import TetMesh
@@ -55,9 +56,7 @@ def balls(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
     is_given = np.zeros(count)
     is_given[pinned] = 1.0
     unit, rows = _ball(), []
-    for centre in centres:
-        others = np.linalg.norm(rest[np.setdiff1d(centres, centre)] - rest[centre], axis=1)
-        radius = mesh.size * np.clip(others.min(initial=np.inf) / mesh.size, SMALLEST, LARGEST)
+    for centre, radius in zip(centres, radii(rest[centres], mesh.size), strict=True):
         found = embed(rest[centre] + radius * unit, mesh)
         own = label[mesh.tets[found.tet_indices, 0]] == label[centre]
         weight = np.where(own & ~found.outside, 1.0 - np.sum(unit**2, axis=1), 0.0)
@@ -65,6 +64,13 @@ def balls(mesh: TetMesh, centres: np.ndarray, pinned: np.ndarray) -> Nodes:
         row[centre] += SMALLEST * SMALLEST * max(float(row.sum()), 1.0)  # however thin its part
         rows.append(sp.csr_matrix(row / row.sum()))
     return Nodes(centres, sp.vstack(rows, format="csr") if rows else sp.csr_matrix((0, count)))
+
+
+def radii(places: np.ndarray, size: float) -> np.ndarray:
+    """Radii (k,) m of balls around places (k,3) in a body of that size: as far as the nearest other is, in bounds."""
+    if len(places) < 2:
+        return np.full(len(places), LARGEST * size)
+    return np.clip(cKDTree(places).query(places, k=2)[0][:, 1], SMALLEST * size, LARGEST * size)
 
 
 def islands(mesh: TetMesh) -> np.ndarray:

@@ -10,6 +10,9 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+BY_EULER = "; by implicit Euler"
+"""In the reason of a step that was made again so, before the reason for that."""
+
 
 @dataclass
 class Iteration:
@@ -56,7 +59,7 @@ class StepReport:
 
     def instead_of(self, refused: StepReport) -> StepReport:
         """This report of a step by implicit Euler in the place of another, whose work is counted with it."""
-        self.reason += "; by implicit Euler, for what it left unbalanced would not bear extrapolation"
+        self.reason += f"{BY_EULER}, for what it left unbalanced would not bear extrapolation"
         self.iterations += refused.iterations
         self.history = refused.history + self.history
         for part, seconds in refused.seconds.items():

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..checks.plausibility import scale_warnings
 from ..lengths import length_words
+from ..optimization.report import BY_EULER
 from ..solver_kinds import SOLVER_KINDS
 from ..store.frame_store import FrameStore
 
@@ -40,13 +41,16 @@ LOST = 0.01
 degrees in it.
 """
 
+REDONE = 0.1
+"""Of all steps, that may be made again by implicit Euler without a word."""
+
 
 @dataclass(frozen=True)
 class FrameReport:
     """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
     far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
     most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
-    what dynamic nodes do not carry, at most (``StepReport.lost``);
+    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by implicit Euler;
     seconds in all and by part, and the peak memory of the process so far (bytes; 0 unknown).
     """
 
@@ -60,6 +64,7 @@ class FrameReport:
     force: float
     taken: float
     lost: float
+    redone: int
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -139,7 +144,7 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match: {self.match}")
-        lines += filter(None, (self.match_words(), self.lost_words()))
+        lines += filter(None, (self.match_words(), self.lost_words(), self.redone_words()))
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]
@@ -167,6 +172,13 @@ class BakeReport:
         if most is None or most.lost < LOST:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
+
+    def redone_words(self) -> str:
+        """How many steps implicit Euler made, which is not the integration that was asked for; "" where few are."""
+        redone, steps = sum(f.redone for f in self.frames), sum(f.steps for f in self.frames)
+        if redone <= REDONE * steps:
+            return ""
+        return f"{redone} of {steps} steps were made again by implicit Euler, which calms: raise Substeps."
 
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
@@ -252,6 +264,7 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         force=max(_number(step.get("force")) for step in loose or steps),
         taken=max(_number(step.get("taken")) for step in steps),
         lost=max(_number(step.get("lost")) for step in steps),
+        redone=sum(BY_EULER in str(step.get("reason", "")) for step in steps),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
         peak_memory=int(_number(about.get("peak_memory"))),

@@ -1,6 +1,8 @@
 """Dynamic nodes in a real viewport."""
 
+import numpy as np
 import pytest
+from PIL import Image
 
 
 @pytest.fixture(scope="module")
@@ -22,3 +24,15 @@ def test_a_click_adds_one(chosen):
 
 def test_a_body_that_nodes_carry_is_baked(chosen):
     assert chosen.values["baked"] == ["DONE", 6]
+
+
+def test_nodes_are_drawn_with_their_balls(chosen):
+    """Violet circles, which reach out of the cube."""
+    before, after = (violet(chosen.photographs[name]) for name in ("0-none", "2-clicked"))
+    assert after.sum() > before.sum() + 1500, "thousands, where dots are tens"
+
+
+def violet(photograph):
+    """Whether pixels are as the nodes are drawn."""
+    red, green, blue = np.moveaxis(np.asarray(Image.open(photograph).convert("RGB"), dtype=float), -1, 0)
+    return (blue > 200) & (red > 120) & (red < 220) & (green < 120)

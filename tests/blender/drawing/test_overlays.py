@@ -8,7 +8,7 @@ import bpy
 import gpu
 import numpy as np
 import pytest
-from mathutils import Matrix
+from mathutils import Euler, Matrix
 from sinew.blender_addon.drawing import layer, overlay_colliders
 from sinew.blender_addon.drawing import overlay_marks as marks
 from sinew.blender_addon.drawing.overlay_colliders import collider_lines
@@ -171,6 +171,8 @@ def test_marks_lie_on_the_vertices_that_the_groups_name(saved_body):
     assert positions[:, 2].min() == pytest.approx(5.0)
     assert np.array_equal(marks.mark_points(obj, weights, positions)["pins"], positions[:4])
     assert np.array_equal(marks.mark_points(obj, weights, positions)["nodes"], positions[6:7])
+    (ball,) = marks.mark_points(obj, weights, positions)["balls"]
+    assert np.array_equal(ball[:3], positions[6]) and ball[3] == pytest.approx(0.45), "of a body of one metre"
     obj.sinew.hold_from = 1.5
     found = marks.mark_points(obj, weights, positions)
     assert len(found["pins"]) == 0
@@ -409,3 +411,20 @@ def test_what_is_kept_of_bodies_is_bounded():
     kept = {}
     made = [overlays.latest(kept, uid, overlays.TetsOf) for uid in (1, 2, 3, 1, 4)]
     assert list(kept) == [3, 1, 4] and made[0] is made[3]
+
+
+def test_balls_of_nodes_are_circles_that_face_the_viewer(saved_body):
+    obj = saved_body
+    positions = marks.shown_positions(obj, obj, bpy.context.evaluated_depsgraph_get())
+    balls = marks.node_balls(obj, np.array([0, 1, 8]), positions + 1.0)
+    near = np.linalg.norm(positions[0] - positions[1])
+    assert np.allclose(balls[:, :3], positions[[0, 1, 8]] + 1.0) and np.allclose(
+        balls[:2, 3], np.clip(near, 0.12, 0.45)
+    )
+    turn = np.eye(4)
+    turn[:3, :3] = np.array(Euler((0.4, 0.5, 0.6)).to_matrix())
+    ends = marks.circles(balls, turn).reshape(3, -1, 3) - balls[:, None, :3]
+    assert np.allclose(np.linalg.norm(ends, axis=2), balls[:, 3:]) and np.allclose(ends @ turn[2, :3], 0.0, atol=1e-6)
+    assert len(marks.node_balls(obj, np.zeros(0, dtype=int), positions)) == 0
+    assert len(marks.node_balls(obj, np.arange(201), positions)) == 0, "a bake refuses them"
+    assert len(marks.circles(np.empty((0, 4)), turn)) == 0

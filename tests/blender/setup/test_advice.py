@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.setup import advising
 
 
@@ -57,3 +58,25 @@ def test_materials_that_were_edited_since_are_told_and_the_step_is_known_after_a
     assert advising.is_step_known(body) and not advising.is_outdated(body)
     body.sinew.materials[0].log_stiffness += 1.0
     assert not advising.is_outdated(body), "what is keyed changes by itself"
+
+
+def test_a_springy_body_gets_a_solver_with_nodes_and_another_where_these_are_many(body, saved):
+    body.sinew.materials[0].log_stiffness = 7.0
+    body.sinew.substeps, body.sinew.cells_across = 8, 10
+    bpy.ops.sinew.tetrahedralize()
+    swing = body.sinew.bake.slowest
+    assert 1.0 < swing < 100.0
+    body.sinew.substeps = round(20 * swing / bpy.context.scene.render.fps)
+    assert rows(body) == {"solver": "Use ConJac"}
+    body.sinew.node_count = 4
+    assert bpy.ops.sinew.take_advice(setting="solver") == {"FINISHED"}
+    assert body.sinew.solver == "conjac" and len(make_job(body, bpy.context).body.dynamic_nodes) == 4
+    assert rows(body) == {}
+    body.sinew.collisions.use_ground = True
+    assert rows(body) == {}
+    body.sinew.solver = "conjac_published"
+    assert rows(body) == {"solver": "Use Mixed FEM"}
+    body.sinew.solver, body.sinew.node_count = "conjac", 40
+    bpy.ops.sinew.propose_nodes()
+    nodes = len(make_job(body, bpy.context).body.dynamic_nodes)
+    assert (rows(body) == {"solver": "Use Mixed FEM"}) == (nodes > 32)

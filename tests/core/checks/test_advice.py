@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from sinew.core.body.about_mesh import about_mesh
 from sinew.core.body.prepare import materials, tetrahedra
-from sinew.core.checks.advice import MOST_SUBSTEPS, Facts, advice, tets_at
+from sinew.core.checks.advice import MOST_SUBSTEPS, Facts, Use, advice, tets_at
 from sinew.core.checks.body_facts import facts_of, movement_of, thin_thickness
 from sinew.core.checks.thin_warnings import thickness_of
 from sinew.core.events import ignore
 from sinew.core.settings import ResolutionSettings, SolverSettings
 
-from ..jobs import shaken_bar
+from ..jobs import free_box, shaken_bar
 
 PLAIN = Facts(tets=5000, cells_across=20, size=1.0, contrast=1.0, thickness=0.0, movement=0.0)
 
 
-def said(facts, solver="mixed_fem", cells=20, **settings):
+def said(facts, solver="mixed_fem", cells=20, use=Use(), **settings):  # noqa: B008 - it is a tuple
     """By setting: the value."""
-    found = advice(facts, SolverSettings(solver=solver, **settings), ResolutionSettings(cells_across=cells))
+    found = advice(facts, SolverSettings(solver=solver, **settings), ResolutionSettings(cells_across=cells), use)
     assert all(each.reason.endswith(".") for each in found)
     return {each.setting: each.value for each in found}
 
@@ -110,3 +110,67 @@ def test_facts_come_with_the_tetrahedra():
     assert {name: event[name] for name in asdict(facts)} == asdict(facts) and facts.tets == len(mesh.tets)
     assert facts.contrast == pytest.approx(1e9 / 5e4) and facts.movement > 0.02
     assert facts.thickness == pytest.approx(0.1)
+
+
+SPRINGY = replace(PLAIN, slowest=9.3)
+SMALL = {"substeps": 8}
+
+
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+def test_a_springy_body_in_small_steps_wants_nodes(solver):
+    assert said(SPRINGY, solver, **SMALL) == {"solver": "conjac"}
+    assert said(SPRINGY, solver, substeps=1) == said(SPRINGY, solver, substeps=2) == {}, "long steps"
+    assert said(SPRINGY, solver, substeps=20) == said(replace(SPRINGY, slowest=3.0), solver, **SMALL) == {}, "resolved"
+    assert said(replace(SPRINGY, slowest=25.0), solver, **SMALL) == {}, "too fast"
+    assert said(replace(SPRINGY, size=0.01), solver, **SMALL) == {}, "it sags by 29 % of its size"
+    assert said(SPRINGY, solver, use=Use(collides=True), **SMALL) == {}
+    assert said(SPRINGY, solver, use=Use(frame_rate=192.0)) == {"solver": "conjac"}
+
+
+@pytest.mark.parametrize("solver", ["linearly_implicit", "subspace_fem", "conjac", "conjac_published"])
+def test_other_solvers_are_left_alone_there(solver):
+    assert said(SPRINGY, solver, **SMALL) == {}
+
+
+@pytest.mark.parametrize(
+    "facts, use, why",
+    [
+        (SPRINGY, Use(nodes=33), "33"),
+        (replace(SPRINGY, size=0.01), Use(), "29%"),
+        (replace(SPRINGY, slowest=40.0), Use(), "17 Substeps"),
+        (replace(PLAIN, contrast=2e4), Use(), "stiff parts turn far"),
+    ],
+)
+def test_where_nodes_do_not_suit_mixed_fem_does(facts, use, why):
+    (found,) = advice(facts, SolverSettings(solver="conjac", **SMALL), ResolutionSettings(), use)
+    assert (found.setting, found.value) == ("solver", "mixed_fem") and why in found.reason
+    assert said(facts, use=use, **SMALL) == {}, "which does not send back"
+
+
+def test_what_collides_suits_all_but_the_published_step():
+    assert said(SPRINGY, "conjac", use=Use(collides=True), **SMALL) == {}
+    (found,) = advice(
+        SPRINGY, SolverSettings(solver="conjac_published", **SMALL), ResolutionSettings(), Use(collides=True)
+    )
+    assert found.value == "mixed_fem" and "throws" in found.reason
+
+
+def test_nodes_want_ten_steps_a_swing():
+    assert said(SPRINGY, "conjac") == {"substeps": 4} and said(SPRINGY, "conjac", substeps=4) == {}
+    assert said(replace(SPRINGY, movement=0.19), "conjac") == {"substeps": 10}, "of two reasons the larger"
+    assert said(replace(SPRINGY, slowest=0.0), "conjac") == {}, "unknown"
+
+
+def test_how_fast_a_body_swings_is_known_about():
+    """A bar of 4 x 1 x 1 by the theory of beams at 0.713 Hz; not told of flesh with bone."""
+    job = shaken_bar()
+    assert facts_at(job).slowest == 0.0
+    alike = job.with_body(material_weights=np.tile([1.0, 0.0], (len(job.body.surface.positions), 1)))
+    assert facts_at(alike).slowest == pytest.approx(0.713, rel=0.16)
+    cube = free_box(1).with_body(resolution=ResolutionSettings(cells_across=8))
+    assert facts_at(cube).slowest == pytest.approx(19.8, rel=0.5), "by its vibrations"
+
+
+def facts_at(job):
+    mesh, embedding = tetrahedra(job, None, ignore)
+    return facts_of(job, mesh, materials(job, mesh, embedding, None, ignore), None)

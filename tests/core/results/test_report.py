@@ -173,3 +173,13 @@ def test_the_command_line_writes_a_report(tmp_path, capsys, name):
 def test_what_is_no_number_counts_as_zero(number):
     """Frame files may come from strangers."""
     assert _number(number) == 0.0
+
+
+def test_steps_that_were_made_again_are_told_where_they_are_many(tmp_path):
+    store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=3))
+    again = StepReport("x", converged=True, reason="it converged; by implicit Euler, as it gained energy")
+    store.write(1, np.zeros((N, 3)), state(), [])
+    store.write(2, np.zeros((N, 3)), state(), [StepReport("x", converged=True)] * 9 + [again])
+    assert read_report(store).redone_words() == "", "a tenth"
+    store.write(3, np.zeros((N, 3)), state(), [again])
+    assert any(words.startswith("2 of 11 steps were made again") for words in read_report(store).summary())

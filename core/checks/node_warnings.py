@@ -1,0 +1,61 @@
+"""Dynamic nodes that carry less than they seem to: what a user should know before a bake."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..constraints.propose_nodes import stiff_parts
+from ..job.job import Job
+from ..materials.surface_stiffness import surface_stiffness
+from ..mesh.embedding import Embedding
+from ..mesh.tet_mesh import TetMesh
+from ..mesh.topology import components
+
+ON_A_LINE = 0.01
+"""Part of the body's size by which nodes have to lie beside their line."""
+PROPOSE = "Propose Nodes finds places."
+
+
+def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
+    """Sentences, each with a remedy, where the job's solver takes nodes; empty where they carry all that swings."""
+    nodes = job.body.dynamic_nodes
+    if not job.body.solver.kind.takes_nodes:
+        return []
+    if not len(nodes):
+        return [f"The body has no dynamic nodes: it follows quasistatically, and nothing swings. {PROPOSE}"]
+    label = components(mesh.tets, len(mesh.rest_positions))
+    of_nodes = label[embedding.tet_indices[nodes]]
+    said, count = [], int(label.max()) + 1
+    if without := count - len(np.unique(of_nodes)):
+        said.append(
+            f"{without} of {count} separate parts {'has' if without == 1 else 'have'} no dynamic node and "
+            "will follow quasistatically: pick one in each that is to swing."
+        )
+    pinned = job.body.pinned_vertices[job.body.pin_held[0]]
+    free = np.setdiff1d(of_nodes, label[embedding.tet_indices[pinned]])
+    places = job.body.surface.positions[nodes]
+    few = sum(_is_a_line(places[of_nodes == part], job.body.surface.size) for part in free)
+    if few:
+        said.append(
+            f"The dynamic nodes of {few} free {'part' if few == 1 else 'parts'} are fewer than three, or on a line. "
+            "Such a part flies and turns all the same, but bends with little swing: pick some beside."
+        )
+    if _are_in_one_stiff_part(job):
+        said.append(f"All dynamic nodes are in one stiff part, which moves as one: nothing soft swings. {PROPOSE}")
+    return said
+
+
+def _is_a_line(places: np.ndarray, size: float) -> bool:
+    """Whether places (k,3) span no plane."""
+    across = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
+    return len(places) < 3 or bool(across[1] <= ON_A_LINE * size)
+
+
+def _are_in_one_stiff_part(job: Job) -> bool:
+    body = job.body
+    stiffness = surface_stiffness(body.surface, body.material_weights, body.materials, body.layers, body.stiffness_maps)
+    softness = np.zeros(len(stiffness))
+    used = np.unique(body.surface.triangles)
+    softness[used] = 1.0 / stiffness[used]
+    part = stiff_parts(body.surface.triangles, softness)[body.dynamic_nodes]
+    return bool(part[0] >= 0 and (part == part[0]).all())

@@ -1,0 +1,47 @@
+"""How fast a body swings in its slowest vibration, about, without a factor of its matrix: by Rayleigh and Ritz."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from scipy.spatial import cKDTree
+
+from ..assembly.deformation_gradient import shape_gradients
+from ..job.job import Job
+from ..materials.fields import MaterialFields
+from ..mesh.tet_mesh import TetMesh
+
+MOST = 20_000
+"""Tets that are looked at."""
+RIGID = 6
+"""Motions of a free body that stretch nothing."""
+INDEPENDENT = 1e-9
+"""Part of the largest Gram value under which a shape is a sum of the others."""
+ALIKE = 10.0
+"""Stiffest over softest tet up to which smooth shapes stand for the swing: beyond, all of it is in what is soft."""
+
+
+def slowest_swing(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
+    """Hz, of the slowest of the movements ``d(x) q(x)``: d is the distance from the pins, 1 without any, and q is
+    quadratic. Within a sixth for bars, up to twice the right one where limbs swing by themselves; 0 unknown.
+    """
+    if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
+        return 0.0
+    X = (mesh.rest_positions - mesh.rest_positions.mean(axis=0)) / mesh.size
+    shapes = np.column_stack([np.ones(len(X)), X, *(X[:, i] * X[:, j] for i in range(3) for j in range(i, 3))])
+    pinned = job.body.pinned_vertices[job.body.pin_held[0]]
+    if len(pinned):
+        shapes *= cKDTree(job.body.surface.positions[pinned]).query(mesh.rest_positions)[0][:, None] / mesh.size
+    some = np.arange(0, len(mesh.tets), max(len(mesh.tets) // MOST, 1))
+    corners = shapes[mesh.tets[some]]
+    masses = 0.25 * fields.density[some] * mesh.body_volumes[some]
+    gram, turn = scipy.linalg.eigh(np.einsum("m,mca,mcb->ab", masses, corners, corners, optimize=True))
+    own = gram > INDEPENDENT * gram[-1]
+    corners = corners @ (turn[:, own] / np.sqrt(gram[own]))
+    G = np.einsum("mca,mci->mai", corners, shape_gradients(mesh.rest_positions, mesh.tets[some]), optimize=True)
+    # As of cork: so few shapes know no bulging, which lets what keeps its volume bend as easily.
+    stiffness = 0.5 * fields.youngs_modulus[some] * mesh.elastic_volumes[some]
+    shear = np.einsum("m,mai,mbj->aibj", stiffness, G, G, optimize=True)
+    K = shear.transpose(0, 3, 2, 1) + np.einsum("albl,ij->aibj", shear, np.eye(3))
+    values = scipy.linalg.eigvalsh(K.reshape(3 * own.sum(), -1))[0 if len(pinned) else RIGID :]
+    return float(np.sqrt(max(values[0], 0.0)) / (2.0 * np.pi)) if len(values) else 0.0
