@@ -52,8 +52,9 @@ FRAME_HEADER = 4096
 """Bytes of a frame beside its positions: the reports of its steps, and what a block of the disk leaves empty."""
 POINT, CACHE_POINT = 24, 12
 """Bytes of a position in a frame, and in a point cache."""
-TET, TET_STATE, TET_MODE = 79, 60, 3.5
-"""Bytes of a tetrahedron with its part of the vertices and materials, in a state, and in the weights of each mode.
+TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
+"""Bytes of a tetrahedron with its part of the vertices and materials, in a state, in the weights of each mode, and in
+the swing that a match is tried by: 228 a vertex.
 Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space, 148 and 129 in 16 modes."""
 SPARE = 1.1
 """Times all that, for the job."""
@@ -152,7 +153,8 @@ def body_bytes(tets: float, solver: SolverSettings) -> float:
     written.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
-    return SPARE * tets * (TET + kept)
+    tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
+    return SPARE * tets * (TET + kept + tried)
 
 
 def time_words(seconds: float) -> str:
