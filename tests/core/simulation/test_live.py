@@ -175,17 +175,17 @@ def test_live_mode_needs_a_subspace_or_nodes(tmp_path):
         serve(job, FrameStore.create(tmp_path, job), lambda event: None, [])
 
 
-def carried_bar(nodes, frames=FRAMES):
-    """The bar of ConJac, with nodes along its upper edge."""
-    job = shaken_bar(frames, solver="conjac")
+def carried_bar(nodes, frames=FRAMES, solver="conjac"):
+    """The bar with nodes along its upper edge."""
+    job = shaken_bar(frames, solver=solver)
     X = job.body.surface.positions
     found = [int(np.argmin(np.linalg.norm(X - [x, 0.05, 0.1], axis=1))) for x in (0.4, 0.2)[:nodes]]
     return job.with_body(dynamic_nodes=np.array(found, dtype=np.int32))
 
 
-@pytest.mark.parametrize("nodes", [0, 2])
-def test_what_nodes_carry_is_played_as_it_is_baked(nodes):
-    job = carried_bar(nodes)
+@pytest.mark.parametrize(("solver", "nodes"), [("conjac", 0), ("conjac", 2), ("conjac_published", 2)])
+def test_what_nodes_carry_is_played_as_it_is_baked(solver, nodes):
+    job = carried_bar(nodes, solver=solver)
     frames = grabs_of(job)
     live = played(job, frames)
     again = baked(job.with_body(springs=take_springs(frames, job.body.first_positions)))
