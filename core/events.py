@@ -97,17 +97,19 @@ class Failed(Event, kind="error"):
 
 
 class Ready(Event, kind="ready"):
-    """Live mode: the body is prepared, with so many modes and cubature points; ``handles`` as in :class:`LiveFrame`."""
+    """Live mode: the body is prepared, with so many modes and cubature points; shown as in :class:`LiveFrame`."""
 
     frame: int
     modes: int
     points: int
-    handles: str
+    handles: str = ""
+    positions: str = ""
 
 
 class LiveFrame(Event, kind="live"):
-    """Live mode: a frame of the body; ``handles`` (h,4,3) m are base64 of little-endian doubles, ``apart`` m how far
-    handles at one place are from each other.
+    """Live mode: a frame of the body. One in a subspace is shown by ``handles`` (h,4,3) m, base64 of little-endian
+    doubles, ``apart`` m from where it is at most; any other by ``positions`` (n,3) m of its surface, base64 of
+    little-endian floats.
     """
 
     frame: int
@@ -117,6 +119,7 @@ class LiveFrame(Event, kind="live"):
     seconds: float
     apart: float
     recording: bool = False
+    positions: str = ""
 
 
 class Stiffened(Event, kind="stiffness"):
@@ -152,9 +155,11 @@ class Reset(Event, kind="reset"):
 
 
 class Record(Event, kind="record"):
-    """The same, to keep every frame until the last, or :class:`StopRecording`; as handles, too."""
+    """The same, to keep every frame until the last, or :class:`StopRecording`; with a number of modes as handles,
+    too.
+    """
 
-    handles: bool = False
+    modes: int = 0
 
 
 class StopRecording(Event, kind="stop_recording"):

@@ -56,8 +56,8 @@ class SolverKind:
 
     @property
     def plays_live(self) -> bool:
-        """Whether its frames take milliseconds, whatever the mesh, and its modes can be drawn while it steps."""
-        return self.takes_modes
+        """Whether few movements carry the body, so that frames may be quick enough to be played with."""
+        return self.takes_modes or self.takes_nodes
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -179,8 +179,8 @@ def solver_kind(name: str) -> SolverKind:
 
 
 def live_solver() -> SolverKind:
-    """The solver that is proposed where frames have to be quick."""
-    return next(kind for kind in SOLVER_KINDS.values() if kind.plays_live)
+    """The solver that is proposed where frames have to be quick, whatever the mesh."""
+    return next(kind for kind in SOLVER_KINDS.values() if kind.takes_modes)
 
 
 def own_settings() -> dict[str, Field[Any]]:

@@ -178,7 +178,9 @@ def can_play(context: Any) -> None:
     obj = with_material(idle_body(context))
     disable_if(bpy.app.background, "Live mode needs a window: Blender runs without one")
     disable_if(obj.mode != "OBJECT", NOT_IN_OBJECT)
-    disable_if(not choices.solver_kind(obj.sinew.solver).plays_live, "Choose a subspace solver first (Solver)")
+    disable_if(
+        not choices.solver_kind(obj.sinew.solver).plays_live, "Choose a solver of a subspace or of nodes first (Solver)"
+    )
     not_rendering()
     disable_if(
         obj.sinew.bake.hides_original and not sources.is_edited(obj),

@@ -4,7 +4,7 @@ from typing import Any
 
 from ..blender_addon.child import running
 from ..blender_addon.live import live
-from ..blender_addon.properties import choices
+from ..blender_addon.properties import choices, live_properties
 from .bake import draw_reading
 from .places import CLOSED, draw_button, draw_large, draw_properties, draw_reasons, panel, wrapped
 from .solver import draw_points
@@ -31,7 +31,9 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     column = column.column()
     column.active = settings.preview == "CARD"
     column.prop(settings, "show")
-    if settings.show == "WEIGHTS":
+    if not choices.solver_kind(obj.sinew.solver).takes_modes and settings.show in live_properties.OF_SUBSPACE:
+        wrapped(layout, "Modes, clusters and cubature points are those of a subspace.", context, "INFO")
+    elif settings.show == "WEIGHTS":
         column.prop(settings, "mode")
     if names := live.not_drawn(obj):
         wrapped(layout, f"Not drawn while live: {', '.join(names)}", context, "MODIFIER")
@@ -48,7 +50,7 @@ def _cannot_be_played_with(obj: Any) -> bool:
 @panel("Live", where=_cannot_be_played_with, bl_options=CLOSED)
 def draw_unplayable(layout: Any, context: Any, obj: Any) -> None:
     """In the place of the other, with another solver; closed, since that is the usual case."""
-    wrapped(layout, "Playing in the viewport needs a subspace solver.", context, "INFO")
+    wrapped(layout, "Playing in the viewport needs a solver of a subspace or of nodes.", context, "INFO")
     draw_button(layout, context, "sinew.live_choose_solver")
 
 
@@ -76,7 +78,7 @@ def _draw_state(layout, session, context):
     box = layout.box().column(align=True)
     box.label(text=f"{state.doing}: Frame {state.frame}" + (f" of {state.last}" if state.recording else ""))
     if state.playing:
-        box.label(text=f"{state.rate:.0f} frames/s, {state.effort}, {1e3 * state.shown.seconds:.1f} ms")
+        box.label(text=f"{state.rate:.0f} frames/s, {state.effort}, {1e3 * state.shown.seconds:.1f} ms a frame")
     wrapped(layout, state.message, context, "INFO")
     wrapped(layout, state.waits_for, context, "INFO")
     wrapped(layout, session.words_of_edits, context, "ERROR" if state.stale else "INFO")

@@ -58,6 +58,24 @@ class CardVertices(NamedTuple):
     slopes: np.ndarray
 
 
+class BentCard:
+    """Vertices of the card that lie where the mesh's are from frame to frame, and follow no handles; ``card`` and
+    ``skin`` are those at rest.
+    """
+
+    def __init__(self, card: CardVertices, skin: Skin) -> None:
+        self._card, self._rest, self._size = card, skin.rest, skin.size
+        places = (skin.rest - skin.centre) / skin.size
+        self._along = _derivatives(card.vertices[card.triangles], card.triangles, card.normals, places)
+
+    def at(self, positions: np.ndarray) -> CardVertices:
+        """With normals as the shader has them, where the mesh is at positions (n,3), m."""
+        moved = (positions - self._rest) / self._size
+        first, second = (t + D @ moved for t, D in zip(tangents(self._card.normals), self._along, strict=True))
+        normals = _unit(np.cross(first, second)).astype(np.float32)
+        return self._card._replace(normals=normals, slopes=np.zeros((2, len(normals), 1), dtype=np.float32))
+
+
 def read_drawn_mesh(obj: Any, context: Any, frame: int) -> DrawnMesh:
     """The mesh of a simulated object at its place in the stack, at rest, where the object is at a frame; the scene is
     left as it was.
@@ -103,7 +121,9 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
     normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
     vertices = mesh.triangles.ravel()[first]
     triangles = inverse.reshape(-1, 3).astype(np.int32)
-    slopes = _slopes(mesh.triangles, triangles, normals.astype(np.float64), skin)
+    places = (skin.rest - skin.centre) / skin.size
+    along = _derivatives(mesh.triangles, triangles, normals, places)
+    slopes = np.stack([(D @ skin.weights).astype(np.float32) for D in along])
     # Any vertex of the card does for an end of a wire; loose edges have none.
     own = np.full(len(skin.rest), -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
@@ -111,11 +131,12 @@ def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
     return CardVertices(vertices, normals, triangles, edges[(edges >= 0).all(axis=1)], slopes)
 
 
-def _slopes(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, skin: Skin) -> np.ndarray:
-    """Derivatives (2,g,h) of the weights along the tangents: the mean over the triangles around, by area, made exact
-    for what is linear in the tangent plane.
+def _derivatives(
+    triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, places: np.ndarray
+) -> list[sp.csr_matrix]:
+    """What makes numbers of the mesh's vertices at ``places`` (n,3) their derivatives along the two tangents, (g,n)
+    each: the mean over the triangles around, by area, made exact for what is linear in the tangent plane.
     """
-    places = (skin.rest - skin.centre) / skin.size
     x = places[triangles]
     double_area = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
     size = np.linalg.norm(double_area, axis=1)
@@ -126,19 +147,18 @@ def _slopes(triangles: np.ndarray, fans: np.ndarray, normals: np.ndarray, skin: 
     share = (1.0 / np.where(total > 0.0, total, 1.0))[fans]
     rows = np.repeat(fans.ravel(), 3)
     columns = np.repeat(triangles, 3, axis=0).ravel()
-    axes = tangents(normals)
+    axes = tangents(normals.astype(np.float64))
     means = []
     for axis in axes:
         entries = np.einsum("tij,tkj,ti->tik", axis[fans], gradients, share)
         means.append(sp.csr_matrix((entries.ravel(), (rows, columns)), shape=(len(normals), len(places))))
-    plain = [(mean @ skin.weights).astype(np.float32) for mean in means]
     # How the tangents' own coordinates come out: the inverse puts right what is linear.
     (a, b), (c, d) = ([np.einsum("gk,gk->g", mean @ places, axis) for axis in axes] for mean in means)
     determinant = a * d - b * c
     spread = determinant > _LEAST_SPREAD
     inverse = np.array([[d, -b], [-c, a]]) / np.where(spread, determinant, 1.0)
-    right = np.where(spread, inverse, np.eye(2)[:, :, None])[..., None].astype(np.float32)
-    return np.stack([row[0] * plain[0] + row[1] * plain[1] for row in right])
+    right = np.where(spread, inverse, np.eye(2)[:, :, None])
+    return [sp.diags(row[0]) @ means[0] + sp.diags(row[1]) @ means[1] for row in right]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

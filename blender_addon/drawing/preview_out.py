@@ -1,4 +1,5 @@
-"""The body of a subspace, drawn by the graphics card: only its handles are sent for a frame.
+"""A body drawn by the graphics card: of one in a subspace only its handles are sent for a frame, of any other all
+vertices.
 
 Numbers on the card are in sizes of the body around its centre, so 32 bits are exact however far it lies from the
 world's origin.
@@ -6,7 +7,7 @@ world's origin.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import bpy
@@ -21,7 +22,7 @@ from .overlay_out import View
 from .preview_batch import Skinned, SkinnedBatch, most_in_a_row, texture_of
 from .preview_light import Light, studio_lights
 from .preview_manner import SOLID, Manner
-from .preview_mesh import DrawnMesh, Skin, card_vertices
+from .preview_mesh import BentCard, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
@@ -44,7 +45,8 @@ class Preview:
     metres : in one Blender unit (``mesh_in.unit_scale``)
     lights : fixed to the view; those of Solid mode unless given
 
-    ``handles`` (h,4,3), m, are those shown; ``card`` the vertices on the card, their slopes only till they are there.
+    ``handles`` (h,4,3), m, are those shown; ``card`` the vertices on the card, their slopes only till they are there;
+    ``shape`` what :meth:`positions` are made of.
 
     Draw where a graphics context is current, in a draw handler above all; the rest can be called anywhere::
 
@@ -55,6 +57,7 @@ class Preview:
         preview.set_dots(Skin(points_rest, points_weights, centre, size), volumes)
         preview.draw(..., manner=Manner(0.5))                        # X-ray; wires and more: Manner
         preview.draw(..., dots=True)
+        preview.set_positions(positions)                            # instead, where nothing follows handles
         preview.positions()                                         # (n,3) m, on the processor: for picking
 
     Vertices, weights and triangles go to the card at the first drawing, handles and colours when they have changed.
@@ -76,6 +79,8 @@ class Preview:
         self._changed = False
         self.sent: Any = None
         self._body: SkinnedBatch | None = None
+        self._bent: BentCard | None = None
+        self._body_shader, self._wires_shader = cache(body_shader), cache(wires_shader)
         self._wires: Made[SkinnedBatch] = Made()
         self._dots: Made[SkinnedBatch] = Made()
         self._dots_of: tuple[Skin, np.ndarray] | None = None
@@ -90,10 +95,21 @@ class Preview:
         self._rows[: 3 * count] = (self.handles / self._coordinates.size).transpose(0, 2, 1).reshape(-1, 4)
         self._changed = True
 
-    def positions(self, handles: np.ndarray | None = None, vertices: Any = slice(None)) -> np.ndarray:
-        """Where the handles shown, or others, move the mesh's vertices, (n,3), m, in world space; on the processor."""
-        rest, weights = self._skin.rest[vertices], self._skin.weights[vertices]
-        return skinned(rest, weights, self._coordinates, self.handles if handles is None else handles)
+    def set_positions(self, positions: np.ndarray) -> None:
+        """Show the body at positions (n,3), m, instead of those at rest; its weights must be zero."""
+        self._bent = self._bent or BentCard(self.card, self._skin)
+        self._skin = self._skin._replace(rest=np.asarray(positions, dtype=np.float64))
+        self._body = None
+
+    @property
+    def shape(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is shown now: places (n,3), m, and handles (h,4,3), m, that move them."""
+        return self._skin.rest, self.handles
+
+    def positions(self, shape: tuple[np.ndarray, np.ndarray] | None = None, vertices: Any = slice(None)) -> np.ndarray:
+        """Where the mesh's vertices are in the shape shown, or another, (n,3), m, in world space; on the processor."""
+        places, handles = shape or self.shape
+        return skinned(places[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
     def show_colours(self, colours: np.ndarray | None) -> None:
         """Linear colours (n,3) of the mesh's vertices, or None for one colour of the whole."""
@@ -136,7 +152,8 @@ class Preview:
             draw(body.shader, draw_body, state, **constants)
         if manner.wires is not None and len(self.card.edges):
             nearer = view.to_clip(to_world, NEARER)
-            wires = self._wires.get(None, lambda: body.skinned.batch("LINES", self.card.edges, wires_shader))
+            make = partial(body.skinned.batch, "LINES", self.card.edges, self._wires_shader)
+            wires = self._wires.get(body.skinned, make)
             state = {"depth_mask": False, "blend": "ALPHA"}
             for depth_test, part in (("LESS_EQUAL", 1.0), ("GREATER", manner.behind if manner.hides else 0.0)):
                 if part > 0.0:
@@ -170,11 +187,12 @@ class Preview:
         self._changed = False
         colours_per_row = most_in_a_row(len(self._skin.rest))
         if self._body is None:
-            card, skin = self.card, self._skin
+            skin = self._skin
+            card = self.card if self._bent is None else self._bent.at(skin.rest)
             places = self._coordinates.of(skin.rest[card.vertices])[:, :3]
             normals = np.column_stack([card.normals, card.vertices])
             numbers = np.stack([skin.weights[card.vertices], *card.slopes], axis=2)
-            make_shader = partial(body_shader, colours_per_row=colours_per_row, lights=self._lights)
+            make_shader = partial(self._body_shader, colours_per_row=colours_per_row, lights=self._lights)
             self._body = Skinned(places, normals, numbers).batch("TRIS", card.triangles, make_shader)
             # They are on the card now.
             self.card = card._replace(slopes=card.slopes[:, :0])

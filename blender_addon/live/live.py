@@ -127,7 +127,7 @@ def play(work: Work, obj: Any, job: Job, record: bool = False, **begun: Any) -> 
     work.interval, work.on_tick = TICK, _tick
     work.start(Order(store.folder, "live"))
     if record:
-        session.work.note(Record(baking.wanted_modes(obj) > 0))
+        session.work.note(Record(baking.wanted_modes(obj)))
     obj.sinew.live.message = ""
     _session = session
 
@@ -286,7 +286,7 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
         if session.drawn is not session.state.shown:
             session.drawn = session.state.shown
             session.stage.follow(min(session.state.frame, session.state.last))
-            session.view.show(session.state.handles)
+            session.view.show(session.state.handles, session.state.positions)
     if session.state.recorded:
         _finish_take(session, obj)
 

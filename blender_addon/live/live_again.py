@@ -59,6 +59,6 @@ def _go_on(session: live.Session, work: Work, obj: Any, job: Job, record: bool) 
     if is_outdated(session) or not session.state.ready or job.fingerprints() != session.job.fingerprints():
         live.restart(work, obj, job, record)
     elif record:
-        session.work.note(Record(baking.wanted_modes(obj) > 0))
+        session.work.note(Record(baking.wanted_modes(obj)))
     else:
         session.work.note(Reset())

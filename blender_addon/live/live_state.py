@@ -121,7 +121,7 @@ class LiveState(machine.State):
     @property
     def ready(self) -> bool:
         """Whether there is a frame to show."""
-        return bool(self.shown.handles)
+        return bool(self.shown.handles or self.shown.positions)
 
     @property
     def frame(self) -> int:
@@ -130,8 +130,14 @@ class LiveState(machine.State):
 
     @property
     def handles(self) -> np.ndarray:
-        """Of the frame that is shown, (h,4,3) float64, m."""
+        """Of the frame that is shown, (h,4,3) float64, m; none of a body that is shown by positions."""
         return np.frombuffer(base64.b64decode(self.shown.handles), dtype="<f8").reshape(-1, 4, 3)
+
+    @property
+    def positions(self) -> np.ndarray | None:
+        """Of the frame that is shown, (n,3) float32, m; None of a body in a subspace."""
+        shown = self.shown.positions
+        return np.frombuffer(base64.b64decode(shown), dtype="<f4").reshape(-1, 3) if shown else None
 
     @property
     def recording(self) -> bool:
@@ -246,8 +252,8 @@ def _asked(state: LiveState, command: Event, now: float) -> LiveState:
 def _answered(state: LiveState, event: Event, now: float) -> LiveState:
     """By the child."""
     match event:
-        case events.Ready(frame, handles=handles):
-            return replace(state, shown=replace(state.shown, frame=frame, handles=handles))
+        case events.Ready(frame, handles=handles, positions=positions):
+            return replace(state, shown=replace(state.shown, frame=frame, handles=handles, positions=positions))
         case LiveFrame(frame):
             ends = state.recording and frame >= state.last  # word of its end follows
             times = state.times if frame == state.first else (*state.times, now)[-AVERAGED:]

@@ -19,6 +19,7 @@ from ..drawing.layer import Layer
 from ..drawing.preview_manner import manner_of
 from ..drawing.preview_mesh import Skin, read_drawn_mesh
 from ..drawing.preview_out import Preview
+from ..properties.live_properties import OF_SUBSPACE
 from ..scene_in.mesh_in import unit_scale
 from . import live_sight
 
@@ -35,7 +36,8 @@ class View(Layer):
     """Draws the session's body into every 3D View of its scene until :meth:`remove`.
 
     Where the artist wants so, or the graphics card refuses (``refused`` says why), a mesh that stands in for the body
-    is moved instead. ``triangles`` (t,3) of the surface; ``modes`` of skinning, ``handles`` with those of pins.
+    is moved instead. ``triangles`` (t,3) of the surface; ``modes`` of skinning, none outside of a subspace, ``handles``
+    with those of pins.
     """
 
     FAILED = "The body cannot be drawn by the graphics card ({error})."
@@ -50,7 +52,7 @@ class View(Layer):
         self.triangles = mesh.triangles
         self._stand_in: stand_in.StandIn | None = None
         self._shown: tuple[str, int] | None = ("OBJECT", 0)
-        self._seen: np.ndarray | None = None
+        self._seen: tuple[np.ndarray, np.ndarray] | None = None
         self._log_stiffness = arrays["log_stiffness"]
         self.modes, self.handles = len(arrays["eigenvalues"]), arrays["weights"].shape[1]
         self.refused = ""
@@ -71,9 +73,12 @@ class View(Layer):
         """
         return self._preview.positions(self._seen)
 
-    def show(self, handles: np.ndarray) -> None:
-        """Show the body as handles (h,4,3), m, deform it."""
-        self._preview.set_handles(handles)
+    def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
+        """Show the body as handles (h,4,3), m, deform it, or at positions (n,3), m."""
+        if positions is None:
+            self._preview.set_handles(handles)
+        else:
+            self._preview.set_positions(positions)
         if self._stand_in is not None:
             self._stand_in.move(self.positions())
         redraw_views()
@@ -123,7 +128,7 @@ class View(Layer):
         obj = self._body_in(context)
         if obj is None or self.refused:
             return
-        self._seen = self._preview.handles
+        self._seen = self._preview.shape
         settings = obj.sinew.live
         if settings.preview == "MESH":
             return
@@ -152,20 +157,20 @@ class View(Layer):
             print(f"sinew: {reason}", file=sys.stderr)
 
     def _colour(self, settings: Any) -> None:
-        shown = (settings.show, settings.mode)
+        shown = (settings.show if self.modes or settings.show not in OF_SUBSPACE else "OBJECT", settings.mode)
         if shown == self._shown:
             return
         self._shown, arrays = shown, self._arrays
-        colours = None
-        if settings.show == "STIFFNESS":
+        colours, show = None, shown[0]
+        if show == "STIFFNESS":
             colours = preview_colours.stiffness_colours(self._log_stiffness)
-        elif settings.show == "WEIGHTS":
+        elif show == "WEIGHTS":
             index = min(settings.mode, self.handles) - 1
             colours = preview_colours.weight_colours(arrays["weights"][:, index])
-        elif settings.show == "CLUSTERS":
+        elif show == "CLUSTERS":
             colours = preview_colours.cluster_colours(arrays["clusters"])
         self._preview.show_colours(colours)
-        if settings.show == "POINTS":
+        if show == "POINTS":
             points = Skin(arrays["points_rest"], arrays["points_weights"], self._skin.centre, self._skin.size)
             self._preview.set_dots(points, arrays["points_volume"])
 
@@ -207,7 +212,7 @@ def words(session: Session) -> list[str]:
     lines = [f"{state.doing}: frame {state.frame}" + (f" of {state.last}" if state.recording else "")]
     if state.playing:
         converged = "" if state.shown.converged else ", not converged"
-        speed = f"{state.rate:.0f} frames/s   {state.effort}{converged}   {1e3 * state.shown.seconds:.1f} ms"
+        speed = f"{state.rate:.0f} frames/s   {state.effort}{converged}   {1e3 * state.shown.seconds:.1f} ms a frame"
         lines.append(speed)
     share = state.shown.apart / session.job.body.surface.size
     if share > APART:
@@ -219,7 +224,7 @@ def words(session: Session) -> list[str]:
 def _shown_weights(session: Session) -> str:
     """Whose weights are shown, or an empty text."""
     obj, view = session.object, session.view
-    if obj is None or view is None or obj.sinew.live.show != "WEIGHTS":
+    if obj is None or view is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""
     number, modes = min(obj.sinew.live.mode, view.handles), view.modes
     if number <= modes:

@@ -18,6 +18,8 @@ SHOWN = (
     ("CLUSTERS", "Clusters", "The parts of the body that stand for one cubature point each"),
     ("POINTS", "Cubature Points", "Where elasticity is computed; larger dots stand for more of the body"),
 )
+OF_SUBSPACE = "WEIGHTS", "CLUSTERS", "POINTS"
+"""What only a body in a subspace has."""
 PREVIEWS = (
     ("CARD", "Graphics Card", "The card moves the vertices: quick, lit as in Solid mode, and with the colors of Show"),
     (

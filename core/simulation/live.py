@@ -75,7 +75,7 @@ class LiveBody:
     def set_stiffness(self, youngs_moduli: Sequence[float] = (), vibrations: Sequence[float] = ()) -> bool:
         """Give each of the materials' moduli (``settings.moduli``) another value, Pa, and the stiffness of each of the
         vibrations that the job controls another factor; none of them where they are to be as they are keyed. Whether
-        the modes of a subspace were found for another distribution.
+        the modes of a subspace, or the match of its vibrations, were found for another distribution.
 
         Cubature points follow at once. Contact stays as stiff as it was.
         """
@@ -89,6 +89,8 @@ class LiveBody:
         factors = () if body.vibration_stiffness is None else body.vibration_stiffness[0]
         wrong = SettingsError("The stiffness of a vibration is out of its range.", "Set it from 0.1 to 10.")
         self._by_hand = ByHand(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
+        if self._prepared.subspace is None and self._prepared.matching is None:
+            return False
         scale = self._prepared.felt(self._prepared.scale(stiffness))
         return bool(np.ptp(scale) > SAME_STIFFNESS * scale.max())
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import events
 from ..body.prepare import Prepared, Stopped, prepare
-from ..errors import SettingsError, SinewError, StoreError
+from ..errors import SettingsError, SinewError, StoreError, SubspaceError
 from ..events import Event, Halted, LiveFrame, OnEvent, Ready, Recorded, Stiffened, StoppedAfter, event_of
 from ..job.job import Job
 from ..settings import moduli
@@ -21,6 +21,8 @@ from ..solver_kinds import SOLVER_KINDS
 from ..store.frame_store import FrameStore
 from ..store.store_lock import alone
 from ..subspaces.display_handles import DisplayHandles
+from ..subspaces.reduced_model import Subspace
+from ..subspaces.skinning import Coordinates
 from .handles_of_frames import keep_handles
 from .live import Grab, LiveBody
 from .run import Frame
@@ -36,11 +38,11 @@ def serve(
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
     """Prepare a job's body and answer commands, a line each, until they end or ``should_stop``. SettingsError when its
-    solver knows no subspace; named errors when the body cannot be prepared.
+    solver takes neither modes nor nodes; named errors when the body cannot be prepared.
     """
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
-        raise SettingsError("Live mode needs a solver of a subspace.", f"Choose {quick}.")
+        raise SettingsError("Live mode needs a solver of a subspace or of nodes.", f"Choose {quick}.")
     warm_up(on_event)
     load_kernels(job)
     longer, prepared = job.prolonged(), None
@@ -58,24 +60,37 @@ def serve(
 
 
 def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
-    """What a body in a subspace is drawn with: n vertices of the render surface, h handles, c cubature points.
+    """What a body is drawn with: n vertices of the render surface, h handles, c cubature points.
 
     ``rest`` (n,3) m, ``weights`` (n,h), ``centre`` (3,), ``size`` (1,) as in :mod:`subspaces.skinning`;
     ``log_stiffness`` (n,), as painted, of the tet around each vertex, to the base 10, Pa; ``materials`` (n,K) the
-    parts of the K moduli of the materials there; ``clusters`` (n,) its cluster; ``points_rest`` (c,3),
-    ``points_weights`` (c,h), ``points_volume`` (c,) m³; ``eigenvalues`` (m,) 1/s².
+    parts of the K moduli of the materials there. Of a body in a subspace also ``clusters`` (n,) its cluster;
+    ``points_rest`` (c,3), ``points_weights`` (c,h), ``points_volume`` (c,) m³; ``eigenvalues`` (m,) 1/s². Any other
+    has one handle, which nothing follows.
     """
-    subspace, embedding, mesh = prepared.subspace, prepared.embedding, prepared.model.mesh
+    embedding, rest = prepared.embedding, job.body.surface.positions
+    parts_of_moduli = prepared.modulus_weights[embedding.tet_indices]
+    coordinates = Coordinates.around(rest)
+    arrays = {
+        "rest": rest,
+        "weights": np.zeros((len(rest), 1), dtype=np.float32),
+        "centre": coordinates.centre,
+        "size": np.array([coordinates.size]),
+        "log_stiffness": parts_of_moduli @ np.log10(moduli(job.body.materials)),
+        "materials": parts_of_moduli.astype(np.float32),
+        "eigenvalues": np.zeros(0),
+    }
+    return arrays if prepared.subspace is None else arrays | _subspace_arrays(prepared, prepared.subspace)
+
+
+def _subspace_arrays(prepared: Prepared, subspace: Subspace) -> dict[str, np.ndarray]:
+    embedding, mesh = prepared.embedding, prepared.model.mesh
     skinning, parts = subspace.model.skinning, subspace.parts
     corners = mesh.tets[parts.tets]
-    parts_of_moduli = prepared.modulus_weights[embedding.tet_indices]
     return {
-        "rest": job.body.surface.positions,
         "weights": skinning.weights_at(embedding).astype(np.float32),
         "centre": skinning.coordinates.centre,
         "size": np.array([skinning.coordinates.size]),
-        "log_stiffness": parts_of_moduli @ np.log10(moduli(job.body.materials)),
-        "materials": parts_of_moduli.astype(np.float32),
         "clusters": parts.clusters[embedding.tet_indices].astype(np.int32),
         "points_rest": mesh.rest_positions[corners].mean(axis=1),
         "points_weights": skinning.weights[corners].mean(axis=1).astype(np.float32),
@@ -88,17 +103,26 @@ class _Service:
     def __init__(self, job: Job, body: LiveBody, prepared: Prepared, store: FrameStore, on_event: OnEvent) -> None:
         self._job, self._body, self._prepared = job, body, prepared
         self._store, self._on_event = store, on_event
-        self._shown = DisplayHandles(prepared.subspace, prepared.embedding)
-        self._recording = self._keeps_handles = False
+        self._shown = DisplayHandles(prepared.subspace, prepared.embedding) if prepared.subspace else None
+        self._recording, self._modes = False, 0
 
     def ready(self) -> None:
         """Say so, and what is there."""
-        parts, first = self._prepared.subspace.parts, self._body.reset()
-        self._on_event(Ready(first.number, len(parts.eigenvalues), len(parts.tets), self._handles(first)))
+        subspace, first = self._prepared.subspace, self._body.reset()
+        count = (len(subspace.parts.eigenvalues), len(subspace.parts.tets)) if subspace else (0, 0)
+        self._on_event(Ready(first.number, *count, **self._shape(first)))
 
-    def _handles(self, frame: Frame) -> str:
-        handles = self._shown.of(frame.state.positions)
-        return base64.b64encode(handles.astype("<f8").tobytes()).decode()
+    def _shape(self, frame: Frame) -> dict[str, str]:
+        """What a frame is shown by: ``handles`` or ``positions``, the other empty."""
+        if self._shown is not None:
+            handles = self._shown.of(frame.state.positions).astype("<f8")
+            return {"handles": base64.b64encode(handles.tobytes()).decode()}
+        surface = self._surface(frame).astype("<f4")
+        return {"handles": "", "positions": base64.b64encode(surface.tobytes()).decode()}
+
+    def _surface(self, frame: Frame) -> np.ndarray:
+        last = min(frame.number, self._job.frame_end)
+        return self._prepared.surface(frame.state.positions, last - self._job.frame_start)
 
     def answer(self, command: Event | None) -> None:
         """Carry out one command; a failed step is told and leaves the body as it was. StoreError when a frame of a take
@@ -113,9 +137,9 @@ class _Service:
                 case events.Reset():
                     self._recording = False
                     self._tell(self._body.reset(), began)
-                case events.Record(handles):
+                case events.Record(modes):
                     self._store.keep_until(None)
-                    self._recording, self._keeps_handles = True, handles
+                    self._recording, self._modes = True, modes
                     self._tell(self._body.reset(), began)
                 case events.StopRecording():
                     self._end_recording()
@@ -129,19 +153,18 @@ class _Service:
             self._on_event(Halted(error.code, error.message, error.remedy))
 
     def _tell(self, frame: Frame, began: float) -> None:
-        handles = self._handles(frame)
+        shape = self._shape(frame)
         seconds = time.perf_counter() - began
         if self._recording:
-            surface = self._prepared.surface(frame.state.positions, frame.number - self._job.frame_start)
-            self._store.write(frame.number, surface, frame.state, frame.reports, seconds)
+            self._store.write(frame.number, self._surface(frame), frame.state, frame.reports, seconds)
         self._on_event(
             LiveFrame(
                 frame=frame.number,
-                handles=handles,
+                **shape,
                 iterations=sum(report.iterations for report in frame.reports),
                 converged=all(report.converged for report in frame.reports),
                 seconds=seconds,
-                apart=self._shown.apart(frame.state.positions),
+                apart=self._shown.apart(frame.state.positions) if self._shown else 0.0,
                 recording=self._recording,
             )
         )
@@ -150,6 +173,7 @@ class _Service:
 
     def _end_recording(self) -> None:
         self._recording = False
-        if self._keeps_handles:
-            keep_handles(self._job, self._store, 0, self._prepared)
+        if self._modes:
+            with contextlib.suppress(SubspaceError):  # shape keys stand in, and the panel says so
+                keep_handles(self._job, self._store, self._modes, self._prepared)
         self._on_event(Recorded(len(self._store.frames())))

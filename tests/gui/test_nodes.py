@@ -22,6 +22,11 @@ def test_a_click_adds_one(chosen):
     assert added == [[0.0, -1.0, 0.0]]
 
 
+def test_a_body_that_nodes_carry_is_played_with(chosen):
+    assert chosen.values["grabs"] == 1 and chosen.values["pulled"] > 0.1, "the corner follows the mouse"
+    assert chosen.values["refused"] == ["", ""]
+
+
 def test_a_body_that_nodes_carry_is_baked(chosen):
     assert chosen.values["baked"] == ["DONE", 6]
 

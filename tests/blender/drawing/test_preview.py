@@ -150,6 +150,25 @@ def test_new_handles_reach_the_card(add_mesh):
     assert np.abs(preview.handles + 2.0 * bent).max() == 0.0
 
 
+def test_positions_are_drawn_as_handles_that_lead_there(add_mesh):
+    """Of a body that follows no handles: vertices, normals, and by one shader."""
+    preview, skin, bent = preview_of(ball(add_mesh, 32), 5)
+    plain = Preview(
+        drawn_mesh(bpy.context.object.data, np.eye(4)), skin._replace(weights=np.zeros((len(skin.rest), 1)))
+    )
+    shader, at_rest = plain.ready().shader, plain.shape
+    for part in (0.5, 1.0):
+        preview.set_handles(part * bent)
+        plain.set_positions(preview.positions())
+        found, expected = ([card.read_back(each, name) for name in ("moved", "turned")] for each in (plain, preview))
+        assert np.abs(found[0] - expected[0]).max() < 2e-6
+        assert degrees_between(found[1], expected[1]).max() < 1.0
+    assert plain.ready().shader is shader
+    assert np.array_equal(plain.positions(), preview.positions()) and np.array_equal(
+        plain.positions(at_rest), skin.rest
+    )
+
+
 def normal_errors(add_mesh, handles, rings):
     """Degrees between the card's normals and those of the deformed mesh, and between normals at rest and deformed."""
     mesh = ball(add_mesh, rings)

@@ -11,12 +11,15 @@ from sinew.blender_addon.child import running
 from sinew.blender_addon.live import live, live_again, live_scene, live_view
 from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.live.live_state import LiveState
+from sinew.blender_addon.scene_in import picks
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.core.errors import SinewError
 from sinew.core.events import LiveFrame
 from sinew.operators.live_grab import HINTS
+from sinew.ui import live as ui_live
 from sinew.ui.live import hints
 
+from ..drawn import drawn_by
 from .live_driver import drain_until, playing
 
 
@@ -32,6 +35,38 @@ def test_play_and_stop_leave_the_scene_as_it_was(soft_body):
     assert live.current() is None and running.current() is None and process.poll() is not None
     assert not soft_body.hide_get() and soft_body.select_get() and bpy.context.view_layer.objects.active == soft_body
     assert bpy.context.scene.frame_current == 3 and soft_body.sinew.live_layer == ""
+
+
+def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
+    """Pulled by a grab; of what only a subspace has nothing is shown."""
+    settings = soft_body.sinew
+    settings.solver, settings.live.rate = "conjac", "FREE"
+    picks.change(soft_body, picks.group_of(soft_body, "NODES", make=True), [10], add=True)
+    session = playing(soft_body)
+    view, rest = session.view, session.job.body.surface.positions
+    assert len(session.job.body.dynamic_nodes) == 1 and view.modes == 0
+    live.grab(11, rest[11] + [0.0, 0.2, 0.1], 2000.0)
+    frame = session.state.frame
+    drain_until(lambda: session.state.frame >= frame + 5)
+    live.toggle()
+    drain_until(lambda: not session.state.out)
+    assert np.array_equal(view.positions(), session.state.positions) and view.positions()[11, 1] > rest[11, 1] + 0.05
+    drain_until(lambda: soft_body.hide_get())
+    monkeypatch.setattr(live_view.live_sight, "is_seen", lambda *_: True)
+    settings.live.preview, settings.live.show = "MESH", "WEIGHTS"
+    view.draw(view.draw_view)
+    view._colour(settings.live)
+    assert np.array_equal(view.seen(), view.positions()) and view._shown[0] == "OBJECT"
+    drawn = drawn_by(ui_live.draw_live[0])
+    assert any("those of a subspace" in label for label in drawn.labels)
+    live.toggle()
+    assert live_view.words(session)[1].endswith("ms a frame")
+    settings.node_group = ""
+    drain_until(lambda: session.pending == ["solver"])
+    live_again.reset()
+    assert live.current() is not session
+    drain_until(lambda: live.current().state.ready)
+    assert len(live.current().job.body.dynamic_nodes) == 0, "nothing carries it, and it is played all the same"
 
 
 def test_the_mouse_takes_what_was_drawn_last(fake_child, monkeypatch):

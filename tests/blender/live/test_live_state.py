@@ -67,6 +67,13 @@ def state() -> LiveState:
     return after(state, Ready(1, 2, 3, HANDLES), now=0.0)
 
 
+def test_a_body_is_shown_by_handles_or_by_positions(state):
+    assert state.handles.shape == (2, 4, 3) and state.positions is None
+    told = base64.b64encode(np.full((5, 3), 2.0, dtype=np.float32).tobytes()).decode()
+    state = after(LiveState(stage=Stage.RUNNING), Ready(1, 0, 0, positions=told))
+    assert state.ready and state.handles.shape == (0, 4, 3) and state.positions.tolist() == [[2.0] * 3] * 5
+
+
 def frames_sent(state: LiveState, begin: float, end: float, seconds: float, step: float) -> int:
     """Frames that are asked for when answers come at the next look, ``step`` seconds later."""
     count, frame = 0, state.frame

@@ -15,7 +15,7 @@ from sinew.blender_addon.basics import list_animation, shown
 from sinew.blender_addon.child import running
 from sinew.blender_addon.live import live, live_again, live_take, live_view
 from sinew.blender_addon.result_out import take_out
-from sinew.blender_addon.scene_in import animation_in
+from sinew.blender_addon.scene_in import animation_in, picks
 from sinew.blender_addon.scene_in.springs_in import keyed_springs
 from sinew.core.simulation.live import Grab, take_springs
 
@@ -84,6 +84,21 @@ def test_a_take_may_be_kept_as_geometry_nodes(soft_body, evaluated):
     size = np.ptp(rest, axis=0).max()
     assert max(np.abs(evaluated(soft_body, f) - store.read(f)).max() for f in store.frames()) < 1e-6 * size
     assert np.abs(store.read(8) - store.read(1)).max() > 0.02 * size
+
+
+def test_a_take_of_what_nodes_carry_is_its_bake(soft_body):
+    soft_body.sinew.solver, soft_body.sinew.frame_end, soft_body.sinew.result = "conjac", 8, "NODES"
+    soft_body.sinew.result_modes = 6
+    picks.change(soft_body, picks.group_of(soft_body, "NODES", make=True), [10], add=True)
+    rest = live.job_in.make_job(soft_body, bpy.context).body.surface.positions
+    record_take(soft_body, lambda frame: pulls(rest, frame))
+    record, store = soft_body.sinew.bake, baking.open_store(soft_body)
+    assert (record.status, record.kind, record.modes) == ("DONE", "NODES", 6)
+    take = [store.read(frame) for frame in store.frames()]
+    assert len(take) == 8 and np.abs(take[-1] - take[0]).max() > 0.02
+    bpy.ops.sinew.bake()
+    again = baking.open_store(soft_body)
+    assert all(np.array_equal(again.read(f), take[f - 1]) for f in again.frames())
 
 
 def test_a_take_that_begins_in_another_shape_is_its_bake(soft_body, saved, evaluated):

@@ -8,10 +8,11 @@ import pytest
 from sinew.core.body import prepare as preparation
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import SettingsError, SpringError, StoreError
-from sinew.core.events import Advance, Record, Reset, StoppedAfter, StopRecording, line_of
+from sinew.core.events import Advance, Record, Reset, SetStiffness, StoppedAfter, StopRecording, line_of
 from sinew.core.simulation.bake import bake
 from sinew.core.simulation.live import Grab, LiveBody, take_springs
 from sinew.core.simulation.live_service import serve
+from sinew.core.store.cached_handles import cached_handles
 from sinew.core.store.cached_subspace import CachedSubspace
 from sinew.core.store.frame_store import FrameStore
 from sinew.core.subspaces.reduced_model import subspace_of
@@ -168,10 +169,51 @@ def test_a_take_that_cannot_be_kept_ends(tmp_path, monkeypatch):
     assert store.frames() == [1] and not any(event.kind in ("recorded", "halted") for event in events)
 
 
-def test_live_mode_needs_a_subspace(tmp_path):
+def test_live_mode_needs_a_subspace_or_nodes(tmp_path):
     job = shaken_bar(3)
-    with pytest.raises(SettingsError, match="subspace"):
+    with pytest.raises(SettingsError, match="of a subspace or of nodes"):
         serve(job, FrameStore.create(tmp_path, job), lambda event: None, [])
+
+
+def carried_bar(nodes, frames=FRAMES, solver="conjac"):
+    """The bar with nodes along its upper edge."""
+    job = shaken_bar(frames, solver=solver)
+    X = job.body.surface.positions
+    found = [int(np.argmin(np.linalg.norm(X - [x, 0.05, 0.1], axis=1))) for x in (0.4, 0.2)[:nodes]]
+    return job.with_body(dynamic_nodes=np.array(found, dtype=np.int32))
+
+
+@pytest.mark.parametrize(("solver", "nodes"), [("conjac", 0), ("conjac", 2), ("conjac_published", 2)])
+def test_what_nodes_carry_is_played_as_it_is_baked(solver, nodes):
+    job = carried_bar(nodes, solver=solver)
+    frames = grabs_of(job)
+    live = played(job, frames)
+    again = baked(job.with_body(springs=take_springs(frames, job.body.first_positions)))
+    assert max(np.abs(a - b).max() for a, b in zip(live, again, strict=True)) <= 1e-12
+    plain = baked(job)
+    assert max(np.abs(a - b).max() for a, b in zip(live, plain, strict=True)) > 0.01, "grabs do something"
+
+
+def test_what_nodes_carry_is_shown_by_its_surface(tmp_path):
+    job, told = carried_bar(2, 4), []
+    store, tip = FrameStore.create(tmp_path, job), int(np.argmax(job.body.surface.positions[:, 0]))
+    grab = {"vertex": tip, "target": [0.4, 0.1, 0.2], "stiffness": 40.0}
+    stiffer = SetStiffness([2.0 * material.youngs_modulus for material in job.body.materials[::-1]])
+    commands = Advance([]), Record(3), *[Advance([grab])] * 3, stiffer, Advance([]), Advance([])
+    serve(job, store, told.append, map(line_of, commands))
+    ready, *frames = (each for each in told if each.kind in ("ready", "live"))
+    assert (ready.modes, ready.points, ready.handles) == (0, 0, "")
+    shown = [np.frombuffer(base64.b64decode(each.positions), "<f4").reshape(-1, 3) for each in (ready, *frames)]
+    X = job.body.surface.positions
+    assert np.abs(shown[0] - X).max() < 1e-7 and len(shown) == 8, "beyond the last frame, too"
+    assert not any(each.handles or each.apart for each in frames)
+    kept = [store.read(frame) for frame in store.frames()]
+    assert len(kept) == 4 and max(np.abs(a - b).max() for a, b in zip(shown[2:6], kept, strict=True)) < 1e-7
+    assert np.abs(kept[3] - kept[0]).max() > 0.01
+    assert [each.stale for each in told if each.kind == "stiffness"] == [False], "there are no modes"
+    arrays = store.read_cached("display")[0]
+    assert arrays["weights"].shape == (len(X), 1) and not arrays["weights"].any()
+    assert cached_handles(job, store, 3) is not None and cached_handles(job, store, 4) is None
 
 
 def test_stopped_while_the_modes_are_found_it_keeps_nothing(tmp_path):

@@ -1,4 +1,4 @@
-"""Dynamic nodes of ConJac: proposed by the button, picked by clicks, baked."""
+"""Dynamic nodes of ConJac: proposed by the button, picked by clicks, played with, baked."""
 
 import bpy
 
@@ -7,6 +7,34 @@ def nodes(name):
     """Where they are."""
     places = bpy.data.objects[name].data.vertices
     return [list(places[v].co) for v in _pick.members(name, "Nodes")]
+
+
+def play(gui, name):
+    """It stands on its lower side, but for the nodes there; an upper corner is dragged."""
+    live, driven = gui.module("blender_addon.live.live"), gui.scenario("live")
+    obj, carry = bpy.data.objects[name], _pick.members(name, "Nodes")
+    below = [v.index for v in obj.data.vertices if v.co.z < -0.9 and v.index not in carry]
+    obj.vertex_groups.new(name="Pins").add(below, 1.0, "REPLACE")
+    obj.sinew.pin_group = "Pins"
+    with gui.context():
+        bpy.ops.wm.tool_set_by_id(name="builtin.select_box")
+        bpy.ops.sinew.live_play("INVOKE_DEFAULT")
+    session = live.current()
+    yield from gui.wait_until(lambda: session.state.frame >= 3, 600, "three frames")
+    shown = session.view.positions()
+    corner = int((shown @ [1.0, -1.0, 1.0]).argmax())
+    x, y = yield from driven.pull(gui, session, corner)
+    frame = session.state.frame
+    yield from gui.wait_until(lambda: session.state.frame >= frame + 5, 100, "five frames of pulling")
+    gui.record("grabs", len(session.state.grabs))
+    gui.record("pulled", float(abs(session.view.positions()[corner] - shown[corner]).max()))
+    gui.record("refused", [session.view.refused, bpy.data.objects[name].sinew.live.message])
+    with gui.scenario("manual").alone(gui, "live"):
+        yield from gui.settle()
+        yield from gui.photograph("3-playing")
+    yield from driven.release(gui, x, y)
+    with gui.context():
+        bpy.ops.sinew.live_stop()
 
 
 def scenario(gui):
@@ -35,8 +63,9 @@ def scenario(gui):
     yield from gui.settle()
     gui.record("clicked", nodes(name))
     yield from gui.photograph("2-clicked")
+    yield from play(gui, name)
     with gui.context():
         bpy.ops.sinew.bake("EXEC_DEFAULT", True)
     yield from gui.wait_until(running.is_idle, 300, "it is baked")
     gui.record("baked", [settings.bake.status, settings.bake.frames])
-    yield from gui.photograph("3-baked")
+    yield from gui.photograph("4-baked")
