@@ -207,8 +207,10 @@ class ConJacSolver(StepSolver):
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness
-            elastic = stiffness
-            if T.shape[2] and (step.potentials or step.friction is not None):
+            elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.friction is not None))
+            if has_others and not wholes:  # of few tets often
+                elastic = stiffness - products(self._others_at(ahead, deformation, step), self.model.mesh.tets, T)
+            elif has_others:
                 blocks = np.empty_like(self.system.blocks)
                 tangent_blocks(
                     tangent, self.system.N, step.h**2 * self.elastic.weights, 0.0 * self.system.masses, blocks
@@ -327,13 +329,17 @@ class ConJacSolver(StepSolver):
         T, x = carried.T, state.positions + carried.T @ u + given
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
+        S_p = products(self._others_at(x, there, step), self.model.mesh.tets, T)
+        return S_p @ u - _by(T, g), S_p
+
+    def _others_at(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
+        """The element blocks of what acts beside elasticity and weight."""
         blocks = np.zeros_like(self.system.blocks)
         for potential in step.potentials:
             potential.add_stiffness(x, step.h**2, blocks)
         if step.friction is not None:
-            blocks += step.friction.condensed(there, False, self.system.N, step.h**2)[1]
-        S_p = products(blocks, self.model.mesh.tets, T)
-        return S_p @ u - _by(T, g), S_p
+            blocks += step.friction.condensed(deformation, False, self.system.N, step.h**2)[1]
+        return blocks
 
     def _energy(
         self,
