@@ -1,0 +1,235 @@
+"""A rabbit that is dropped on a floor ([ConJac20] Fig. 8, Table 1), and a block that slides: with the paper's contact
+and friction, and with this library's.
+
+The paper's (Sec. 4): vertices under the floor are pulled back to the nearest place on it by
+``K ((1 - alpha) n n^T + alpha 1)``; velocities after friction are those of Bridson et al. 2002, ``v_t`` shortened by
+``mu`` times what contact changed of ``v_n``; and the nodes' are what is nearest to these by ``M + beta h² K``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from scipy.spatial.transform import Rotation
+
+from ...core.contact.contact_points import ContactPoints
+from ...core.contact.obstacle import GroundPlane
+from ...core.contact.penalty import Contact, ContactNumbers
+from ...core.errors import SinewError
+from ...core.events import ignore
+from ...core.forces.step_potential import Load, Motion, StepPotential
+from ...core.mesh.embedding import embed
+from ...core.mesh.surface_mesh import SurfaceMesh
+from ...core.mesh.topology import boundary_triangles
+from ...core.model.model import Model, build_model
+from ...core.model.state import State
+from ...core.optimization.report import StepReport
+from ...core.settings import SolverSettings
+from ...core.simulation.warm_up import warm_up
+from ...core.solvers import make_solver
+from ...core.solvers.conjac import Carried
+from ...core.solvers.conjac_published import PublishedConJacSolver
+from ...core.solvers.extrapolated import Solution
+from ...core.solvers.incremental_potential import IncrementalPotential
+from ..bodies import block
+from ..creatures import capsule, carved, ellipsoid
+from ..pictures import Curve, Plot, draw
+from ..registry import Case, Row, row
+from ..released import EARTH, PAPER, nearest, with_nodes
+
+E, POISSON, DENSITY, BETA = 4e4, 0.45, 1e3, 0.5
+"""As Table 1 and Sec. 4 have them."""
+CELL, HEIGHT, FALL, THROWN = 0.1, 0.1, 0.05, 0.3
+"""Of a rabbit of 1.55; it is scaled to a height, and falls, m, thrown sideways, m/s."""
+EARS = [(0.0, -0.12, 1.5), (0.0, 0.12, 1.5)]
+NODES = np.array([*EARS, (0.3, 0, 0.95), (-0.3, 0, 0.5), (0.35, 0, 0.3), (0, -0.3, 0.4), (0, 0.3, 0.4), (0, 0, 0)])
+TURNS = {"upright": (0.0, 0.0, 0.0), "on its side": (1.2, 0.3, 0.0), "on its ears": (0.2, 2.6, 0.0)}
+STEP, SECONDS, FINER, FRICTION, ALPHA = 0.005, 0.4, 4, 0.3, 0.1
+SINKING, HOLDING = 5e-3, 20
+"""Of the height, to which the floor lets a rabbit in at rest that lies on so many vertices: the paper tells no K."""
+ANGLE = np.radians(30.0)
+
+
+def cases(_data: Path | None) -> Iterator[Case]:
+    """The fall, and the slope."""
+    yield Case("bunny", _bunny)
+    yield Case("bunny_slope", _slope)
+
+
+class Floor:
+    """The paper's, at z = 0, for vertices of a model."""
+
+    def __init__(self, model: Model, stiffness: float) -> None:
+        triangles = boundary_triangles(model.mesh.tets)
+        self.vertices, self.stiffness = np.unique(triangles), stiffness
+        self._points = model.points(embed(model.mesh.rest_positions[self.vertices], model.mesh))
+
+    def begin(self, motion: Motion) -> FloorPotential:
+        """In a step: of what is under it where the step begins."""
+        start = motion.start[self.vertices]
+        held = np.where(start[:, 2] < 0.0, self.stiffness, 0.0)
+        return FloorPotential(self._points, held, start * [1.0, 1.0, 0.0])
+
+
+class FloorPotential(StepPotential):
+    """Springs to the nearest places."""
+
+    def __init__(self, points: Any, stiffness: np.ndarray, targets: np.ndarray) -> None:
+        self._points, self._targets = points, targets
+        self._K = stiffness[:, None, None] * np.diag([ALPHA, ALPHA, 1.0])
+
+    def _force(self, x: np.ndarray) -> np.ndarray:
+        return np.einsum("pij,pj->pi", self._K, self._points.positions(x) - self._targets)
+
+    def value(self, positions: np.ndarray) -> float:
+        """J."""
+        return 0.5 * float(np.sum((self._points.positions(positions) - self._targets) * self._force(positions)))
+
+    def gradient(self, positions: np.ndarray) -> np.ndarray:
+        """(n,3), N."""
+        return self._points.spread(self._force(positions))
+
+    def add_stiffness(self, _positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """The same everywhere."""
+        self._points.add_stiffness(self._K, scale, blocks)
+
+
+class PaperOnFloor(PublishedConJacSolver):
+    """The paper's step with its filter of velocities, on its floor."""
+
+    floor: Floor
+    friction: float
+
+    def _carried(self, *given: Any, **named: Any) -> Carried:
+        self._last = super()._carried(*given, **named)
+        return self._last
+
+    def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
+        """As :meth:`PublishedConJacSolver.solve`, and what friction does to velocities."""
+        at, on = super().solve(state, step, report), self.floor.vertices
+        touching = on[state.positions[on, 2] < 0.0]
+        if not len(touching):
+            return at
+        v = at.velocities.copy()
+        before = state.velocities[touching] + step.h * np.asarray(self.settings.gravity)
+        pushed = np.maximum(v[touching, 2] - before[:, 2], 0.0)
+        slip = np.linalg.norm(v[touching, :2], axis=1)
+        v[touching, :2] *= np.maximum(1.0 - self.friction * pushed / np.maximum(slip, 1e-12), 0.0)[:, None]
+        carried, beta = self._last, self.settings.damping_factor
+        by_mass = np.tensordot(carried.momenta, v, axes=((0, 1), (0, 1)))
+        means = (self._nodes.rows @ v).ravel()
+        whole = carried.mass + beta * carried.stiffness
+        found = scipy.linalg.solve(whole, by_mass + beta * carried.stiffness @ means, assume_a="pos")
+        velocities = carried.T @ found
+        x = at.x + step.h * (velocities - at.velocities)
+        deformation = self.elastic.deformation(x)
+        return Solution(x, deformation, deformation.stretch(), velocities)
+
+
+def _rabbit() -> Model:
+    def inside(p: np.ndarray) -> np.ndarray:
+        parts = [ellipsoid(p, (0.0, 0.0, 0.4), (0.4, 0.34, 0.4)), ellipsoid(p, (0.2, 0.0, 0.9), (0.25, 0.22, 0.23))]
+        parts += [capsule(p, (0.12, 0.1 * s, 1.0), (0.0, 0.13 * s, 1.47), 0.085) for s in (1.0, -1.0)]
+        parts += [ellipsoid(p, (0.15, 0.2 * s, 0.1), (0.3, 0.12, 0.1)) for s in (1.0, -1.0)]
+        return np.any(parts, axis=0)
+
+    mesh = carved((-0.5, -0.5, 0.0), (0.6, 0.5, 1.6), CELL, inside)
+    by = HEIGHT / np.ptp(mesh.rest_positions[:, 2])
+    model = build_model(type(mesh)(by * mesh.rest_positions, mesh.tets), E, POISSON, DENSITY)
+    return with_nodes(model, np.unique(nearest(model, by * NODES)))
+
+
+def _ours(model: Model, step: float, friction: float) -> Load:
+    surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))
+    points = ContactPoints.of(surface, model.mesh, model.elastic.youngs_modulus, model.points)
+    return Contact(points, GroundPlane(0.0), friction, ContactNumbers.fitting(DENSITY, model.size, 9.81, step), step)
+
+
+def _moved(stepper: Any, load: Load, state: State, step: float, count: int) -> tuple[np.ndarray, int, str]:
+    """Centres (k,3) m of a body at each moment, iterations, and why it broke off."""
+    weights = stepper.model.lumped_masses / stepper.model.lumped_masses.sum()
+    seen, iterations, pins = [weights @ state.positions], 0, np.empty((0, 3))
+    for _ in range(count):
+        try:
+            state, report = stepper.step(state, pins, step, (load,))
+        except SinewError as error:
+            return np.array(seen), iterations, error.code
+        seen.append(weights @ state.positions)
+        iterations += report.iterations
+    return np.array(seen), iterations, ""
+
+
+def _ways(model: Model, friction: float, gravity: tuple[float, float, float]) -> dict[str, tuple[Any, Load]]:
+    """What is compared: a stepper and its floor."""
+    paper = {**PAPER, "damping_factor": BETA, "gravity": gravity}
+    stepper = PaperOnFloor(model, SolverSettings(**paper))
+    stiffness = 9.81 * model.lumped_masses.sum() / HOLDING / (SINKING * np.ptp(model.mesh.rest_positions[:, 2]))
+    stepper.floor, stepper.friction = Floor(model, stiffness), friction
+    better = make_solver(model, SolverSettings(solver="conjac", max_iterations=2, gravity=gravity))
+    whole = replace(model, nodes=None)
+    mixed, ours = {"solver": "mixed_fem", "max_iterations": 10, "gravity": gravity}, _ours(whole, STEP, friction)
+    return {
+        "as published": (stepper, stepper.floor),
+        "ConJac": (better, _ours(model, STEP, friction)),
+        "Mixed FEM, Euler": (make_solver(whole, SolverSettings(**mixed)), ours),
+        "Mixed FEM, BDF2": (
+            make_solver(whole, SolverSettings(**mixed, integrator="bdf2")),
+            _ours(whole, STEP, friction),
+        ),
+    }
+
+
+def _bunny() -> Iterable[Row]:
+    """How high it bounces, and how far it slides, over a reference of quarters of the steps."""
+    warm_up(ignore)
+    case, model, plots = "bunny", _rabbit(), []
+    yield row(case, "vertices", model.unknowns)
+    yield row(case, "tets", len(model.mesh.tets))
+    yield row(case, "nodes", len(model.nodes.centres))
+    count = round(SECONDS / STEP)
+    for words, turn in TURNS.items():
+        x = Rotation.from_rotvec(turn).apply(model.mesh.rest_positions)
+        x[:, 2] += FALL - x[:, 2].min()
+        start = replace(model.state_at(x), velocities=np.tile([THROWN, 0.0, 0.0], (model.unknowns, 1)))
+        fine = {"solver": "mixed_fem", "integrator": "bdf2", "max_iterations": 30, "gravity": EARTH}
+        whole = replace(model, nodes=None)
+        ours = _ours(whole, STEP / FINER, FRICTION)
+        truth = _moved(make_solver(whole, SolverSettings(**fine)), ours, start, STEP / FINER, FINER * count)[0][::FINER]
+        curves, lowest = (
+            [Curve("reference", STEP * np.arange(len(truth)), truth[:, 2])],
+            int(truth[: len(truth) // 2, 2].argmin()),
+        )
+        for name, (stepper, load) in _ways(model, FRICTION, EARTH).items():
+            seen, iterations, stopped = _moved(stepper, load, start, STEP, count)
+            curves.append(Curve(name, STEP * np.arange(len(seen)), seen[:, 2]))
+            if stopped:
+                yield row(case, f"{words}, {name}: stopped after", STEP * (len(seen) - 1), "s")
+                continue
+            up, right = (np.ptp(each[lowest:, 2]) for each in (seen, truth))
+            yield row(case, f"{words}, {name}: rebound over the reference's", up / right)
+            away = (seen[-1] - truth[-1])[:2] / np.linalg.norm((truth[-1] - truth[0])[:2])
+            yield row(case, f"{words}, {name}: end of its slide off by", np.linalg.norm(away), "of it")
+            yield row(case, f"{words}, {name}: iterations a step", iterations / count)
+        plots.append(Plot(words, "t (s)", "height of the centre (m)", curves))
+    draw("conjac", case, plots)
+
+
+def _slope() -> Iterable[Row]:
+    """A block at 30 degrees, after a quarter of a second, over Coulomb's law."""
+    warm_up(ignore)
+    mesh = block((4, 4, 3), (0.1, 0.1, 0.05))
+    model = build_model(mesh, 2e5, 0.4, DENSITY)
+    model = with_nodes(model, nearest(model, np.array([(x, y, 0.05) for x in (0.0, 0.1) for y in (0.0, 0.1)])))
+    pull = (9.81 * np.sin(ANGLE), 0.0, -9.81 * np.cos(ANGLE))
+    for friction in (0.1, FRICTION, 0.5):
+        right = 0.5 * 0.25**2 * (pull[0] + friction * pull[2])
+        for name, (stepper, load) in _ways(model, friction, pull).items():
+            seen, _iterations, stopped = _moved(stepper, load, model.rest_state(), STEP, round(0.25 / STEP))
+            way = np.nan if stopped else seen[-1, 0] - seen[0, 0]
+            bar = {"at_least": 0.9, "at_most": 1.1} if name == "ConJac" else {}
+            yield row("bunny_slope", f"mu {friction}, {name}: way over Coulomb's", way / right, "", **bar)
