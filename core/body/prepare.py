@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..checks.memory import check_before_solving, check_before_tetrahedra
+from ..checks.node_warnings import slow_nodes
 from ..constraints.pins import PinSchedule, PinSprings
 from ..eigenfit.methods import MatchMethod
 from ..errors import StoreError
@@ -168,7 +169,8 @@ def prepare(
         space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
     if store is not None:
         store.keep_match(match.words)
-    on_event(about_mesh(job, mesh, embedding, fields, initial_warnings(job, points, start), cached, match))
+    more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
+    on_event(about_mesh(job, mesh, embedding, fields, more, cached, match))
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     stiffness = softened_where_hanging(mesh, fields.youngs_modulus)

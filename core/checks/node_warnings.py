@@ -6,13 +6,17 @@ import numpy as np
 
 from ..constraints.propose_nodes import stiff_parts
 from ..job.job import Job
+from ..linear_solvers.registry import Choice
 from ..materials.surface_stiffness import surface_stiffness
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import components
+from ..model.nodes import Nodes
 
 ON_A_LINE = 0.01
 """Part of the body's size by which nodes have to lie beside their line."""
+FEW = 4
+"""Nodes that cost little with any linear solver."""
 PROPOSE = "Propose Nodes finds places."
 
 
@@ -43,6 +47,16 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     if _are_in_one_stiff_part(job):
         said.append(f"All dynamic nodes are in one stiff part, which moves as one: nothing soft swings. {PROPOSE}")
     return said
+
+
+def slow_nodes(nodes: Nodes | None, linear_solver: Choice) -> list[str]:
+    """One sentence with a remedy where many nodes are solved for one after the other; else none."""
+    if nodes is None or len(nodes.centres) <= FEW or linear_solver.solves_blocks:
+        return []
+    return [
+        f"Each of {len(nodes.centres)} nodes costs six solutions of conjugate gradients a step, one after the other: "
+        "pick fewer nodes, or lower Cells Across and choose a direct Linear Solver."
+    ]
 
 
 def _is_a_line(places: np.ndarray, size: float) -> bool:

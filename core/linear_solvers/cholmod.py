@@ -3,33 +3,34 @@
 Its supernodal factorisation runs in a nested-dissection order of the vertices (METIS, where pymetis is installed); the
 symbolic step is made once per sparsity.
 
-What cvxopt's own functions solve column by column, the library that made the factor solves as a block, with BLAS for
-each supernode. It lies in cvxopt's wheels for Linux and macOS; in those for Windows it is part of the module, and there
-are no blocks.
+Several right-hand sides, which cvxopt's functions solve column by column, are solved here, by the factor as CHOLMOD
+keeps it: threads share the columns, and supernodes below which right-hand sides are zero are passed by.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import cache, cached_property
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..assembly.sparsity import Pattern
+from ..jit import summing_kernel
+from ..lanes import LANES
+from ..shared_items import ItemKernel, done, take
 from .blas_kernels import load_cvxopt
 from .ordering import METIS_FROM, expand, factor_entries, lower_of_ones, minimum_degree, nested_dissection
 from .protocol import not_definite
 
-WHOLE, FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 0, 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
+FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
 FACTOR = b"CHOLMOD FACTOR D L"
 """What cvxopt calls a factor of real numbers with long indices."""
 
-COMMON = 1 << 16
-"""Bytes, many more than CHOLMOD's settings and work space take (2.7e3 in 3.0)."""
+COLUMNS = 48
+"""Right-hand sides that a thread solves at once, at most: with fewer the factor is read more often than need be."""
 
-_REAL, _DOUBLE = 1, 0
+_LONG, _REAL, _DOUBLE = 2, 1, 0
 
 
 class CholmodSolver:
@@ -81,18 +82,17 @@ class CholmodSolver:
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
-        if right_hand_side.ndim == 2 and (blocks := block_solver()):
-            return blocks.solve(self._factor, right_hand_side, WHOLE)
+        if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
+            return found.solve(right_hand_side)
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         self._cholmod.solve(self._factor, b)
         return np.array(b).reshape(right_hand_side.shape)
 
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
-        """Half a solution. Without blocks several are solved as sparse right-hand sides, which goes by fours."""
-        right_hand_side = np.asarray(right_hand_side, dtype=np.float64)[self._permutation]
-        if right_hand_side.ndim == 2 and (blocks := block_solver()):
-            return blocks.solve(self._factor, right_hand_side, FORWARD)
-        b = self._matrix(right_hand_side)
+        """Half a solution. Where the factor cannot be read several are solved as sparse right-hand sides, by fours."""
+        if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
+            return found.solve(right_hand_side, is_whole=False)
+        b = self._matrix(np.asarray(right_hand_side, dtype=np.float64)[self._permutation])
         if right_hand_side.ndim == 1:
             self._cholmod.solve(self._factor, b, sys=FORWARD)
         else:
@@ -114,51 +114,176 @@ class CholmodSolver:
         return np.array(b).reshape(right_hand_side.shape)
 
 
-class _Dense(ctypes.Structure):
-    """``cholmod_dense`` of CHOLMOD's User Guide."""
+class _Factor(ctypes.Structure):
+    """``cholmod_factor`` of CHOLMOD's User Guide."""
 
     _fields_ = (
-        *((name, ctypes.c_size_t) for name in ("rows", "columns", "entries", "leading")),
-        ("x", ctypes.c_void_p),
-        ("z", ctypes.c_void_p),
-        ("xtype", ctypes.c_int),
-        ("dtype", ctypes.c_int),
+        *((name, ctypes.c_size_t) for name in ("n", "minor")),
+        *((name, ctypes.c_void_p) for name in ("Perm", "ColCount", "IPerm")),
+        ("nzmax", ctypes.c_size_t),
+        *((name, ctypes.c_void_p) for name in ("p", "i", "x", "z", "nz", "next", "prev")),
+        *((name, ctypes.c_size_t) for name in ("nsuper", "ssize", "xsize", "maxcsize", "maxesize")),
+        *((name, ctypes.c_void_p) for name in ("super", "pi", "px", "s")),
+        *((name, ctypes.c_int) for name in ("ordering", "is_ll", "is_super", "is_monotonic")),
+        *((name, ctypes.c_int) for name in ("itype", "xtype", "dtype", "useGPU")),
     )
 
 
-class BlockSolver:
-    """CHOLMOD's solutions, by a library that is loaded. It holds the interpreter's lock, as cvxopt does: what it works
-    in is one for all threads.
+class Supernodes(NamedTuple):
+    """A factor in CHOLMOD's memory: ``columns`` (s+1,) where each supernode's begin, ``row_starts`` (s+1,) into
+    ``rows``, which begin with its own columns, and ``starts`` (s+1,) of its ``values``, column by column;
+    ``order`` (n,) is the rows'.
     """
 
-    def __init__(self, library: ctypes.PyDLL) -> None:
-        self._solve, self._free = library.cholmod_l_solve, library.cholmod_l_free_dense
-        self._solve.restype = ctypes.POINTER(_Dense)
-        self._solve.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(_Dense), ctypes.c_void_p]
-        self._free.argtypes = [ctypes.POINTER(ctypes.POINTER(_Dense)), ctypes.c_void_p]
-        self._pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        self._pointer.restype, self._pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        self._common = ctypes.create_string_buffer(COMMON)
-        library.cholmod_l_start.argtypes = [ctypes.c_void_p]
-        library.cholmod_l_start(self._common)
+    columns: np.ndarray
+    row_starts: np.ndarray
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    order: np.ndarray
 
-    def solve(self, factor: Any, b: np.ndarray, part: int) -> np.ndarray:
-        """A part of a solution, by CHOLMOD's number, for right-hand sides (n,k)."""
-        columns = np.asfortranarray(b, dtype=np.float64)
-        rows, count = columns.shape
-        given = _Dense(rows, count, rows * count, rows, columns.ctypes.data, None, _REAL, _DOUBLE)
-        found = self._solve(part, self._pointer(factor, FACTOR), ctypes.byref(given), self._common)
-        if not found:
-            raise MemoryError("CHOLMOD found no memory for a block of right-hand sides.")
-        x = ctypes.cast(found.contents.x, ctypes.POINTER(ctypes.c_double))
-        solution = np.ctypeslib.as_array(x, (count, rows)).T.copy(order="F")
-        self._free(ctypes.byref(found), self._common)
-        return solution
+    def solve(self, b: np.ndarray, is_whole: bool = True) -> np.ndarray:
+        """A solution for b (n,k), or the first half of one, in the factor's order."""
+        x = np.empty(b.shape)
+        _solve(-(-b.shape[1] // COLUMNS), *self, np.ascontiguousarray(b, dtype=np.float64), x, is_whole)
+        return x
 
 
-@cache
-def block_solver() -> BlockSolver | None:
-    """The one of this process; None where cvxopt has CHOLMOD within."""
-    home = Path(load_cvxopt().__file__).parent
-    found = [*home.parent.glob("cvxopt.libs/libcholmod*"), *home.glob(".dylibs/libcholmod*")]
-    return BlockSolver(ctypes.PyDLL(str(found[0]))) if found else None
+def supernodes(factor: Any, size: int) -> Supernodes | None:
+    """Those of cvxopt's factor of so many rows; None where it is not what is known of CHOLMOD 3 to 5."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    held = _Factor.from_address(pointer(factor, FACTOR))
+    kind = (held.n, held.minor, held.is_ll, held.is_super, held.itype, held.xtype, held.dtype)
+    if kind != (size, size, 1, 1, _LONG, _REAL, _DOUBLE) or not 0 < held.nsuper <= size:
+        return None
+
+    def array(address: int, kind: type, count: int) -> np.ndarray:
+        return np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(kind)), (count,))
+
+    columns, row_starts, starts = (
+        array(each, ctypes.c_int64, held.nsuper + 1) for each in (held.super, held.pi, held.px)
+    )
+    if (columns[-1], row_starts[-1], starts[-1]) != (size, held.ssize, held.xsize):
+        return None
+    rows, order = (array(*each) for each in ((held.s, ctypes.c_int64, held.ssize), (held.Perm, ctypes.c_int64, size)))
+    values = array(held.x, ctypes.c_double, held.xsize)
+    return Supernodes(columns, row_starts, starts, rows, values, order)
+
+
+@ItemKernel
+def _solve(items, columns, row_starts, starts, rows, values, order, b, x, is_whole):
+    """An item is some of b's columns: side by side in rows of their own, which wide registers fill."""
+    item, count = take(items), -(-b.shape[1] // COLUMNS)
+    while item >= 0:
+        first, last = item * b.shape[1] // count, (item + 1) * b.shape[1] // count
+        X = np.zeros((len(b), (last - first + LANES - 1) // LANES * LANES))
+        for i in range(len(b)):
+            X[i, : last - first] = b[order[i], first:last]
+        for s in range(len(columns) - 1):
+            if X[columns[s] : columns[s + 1]].any():
+                own = rows[row_starts[s] : row_starts[s + 1]]
+                _forward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, X, X.shape[1])
+        for s in range(len(columns) - 2 if is_whole else -1, -1, -1):
+            own = rows[row_starts[s] : row_starts[s + 1]]
+            _backward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, X, X.shape[1])
+        for i in range(len(b)):
+            x[order[i] if is_whole else i, first:last] = X[i, : last - first]
+        done(items)
+        item = take(items)
+
+
+# In fours, so that each number that is read goes into four products. What is read is named before the loops over
+# right-hand sides, which are compiled for wide registers only where they are plain.
+
+
+@summing_kernel
+def _forward(L, rows, X, count):
+    """``L^-1`` of a supernode, L by columns (c,r), to its rows of X."""
+    width, height = L.shape
+    for c in range(0, width, 4):
+        end = min(c + 4, width)
+        for k in range(c, end):
+            _divide(L[k, k], X, rows[k], count)
+            for r in range(k + 1, end):
+                _subtract(L[k, r], X, rows[k], rows[r], count)
+        whole = height - (height - c) % 4 if end == c + 4 else end
+        for r in range(end, whole, 4):
+            x, y, z, w = (
+                X[rows[c], :count],
+                X[rows[c + 1], :count],
+                X[rows[c + 2], :count],
+                X[rows[c + 3], :count],
+            )
+            f, g, h, i = (
+                X[rows[r], :count],
+                X[rows[r + 1], :count],
+                X[rows[r + 2], :count],
+                X[rows[r + 3], :count],
+            )
+            fx, fy, fz, fw = L[c, r], L[c + 1, r], L[c + 2, r], L[c + 3, r]
+            gx, gy, gz, gw = L[c, r + 1], L[c + 1, r + 1], L[c + 2, r + 1], L[c + 3, r + 1]
+            hx, hy, hz, hw = L[c, r + 2], L[c + 1, r + 2], L[c + 2, r + 2], L[c + 3, r + 2]
+            ix, iy, iz, iw = L[c, r + 3], L[c + 1, r + 3], L[c + 2, r + 3], L[c + 3, r + 3]
+            for j in range(count):
+                xj, yj, zj, wj = x[j], y[j], z[j], w[j]
+                f[j] -= fx * xj + fy * yj + fz * zj + fw * wj
+                g[j] -= gx * xj + gy * yj + gz * zj + gw * wj
+                h[j] -= hx * xj + hy * yj + hz * zj + hw * wj
+                i[j] -= ix * xj + iy * yj + iz * zj + iw * wj
+        for r in range(whole, height):
+            for k in range(c, end):
+                _subtract(L[k, r], X, rows[k], rows[r], count)
+
+
+@summing_kernel
+def _backward(L, rows, X, count):
+    """``L^-T`` of a supernode."""
+    width, height = L.shape
+    for c in range((width - 1) // 4 * 4, -1, -4):
+        end = min(c + 4, width)
+        whole = height - (height - c) % 4 if end == c + 4 else end
+        for r in range(end, whole, 4):
+            x, y, z, w = (
+                X[rows[c], :count],
+                X[rows[c + 1], :count],
+                X[rows[c + 2], :count],
+                X[rows[c + 3], :count],
+            )
+            f, g, h, i = (
+                X[rows[r], :count],
+                X[rows[r + 1], :count],
+                X[rows[r + 2], :count],
+                X[rows[r + 3], :count],
+            )
+            xf, xg, xh, xi = L[c, r], L[c, r + 1], L[c, r + 2], L[c, r + 3]
+            yf, yg, yh, yi = L[c + 1, r], L[c + 1, r + 1], L[c + 1, r + 2], L[c + 1, r + 3]
+            zf, zg, zh, zi = L[c + 2, r], L[c + 2, r + 1], L[c + 2, r + 2], L[c + 2, r + 3]
+            wf, wg, wh, wi = L[c + 3, r], L[c + 3, r + 1], L[c + 3, r + 2], L[c + 3, r + 3]
+            for j in range(count):
+                fj, gj, hj, ij = f[j], g[j], h[j], i[j]
+                x[j] -= xf * fj + xg * gj + xh * hj + xi * ij
+                y[j] -= yf * fj + yg * gj + yh * hj + yi * ij
+                z[j] -= zf * fj + zg * gj + zh * hj + zi * ij
+                w[j] -= wf * fj + wg * gj + wh * hj + wi * ij
+        for k in range(end - 1, c - 1, -1):
+            for r in range(whole, height):
+                _subtract(L[k, r], X, rows[r], rows[k], count)
+            for r in range(k + 1, end):
+                _subtract(L[k, r], X, rows[r], rows[k], count)
+            _divide(L[k, k], X, rows[k], count)
+
+
+@summing_kernel
+def _subtract(factor, X, row, other, count):
+    """So many times a row from another one."""
+    x, y = X[row, :count], X[other, :count]
+    for j in range(count):
+        y[j] -= factor * x[j]
+
+
+@summing_kernel
+def _divide(by, X, row, count):
+    x, factor = X[row, :count], 1.0 / by
+    for j in range(count):
+        x[j] *= factor

@@ -44,6 +44,11 @@ class Choice:
     solver: type[DirectSolver]
     reason: str
 
+    @property
+    def solves_blocks(self) -> bool:
+        """Whether several right-hand sides take less than one after the other."""
+        return self.name != ITERATIVE
+
 
 def installed(solver: type[DirectSolver]) -> bool:
     """Whether the package that it needs is there."""

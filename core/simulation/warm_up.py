@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .. import jit
 from ..contact.collider_pose import ColliderPose
@@ -24,6 +25,8 @@ from ..forces.absorption import AbsorbingSurface
 from ..forces.springs import Springs
 from ..forces.step_potential import Load
 from ..job.job import Job
+from ..linear_solvers.factorized import factorized
+from ..linear_solvers.registry import fastest
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_search import SurfaceSearch
@@ -116,6 +119,8 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
     state = space.rest_state()
     acting = (*loads(space), *_matching(space))
     make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, acting)
+    # ConJac, and what takes a surface's motion into the body, solve for several right-hand sides.
+    factorized(sp.identity(1), fastest()).solve(np.ones((1, 2)))
     # Mixed FEM finishes by Newton's method, which so small a body may not come to.
     space.stiffness(space.elastic.tangent(space.elastic.deformation(state.positions)), 1.0)
 

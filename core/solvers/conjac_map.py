@@ -38,21 +38,20 @@ class ConJacMap:
     def __init__(self, system: LinearSystem, tets: np.ndarray, nodes: Nodes, pinned: np.ndarray) -> None:
         self._system, self._nodes, self._k = system, nodes, len(nodes.centres)
         n, size = nodes.rows.shape[1], 3 * self._k
-        self._at_centres = self._columns(tets, n)
-        self._at_centres[pinned] = 0.0
-        others = self._at_centres.copy()
-        others[nodes.centres] = 0.0
+        pulls, felt = self._pulls(tets, n)
+        pulls[pinned] = 0.0
+        S = -pulls[nodes.centres].reshape(size, size)
+        pulls[nodes.centres] = 0.0
         self._is_mean = nodes.rows.nnz > self._k
-        means = self._means(n)
-        solved = system.solve_columns(np.concatenate([-others, means], axis=2) if self._is_mean else -others)
-        Y, self._Q = solved[:, :, :size], solved[:, :, size:]
-        Y[nodes.centres] = np.eye(size).reshape(self._k, 3, size)
-        self._Y, self._others = Y, others
-        S = self._at_centres[nodes.centres].reshape(size, size) + np.tensordot(others, Y, axes=((0, 1), (0, 1)))
-        self._S = 0.5 * (S + S.T)
-        A = self._rows(Y)
-        H = self._rows(self._Q) if self._is_mean else np.zeros((size, size))
-        self._inverse = np.linalg.inv(np.block([[self._S, A.T], [A, -0.5 * (H + H.T)]]))
+        if not self._is_mean:
+            self.J = self._bound(system.solve_columns(pulls))
+            self.stiffness = self._complement(S, pulls[felt], self.J[felt])
+            return
+        solved = system.solve_columns(np.concatenate([pulls, self._means(n)], axis=2))
+        self._Y, self._Q = self._bound(solved[:, :, :size]), solved[:, :, size:]
+        S = self._complement(S, pulls[felt], self._Y[felt])
+        A, H = self._rows(self._Y), self._rows(self._Q)
+        self._inverse = np.linalg.inv(np.block([[S, A.T], [A, -0.5 * (H + H.T)]]))
         found = self._inverse[:, size:]
         self.J = self._moved(found)
         self.stiffness = -0.5 * (found[size:] + found[size:].T)
@@ -62,19 +61,27 @@ class ConJacMap:
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
         p = self._system.solve(-g)
-        if not self._k:
+        if not self._is_mean:
             return p
         r = np.tensordot(self._Y, gradient, axes=((0, 1), (0, 1)))
         found = self._inverse @ np.concatenate([-r, -self._rows(p[:, :, None])[:, 0]])
         return p + self._moved(found[:, None])[:, :, 0]
 
+    def _bound(self, Y: np.ndarray) -> np.ndarray:
+        """Y (n,3,3k) with the centres' own movements."""
+        Y[self._nodes.centres] = np.eye(3 * self._k).reshape(self._k, 3, 3 * self._k)
+        return Y
+
+    @staticmethod
+    def _complement(K: np.ndarray, pulls: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """S_c, of K_cc and where the centres' columns have anything."""
+        S = K - np.tensordot(pulls, Y, axes=((0, 1), (0, 1)))
+        return 0.5 * (S + S.T)
+
     def _moved(self, found: np.ndarray) -> np.ndarray:
         """Movements (n,3,c) of y and mu, columns (6k,c)."""
         size = 3 * self._k
-        moved = np.tensordot(self._Y, found[:size], axes=1)
-        if self._is_mean:
-            moved -= np.tensordot(self._Q, found[size:], axes=1)
-        return moved
+        return np.tensordot(self._Y, found[:size], axes=1) - np.tensordot(self._Q, found[size:], axes=1)
 
     def _rows(self, columns: np.ndarray) -> np.ndarray:
         """``B x`` of columns (n,3,c), (3k,c)."""
@@ -90,22 +97,25 @@ class ConJacMap:
         means[self._nodes.centres] = 0.0
         return means.reshape(n, 3, -1)
 
-    def _columns(self, tets: np.ndarray, n: int) -> np.ndarray:
-        """K's columns of the centres, (n,3,3k), from the element blocks, and from what the matrix has beside them."""
-        columns, blocks = np.zeros((n, 3, self._k, 3)), self._system.blocks
-        for k, centre in enumerate(self._nodes.centres):
-            element, corner = np.nonzero(tets == centre)
-            for other in range(CORNERS):
-                first, second = np.maximum(corner, other), np.minimum(corner, other)
-                pair = blocks[element, first * (first + 1) // 2 + second]
-                # A pair's rows are of its first corner.
-                pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
-                np.add.at(columns[:, :, k], tets[element, other], pair)
-        columns = columns.reshape(n, 3, -1)
-        if self._system.low_rank is not None:
-            vectors, core = self._system.low_rank
-            columns += np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
-        return columns
+    def _pulls(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """What the centres' movements pull all with: minus K's columns (n,3,3k), from the element blocks, and from what
+        the matrix has beside them; and the vertices that feel any.
+        """
+        pulls, node = np.zeros((n, 3, self._k, 3)), np.full(n, -1)
+        node[self._nodes.centres] = np.arange(self._k)
+        element, corner = np.nonzero(node[tets] >= 0)
+        for other in range(CORNERS):
+            first, second = np.maximum(corner, other), np.minimum(corner, other)
+            pair = self._system.blocks[element, first * (first + 1) // 2 + second]
+            # A pair's rows are of its first corner.
+            pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
+            np.subtract.at(pulls, (tets[element, other], slice(None), node[tets[element, corner]]), pair)
+        pulls = pulls.reshape(n, 3, -1)
+        if self._system.low_rank is None:
+            return pulls, np.unique(tets[element])
+        vectors, core = self._system.low_rank
+        pulls -= np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
+        return pulls, np.arange(n)
 
 
 def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:

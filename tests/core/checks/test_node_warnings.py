@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.core.body.prepare import prepare, tetrahedra
-from sinew.core.checks.node_warnings import node_warnings
+from sinew.core.checks.node_warnings import node_warnings, slow_nodes
 from sinew.core.events import Mesh
+from sinew.core.linear_solvers.cholmod import CholmodSolver
+from sinew.core.linear_solvers.registry import ITERATIVE, Choice
 from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.model.nodes import single_vertices
 from sinew.core.settings import ResolutionSettings
 
 from ..jobs import box_surface, free_box, shaken_bar
@@ -79,3 +82,12 @@ def test_they_come_with_the_tetrahedra():
     prepare(bar(*BONE), on_event=events.append)
     (mesh,) = (event for event in events if isinstance(event, Mesh))
     assert any("in one stiff part" in words for words in mesh.warnings)
+
+
+def test_many_nodes_with_conjugate_gradients():
+    iterative, direct = Choice(ITERATIVE, CholmodSolver, ""), Choice(CholmodSolver.name, CholmodSolver, "")
+    few, many = (single_vertices(np.arange(count), 20) for count in (4, 5))
+    (said,) = slow_nodes(many, iterative)
+    assert "5 nodes" in said
+    assert "Linear Solver" in said
+    assert slow_nodes(few, iterative) == slow_nodes(many, direct) == slow_nodes(None, iterative) == []

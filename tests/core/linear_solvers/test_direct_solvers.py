@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import FactorizationError
-from sinew.core.linear_solvers.cholmod import block_solver
+from sinew.core.linear_solvers.cholmod import CholmodSolver, supernodes
 from sinew.core.linear_solvers.factorized import factorized
 from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
@@ -160,6 +159,14 @@ def test_a_plain_sparse_matrix(solver):
         factorized(A - 2.0 * sp.identity(40), solver)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="cvxopt's wheels for Windows have CHOLMOD within")
-def test_cholmod_solves_blocks():
-    assert block_solver() is not None
+def test_cholmods_factor_is_read(system):
+    """Without it several right-hand sides go one by one."""
+    pattern, values, full = system
+    solver = CholmodSolver(pattern)
+    solver.factorize(values)
+    assert supernodes(solver._factor, pattern.size) is not None
+    assert supernodes(solver._factor, pattern.size + 1) is None
+    b = np.zeros((pattern.size, 101))  # more than one thread's, and no multiple of what registers hold
+    b[np.arange(101) % pattern.size, np.arange(101)] = 1.0
+    assert np.abs(full @ solver.solve(b) - b).max() <= 1e-10
+    assert np.abs(solver.solve(np.asfortranarray(b)) - solver.solve(b)).max() == 0.0
