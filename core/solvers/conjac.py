@@ -10,7 +10,8 @@ is nearest to the body's by its mass:
 
 The paper's step is in :mod:`.conjac_published`. This one is as lively as its nodes: the exact flow takes no energy.
 What J leaves of the energy's curve may make some, or take some, though: a step ends with what its linear system has,
-by the speed of what vibrates, and is made again with the projected tangent and by implicit Euler where it is far off.
+by the speed of what vibrates, and where it is far off, or something touches, it is a minimum over all vertices with the
+nodes' inertia.
 
 In free flight the forces on what follows are those beside the rigid motion: what weight and floor pull all of it by
 bends nothing. Where a free part has too few nodes to turn, its rigid motions are unknowns beside them.
@@ -30,7 +31,7 @@ from ..energies.tangent import Tangent
 from ..forces.body_forces import InertiaPotential
 from ..forces.node_inertia import NodeInertia
 from ..forces.step_potential import Acting
-from ..integrators import backward_euler
+from ..integrators import backward_euler, bdf2
 from ..linear_solvers.blas_threads import one_blas_thread
 from ..linear_solvers.registry import Choice
 from ..model.nodes import Nodes, single_vertices
@@ -52,7 +53,7 @@ WEIGHT = 1e-9
 """Of the mass, that what follows has in a step: so that what nothing holds has a factor."""
 
 LIGHT = 1e-6
-"""Of the mass, that all has in a step by implicit Euler beside what carries the body."""
+"""Of the mass, that all has in a step that is a minimum beside what carries the body."""
 
 CALMING = 30
 """Iterations of such a step at most, or more where that is set."""
@@ -102,6 +103,7 @@ class ConJacSolver(StepSolver):
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         super().__init__(self._following(model), settings, linear_solver)
         self._settle_in(model)
+        self.integrator = bdf2  # whose history it keeps
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
         """As :meth:`StepSolver.follow`."""
@@ -116,6 +118,7 @@ class ConJacSolver(StepSolver):
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
     ) -> tuple[State, StepReport]:
         """As :meth:`StepSolver.step`, whatever the rule of time integration."""
+        self._asked = pin_targets, time_step, loads
         return self._step_by(backward_euler.begin, state, pin_targets, time_step, loads)
 
     def _following(self, model: Space) -> Space:
@@ -149,27 +152,32 @@ class ConJacSolver(StepSolver):
             if end is not None and not step.presses(end.x):
                 return end
             report.converged, report.reason = False, ""
-        end = self._calmed(state, carried, step, report)
-        if not touches and not step.presses(end.x):
+        pins, h, loads = self._asked
+        if not touches and end is None:
+            end = self._calmed(state, carried, step, report)
             report.reason += "; by implicit Euler, as the nodes' own motion gained energy"
-        return end
+            return end
+        time = bdf2.begin(state.positions, state.velocities, state.history, h)
+        return self._calmed(state, carried, self.begin(state, time, pins, loads), report)
 
     def _calmed(self, state: State, carried: Carried, step: IncrementalPotential, report: StepReport) -> Solution:
-        """The step by implicit Euler: Newton's, of a body in which what carries it has all mass. What touches, slides
-        or sticks is found for all vertices at once.
+        """The step by a rule of time integration: Newton's, of a body in which what carries it has all mass. What
+        touches, slides or sticks is found for all vertices at once.
         """
-        speeds, k = self._speeds(carried, step.h * state.velocities), carried.map.J.shape[2]
+        time, k = step.time, carried.map.J.shape[2]
+        speeds = self._speeds(carried, time.predicted - time.base)
+        report.lost = self._lost(carried, speeds, time.predicted - time.base)
         Y = np.concatenate([self._nodes.means(), carried.momenta[:, :, k:]], axis=2)
         Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
-        inertia = NodeInertia(Y, carried.mass, state.positions, speeds, step.h)
+        inertia = NodeInertia(Y, carried.mass, time.base, speeds, step.h)
         acting = [
             *step.potentials,
             *([] if step.strain is None else [step.strain]),
             *([inertia] if len(speeds) else []),
         ]
         body, given = self._light(), (self.model.pinned, step.given, step.friction)
-        whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), step.time, *given)
-        start = self.start(state.positions + carried.T @ speeds, step)
+        whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
+        start = self.start(time.base + carried.T @ speeds, step)
         at = body.minimize(start, whole, report, projected=step.friction is None)
         velocities = carried.T @ inertia.moved(at.x) / step.h
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
@@ -203,7 +211,7 @@ class ConJacSolver(StepSolver):
             T = np.concatenate([J, self._rigid.unseen(self._nodes, wholes)], axis=2)
             flat = T.reshape(len(T), -1)
             momenta = (self.model.mass @ flat).reshape(T.shape)
-            mass = np.tensordot(T, momenta, axes=((0, 1), (0, 1)))
+            mass = T.reshape(-1, T.shape[2]).T @ momenta.reshape(-1, T.shape[2])
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness
