@@ -209,9 +209,9 @@ class ConJacSolver(StepSolver):
             map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
             J = self._rigid.exact(map_.J, self._nodes, wholes)
             T = np.concatenate([J, self._rigid.unseen(self._nodes, wholes)], axis=2)
-            flat = T.reshape(len(T), -1)
+            flat, long = T.reshape(len(T), -1), (3 * len(T), T.shape[2])
             momenta = (self.model.mass @ flat).reshape(T.shape)
-            mass = T.reshape(-1, T.shape[2]).T @ momenta.reshape(-1, T.shape[2])
+            mass = T.reshape(long).T @ momenta.reshape(long)
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness
