@@ -170,15 +170,12 @@ class ConJacSolver(StepSolver):
         Y = np.concatenate([self._nodes.means(), carried.momenta[:, :, k:]], axis=2)
         Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
         inertia = NodeInertia(Y, carried.mass, time.base, speeds, step.h)
-        acting = [
-            *step.potentials,
-            *([] if step.strain is None else [step.strain]),
-            *([inertia] if len(speeds) else []),
-        ]
+        acting = [*step.potentials, *([step.strain] if step.strain else []), *([inertia] if len(speeds) else [])]
         body, given = self._light(), (self.model.pinned, step.given, step.friction)
         whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
         start = self.start(time.base + carried.T @ speeds, step)
         at = body.minimize(start, whole, report, projected=step.friction is None)
+        report.reason = report.reason or f"the cap of {body.settings.max_iterations} iterations was reached"
         velocities = carried.T @ inertia.moved(at.x) / step.h
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
