@@ -32,7 +32,7 @@ from ...core.optimization.report import StepReport
 from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
-from ...core.solvers.conjac import Carried
+from ...core.solvers.conjac_map import Carried
 from ...core.solvers.conjac_published import PublishedConJacSolver
 from ...core.solvers.extrapolated import Solution
 from ...core.solvers.incremental_potential import IncrementalPotential

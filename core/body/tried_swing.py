@@ -12,12 +12,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.linalg import LinAlgError
 
 from ..eigenfit.estimate import Estimate
 from ..eigenfit.matching import Pairs, Spectra, pair
 from ..eigenfit.methods import MatchMethod
 from ..eigenfit.vibrations import Springs, rigid_count, vibrations
-from ..errors import DivergenceError
+from ..errors import DivergenceError, FactorizationError
 from ..forces.acceleration_field import AccelerationField
 from ..forces.step_potential import Load
 from ..model.model import Model
@@ -102,7 +103,7 @@ class Trial:
                 space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
         try:
             moved = _moved(space, self._swing, self._pushed, loads, _solver_of(matching))
-        except DivergenceError:
+        except (DivergenceError, FactorizationError, LinAlgError):
             return np.inf
         apart = (np.linalg.norm(space.basis @ u - x, axis=1).max() for u, x in zip(moved, self._swing.displacements))
         return float(max(apart) / self._reach)
@@ -114,7 +115,9 @@ class Trial:
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
     """Of the lowest ``count`` modes, and where that number is not ``is_set``, of some more, which may be better."""
-    return [pair(spectra, m) for m in (count, count + MORE) if m == count or not is_set and m < len(spectra.coarse)]
+    few, more = pair(spectra, count), count + MORE
+    is_more = not is_set and more < len(spectra.coarse) and len(pair(spectra, more).coarse) > len(few.coarse)
+    return [few, pair(spectra, more)] if is_more else [few]
 
 
 def best_match(
@@ -126,11 +129,13 @@ def best_match(
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
     """What a method makes of the first choice of pairs; where it can go several ways, and ``off`` tells how far off a
-    match is, the best of these with all of the pairs.
+    match is, the best of these with all of the pairs, to a thousandth of the movement: by less none is better, and a
+    bake that is resumed elsewhere is to choose the same.
     """
     if off is None or len(method.ways) == 1:
         return method(space, spectra, pairs[0], springs)
-    return min((method(space, spectra, each, springs, *way) for each in pairs for way in method.ways), key=off)
+    made = (method(space, spectra, each, springs, *way) for each in pairs for way in method.ways)
+    return min(made, key=lambda match: round(min(off(match), 1e3), 3))
 
 
 def _solver_of(matching: MatchMethod | None) -> str:

@@ -167,8 +167,8 @@ class ContactPotential:
         return self._springs
 
     def presses(self, positions: np.ndarray) -> bool:
-        """Whether anything touches."""
-        return bool((self._depth(self._contacts_at(positions)[1]) > 0.0).any())
+        """Whether anything touches but what pins hold."""
+        return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
         """Whether friction wants another iteration than the last one, which led here."""

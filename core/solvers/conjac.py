@@ -20,7 +20,6 @@ bends nothing. Where a free part has too few nodes to turn, its rigid motions ar
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -30,17 +29,17 @@ from ..energies.kinematics import Deformation
 from ..energies.tangent import Tangent
 from ..forces.body_forces import InertiaPotential
 from ..forces.node_inertia import NodeInertia
-from ..forces.step_potential import Acting
+from ..forces.step_potential import Acting, LowRankPotential
 from ..integrators import backward_euler, bdf2
 from ..linear_solvers.blas_threads import one_blas_thread
 from ..linear_solvers.registry import Choice
 from ..model.nodes import Nodes, single_vertices
 from ..model.state import State
 from ..optimization.line_search import backtrack
-from ..optimization.report import Iteration, StepReport
+from ..optimization.report import BY_EULER, Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
-from .conjac_map import ConJacMap, products
+from .conjac_map import Carried, ConJacMap, by_columns, products
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .newton import NewtonSolver
@@ -76,27 +75,6 @@ given back at most where what follows has settled to less.
 """
 
 
-class Carried(NamedTuple):
-    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M T; M and S by it,
-    and of S what is elastic where more acts; the tangent that it is of.
-    """
-
-    map: ConJacMap
-    T: np.ndarray
-    momenta: np.ndarray
-    mass: np.ndarray
-    stiffness: np.ndarray
-    elastic: np.ndarray
-    tangent: Tangent
-
-    def settled(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
-        """Newton's step (n,3) down a gradient (n,3), by a map, while all that carries stays."""
-        first = map_.J.shape[2]
-        unseen, weighed = self.T[:, :, first:], self.momenta[:, :, first:]
-        dx = map_.settled(gradient - weighed @ _by(unseen, gradient))
-        return dx - unseen @ _by(weighed, dx)
-
-
 class ConJacSolver(StepSolver):
     """The step above."""
 
@@ -118,7 +96,7 @@ class ConJacSolver(StepSolver):
         self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
     ) -> tuple[State, StepReport]:
         """As :meth:`StepSolver.step`, whatever the rule of time integration."""
-        self._asked = pin_targets, time_step, loads
+        self._asked, self._solved = (pin_targets, time_step, loads), None
         return self._step_by(backward_euler.begin, state, pin_targets, time_step, loads)
 
     def _following(self, model: Space) -> Space:
@@ -155,10 +133,14 @@ class ConJacSolver(StepSolver):
         pins, h, loads = self._asked
         if not touches and end is None:
             end = self._calmed(state, carried, step, report)
-            report.reason += "; by implicit Euler, as the nodes' own motion gained energy"
+            report.reason += f"{BY_EULER}, as the nodes' own motion gained energy"
             return end
         time = bdf2.begin(state.positions, state.velocities, state.history, h)
         return self._calmed(state, carried, self.begin(state, time, pins, loads), report)
+
+    def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+        """As :meth:`StepSolver._noted`, of what was solved."""
+        return super()._noted(at, state, self._solved or step, report)
 
     def _calmed(self, state: State, carried: Carried, step: IncrementalPotential, report: StepReport) -> Solution:
         """The step by a rule of time integration: Newton's, of a body in which what carries it has all mass. What
@@ -174,16 +156,17 @@ class ConJacSolver(StepSolver):
         body, given = self._light(), (self.model.pinned, step.given, step.friction)
         whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
         start = self.start(time.base + carried.T @ speeds, step)
-        at = body.minimize(start, whole, report, projected=step.friction is None)
-        report.reason = report.reason or f"the cap of {body.settings.max_iterations} iterations was reached"
+        most = max(self.settings.max_iterations, CALMING)
+        body.settings = replace(self.settings, max_iterations=report.iterations + most)
+        at, self._solved = body.minimize(start, whole, report, projected=step.friction is None), whole
+        report.reason = report.reason or f"the cap of {most} iterations was reached"
         velocities = carried.T @ inertia.moved(at.x) / step.h
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities)
 
     def _light(self) -> NewtonSolver:
         """What finds where a body is that weighs next to nothing."""
         if self._newton is None:
-            settings = replace(self.settings, max_iterations=max(self.settings.max_iterations, CALMING))
-            self._newton = NewtonSolver(self._weightless(self.model), settings)
+            self._newton = NewtonSolver(self._weightless(self.model), self.settings, self._linear_solver)
             self._newton.inertia = InertiaPotential(LIGHT * self.model.mass)
         return self._newton
 
@@ -213,7 +196,8 @@ class ConJacSolver(StepSolver):
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness
             elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.friction is not None))
-            if has_others and not wholes:  # of few tets often
+            by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
+            if has_others and by_tets and not wholes:  # few of them, often
                 elastic = stiffness - products(self._others_at(ahead, deformation, step), self.model.mesh.tets, T)
             elif has_others:
                 blocks = np.empty_like(self.system.blocks)
@@ -259,14 +243,14 @@ class ConJacSolver(StepSolver):
         with report.timed("local"):
             speeds = self._speeds(carried, h * state.velocities)
             report.lost = self._lost(carried, speeds, h * state.velocities)
-            forces = -_by(T, self._elastic_gradient(deformation, step))
+            forces = -by_columns(T, self._elastic_gradient(deformation, step))
             given = np.zeros_like(x0)
             given[self.model.pinned] = step.given - x0[self.model.pinned]
             if given.any():
                 pulled = h**2 * self.elastic.nodal(carried.tangent.stress_change(self.elastic.change(given)))
                 pulled[self.model.pinned] = 0.0
                 given += carried.settled(carried.map, pulled)
-                forces = forces - 0.5 * _by(T, pulled)
+                forces = forces - 0.5 * by_columns(T, pulled)
             u, after, work = self._flow(state, deformation, carried, given, speeds, forces, step)
             dx = T @ u + given
             x = x0 + self._rigid.turned(dx, wholes)
@@ -335,7 +319,7 @@ class ConJacSolver(StepSolver):
         there = self.elastic.deformation(x, deformation)
         g = step.gradient_at(x, there) - self._elastic_gradient(there, step)
         S_p = products(self._others_at(x, there, step), self.model.mesh.tets, T)
-        return S_p @ u - _by(T, g), S_p
+        return S_p @ u - by_columns(T, g), S_p
 
     def _others_at(self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential) -> np.ndarray:
         """The element blocks of what acts beside elasticity and weight."""
@@ -440,8 +424,3 @@ class ConJacSolver(StepSolver):
             self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
             at = accepted or at
         return at
-
-
-def _by(T: np.ndarray, pull: np.ndarray) -> np.ndarray:
-    """What a pull (n,3) is by columns (n,3,k), (k,)."""
-    return np.tensordot(T, pull, axes=((0, 1), (0, 1)))

@@ -14,8 +14,11 @@ while the nodes stay (the paper's b_q).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ..energies.tangent import Tangent
 from ..linear_solvers.linear_system import LinearSystem
 from ..model.nodes import Nodes
 
@@ -47,7 +50,9 @@ class ConJacMap:
             self.J = self._bound(system.solve_columns(pulls))
             self.stiffness = self._complement(S, pulls[felt], self.J[felt])
             return
-        solved = system.solve_columns(np.concatenate([pulls, self._means(n)], axis=2))
+        means = self._nodes.means()
+        means[self._nodes.centres] = 0.0
+        solved = system.solve_columns(np.concatenate([pulls, means], axis=2))
         self._Y, self._Q = self._bound(solved[:, :, :size]), solved[:, :, size:]
         S = self._complement(S, pulls[felt], self._Y[felt])
         A, H = self._rows(self._Y), self._rows(self._Q)
@@ -88,15 +93,6 @@ class ConJacMap:
         n, _, count = columns.shape
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
-    def _means(self, n: int) -> np.ndarray:
-        """``B^T`` without the centres, (n,3,3k)."""
-        means = np.zeros((n, 3, self._k, 3))
-        rows = self._nodes.rows.tocoo()
-        for i in range(3):
-            means[rows.col, i, rows.row, i] = rows.data
-        means[self._nodes.centres] = 0.0
-        return means.reshape(n, 3, -1)
-
     def _pulls(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         """What the centres' movements pull all with: minus K's columns (n,3,3k), from the element blocks, and from what
         the matrix has beside them; and the vertices that feel any.
@@ -129,3 +125,29 @@ def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
             product = np.tensordot(rows, part, axes=((0, 1), (0, 1)))
             total += product if a == b else product + product.T
     return total
+
+
+class Carried(NamedTuple):
+    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M T; M and S by it,
+    and of S what is elastic where more acts; the tangent that it is of.
+    """
+
+    map: ConJacMap
+    T: np.ndarray
+    momenta: np.ndarray
+    mass: np.ndarray
+    stiffness: np.ndarray
+    elastic: np.ndarray
+    tangent: Tangent
+
+    def settled(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
+        """Newton's step (n,3) down a gradient (n,3), by a map, while all that carries stays."""
+        first = map_.J.shape[2]
+        unseen, weighed = self.T[:, :, first:], self.momenta[:, :, first:]
+        dx = map_.settled(gradient - weighed @ by_columns(unseen, gradient))
+        return dx - unseen @ by_columns(weighed, dx)
+
+
+def by_columns(T: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    """What a pull (n,3) is by columns (n,3,k), (k,)."""
+    return np.tensordot(T, pull, axes=((0, 1), (0, 1)))
