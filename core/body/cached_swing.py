@@ -1,5 +1,5 @@
 """A swing of all vertices of a body, against which its subspace is tried, as the arrays that a frame store keeps: for
-its cost, and because a bake that is resumed goes on with the same match. A body that is stiffer throughout has the
+its cost, and so that a bake that is resumed chooses by the same numbers. A body that is stiffer throughout has the
 same, in less time.
 """
 

@@ -23,7 +23,7 @@ ALIKE = 10.0
 
 def slowest_swing(job: Job, mesh: TetMesh, fields: MaterialFields) -> float:
     """Hz, of the slowest of the movements ``d(x) q(x)``: d is the distance from the pins, 1 without any, and q is
-    quadratic. Within a sixth for bars, up to twice the right one where limbs swing by themselves; 0 unknown.
+    quadratic. Within a sixth for bars, too high where limbs swing by themselves; 0 unknown.
     """
     if fields.youngs_modulus.max() > ALIKE * fields.youngs_modulus.min():
         return 0.0
