@@ -41,17 +41,18 @@ DEPENDENT = 1e-10
 class NearModes(Protocol):
     """Finds modes of a space."""
 
-    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0) -> Vibrations:
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
         """The lowest modes that stretch something, mass-orthonormal, at a tangent, from modes (k,r,3) that are near:
-        ``count`` of them, fewer where those are exact. ``scale``: about how many times as stiff as at rest.
+        ``count`` of them and ``beyond``, which need not be as exact; fewer where those are exact. ``scale``: about how
+        many times as stiff as at rest.
         """
 
 
-def near_modes(space: Space, springs: Springs | None, lowest: float) -> NearModes:
+def near_modes(space: Space, springs: Springs | None, lowest: float, residual: float = RESIDUAL) -> NearModes:
     """What finds modes of a space, which ``springs`` hold where it is reduced, and whose ``lowest`` eigenvalue at rest
-    is that, 1/s².
+    is that, 1/s²; to a residual, where blocks end.
     """
-    return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest)
+    return _Dense(space, springs, lowest) if space.is_reduced else _Sparse(space, lowest, residual)
 
 
 class _Dense:
@@ -60,16 +61,16 @@ class _Dense:
         at_rest = reduced_vibrations(space, springs, 3 * space.unknowns).eigenvalues
         self._rigid = int(np.sum(at_rest < RIGID * lowest))
 
-    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0) -> Vibrations:
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
         """As :meth:`NearModes.find`."""
         springs = self._springs and self._springs._replace(stiffness=scale * self._springs.stiffness)
-        found = reduced_vibrations(self._space, springs, self._rigid + count, tangent)
-        return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count)
+        found = reduced_vibrations(self._space, springs, self._rigid + count + beyond, tangent)
+        return found.after(int(np.sum(found.eigenvalues < RIGID * scale * self._lowest)), count + beyond)
 
 
 class _Sparse:
-    def __init__(self, model: Model, lowest: float) -> None:
-        self._model, self._lowest = model, lowest
+    def __init__(self, model: Model, lowest: float, residual: float) -> None:
+        self._model, self._lowest, self._residual = model, lowest, residual
         self._sparsity = BlockSparsity(model.mesh.tets, model.unknowns, model.pinned)
         pattern, free = self._sparsity.pattern, self._sparsity.free
         self._solver = fastest()(pattern)
@@ -82,14 +83,14 @@ class _Sparse:
             places = np.searchsorted(columns * pattern.size + pattern.row_indices, held.col * pattern.size + held.row)
             self._held = places, held.data
 
-    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0) -> Vibrations:
+    def find(self, tangent: Tangent, near: np.ndarray, count: int, scale: float = 1.0, beyond: int = 0) -> Vibrations:
         """As :meth:`NearModes.find`."""
         free, lowest = self._sparsity.free, scale * self._lowest
         self._sparsity.fill(self._model.stiffness(tangent, SHIFT * lowest), self._values)
         places, stiffness = self._held
         np.add.at(self._values, places, scale * stiffness)
         self._solver.factorize(self._values)
-        values, vectors = self._pairs(near[:, free].reshape(len(near), -1).T, count, lowest)
+        values, vectors = self._pairs(near[:, free].reshape(len(near), -1).T, count, beyond, lowest)
         modes = np.zeros((len(values), *near.shape[1:]))
         modes[:, free] = vectors.T.reshape(len(values), -1, 3)
         return Vibrations(values, modes)
@@ -97,7 +98,7 @@ class _Sparse:
     def _weighed(self, vectors: np.ndarray) -> np.ndarray:
         return (self._mass @ vectors.reshape(self._mass.shape[0], -1)).reshape(vectors.shape)
 
-    def _pairs(self, block: np.ndarray, count: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
+    def _pairs(self, block: np.ndarray, count: int, beyond: int, lowest: float) -> tuple[np.ndarray, np.ndarray]:
         """So many of the lowest that are no rigid motions."""
         V = MV = TV = np.empty((len(block), 0))
         for _ in range(ROUNDS):
@@ -110,10 +111,10 @@ class _Sparse:
             H = MV.T @ TV
             inverse, Y = np.linalg.eigh(0.5 * (H + H.T))
             values = 1.0 / inverse - SHIFT * lowest
-            wanted = np.flatnonzero((inverse > 0.0) & (values > RIGID * lowest))[: -count - 1 : -1]
+            wanted = np.flatnonzero((inverse > 0.0) & (values > RIGID * lowest))[: -count - beyond - 1 : -1]
             left = TV @ Y[:, wanted] - V @ (Y[:, wanted] * inverse[wanted])
             residuals = np.sqrt(np.sum(left * self._weighed(left), axis=0)) / inverse[wanted]
-            if len(wanted) == count and residuals.max() < RESIDUAL:
+            if len(wanted) == count + beyond and residuals[:count].max() < self._residual:
                 break
         # As T makes them: what they err by in stiff parts, where little weighs much, it has taken away.
         return values[wanted], TV @ (Y[:, wanted] / inverse[wanted])

@@ -19,6 +19,7 @@ are right at rest says little of what is left in a swing, and where a body can b
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ ROUNDS, FARTHEST = 12, 1.0
 MOST = 4.0
 """How far z goes: a fiftieth to fifty times, about."""
 
-GAINED, SHORTEST = 0.05, 1.0 / 16.0
+GAINED, SHORTEST = 0.2, 1.0 / 16.0
 """Of the sum, that a round takes from it at least, or it is the last; and of a step, the part that is tried at last."""
 
 EPSILON, BY_VOLUME = 0.1, 0.5
@@ -44,6 +45,9 @@ EPSILON, BY_VOLUME = 0.1, 0.5
 
 BESIDE = 0.3
 """a off the diagonal."""
+
+RESIDUAL = 1e-2
+"""Of modes in a round: eigenvalues are off by its square."""
 
 CROSSING = 4
 """Modes beyond those that were found at rest, among which one may have come."""
@@ -88,14 +92,16 @@ class FittedMaterials:
         self.spectra, self.pairs = spectra, pairs
         fit = _Fit(space, spectra, pairs, springs, eps, by_volume)
         z, part = np.zeros((len(space.elastic.weights), 2)), 1.0
-        now = fit.at(z)
+        now = fit.at(z, spectra.modes)
         for _ in range(ROUNDS):
-            wanted = np.clip(fit.nearest(z, now), -MOST, MOST)
-            way, part = np.clip(wanted - z, -FARTHEST, FARTHEST), min(2.0 * part, 1.0)
-            then = fit.at(z + part * way)
+            way, slope = fit.way(z, now)
+            part = min(2.0 * part, 1.0)
+            then = fit.at(z + part * way, now.found)
             while then.total >= now.total and part > SHORTEST:
-                part *= 0.5
-                then = fit.at(z + part * way)
+                # The lowest place of the parabola through what is known.
+                bend = then.total - now.total - part * slope
+                part *= np.clip(-0.5 * part * slope / max(bend, np.finfo(float).tiny), 0.1, 0.5)
+                then = fit.at(z + part * way, now.found)
             if then.total >= now.total:
                 break
             is_last = then.total > (1.0 - GAINED) * now.total
@@ -113,6 +119,7 @@ class _Fitted(NamedTuple):
     (k(k+1)/2,) says; and the sum that is to be least.
     """
 
+    found: np.ndarray
     modes: np.ndarray
     firmness: np.ndarray
     away: np.ndarray
@@ -126,37 +133,47 @@ class _Fit:
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
     ) -> None:
         self._eps, self._space = eps, space
-        self._near, self._others = spectra.modes, spectra.modes[pairs.coarse]
-        self._finder = near_modes(space, springs, spectra.coarse[0])
+        self._others = spectra.modes[pairs.coarse]
+        self._finder = near_modes(space, springs, spectra.coarse[0], RESIDUAL)
+        self._count = len(spectra.modes)
         self._target, self._upper = right_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
         of_each = self._energies(np.zeros((len(space.elastic.weights), 2)), self._others)
-        v = (1.0 - by_volume) * np.einsum("iimc,i->mc", of_each, 1.0 / spectra.coarse[pairs.coarse]) / len(of_each)
-        self._v = v + by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
+        i, j = self._upper
+        of_each = np.tensordot(1.0 / spectra.coarse[pairs.coarse], of_each[i == j], axes=1) / len(pairs.coarse)
+        self._v = (1.0 - by_volume) * of_each
+        self._v += by_volume * (space.elastic.weights / space.elastic.weights.sum())[:, None]
 
-    def at(self, z: np.ndarray) -> _Fitted:
-        """For z (m,2)."""
+    def at(self, z: np.ndarray, near: np.ndarray) -> _Fitted:
+        """For z (m,2), from modes (k,r,3) that are near."""
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
-        found = self._finder.find(tangent, self._near, len(self._near) + CROSSING)
+        found = self._finder.find(tangent, near, self._count, beyond=CROSSING)
         now = followed(found, self._others, self._space.mass)
         T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
         firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])
         away = firmness * (T - np.diag(now.eigenvalues))[i, j]
-        return _Fitted(now.modes, firmness, away, float(away @ away + self._eps**2 * np.sum(self._v * z**2)))
+        total = float(away @ away + self._eps**2 * np.sum(self._v * z**2))
+        return _Fitted(found.modes, now.modes, firmness, away, total)
 
-    def nearest(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
-        """The z (m,2) of a round."""
-        J = now.firmness[:, None] * self._energies(z, now.modes)[self._upper].reshape(len(now.away), -1)
+    def way(self, z: np.ndarray, now: _Fitted) -> tuple[np.ndarray, float]:
+        """Where a round leads from z, (m,2), and what the sum changes by along it at first."""
+        J = self._energies(z, now.modes).reshape(len(now.away), -1)
+        J *= now.firmness[:, None]
         v = self._v.ravel()
         dual = np.linalg.solve((J / v) @ J.T + self._eps**2 * np.eye(len(J)), now.away + J @ z.ravel())
-        return ((dual @ J) / v).reshape(z.shape)
+        wanted = np.clip(((dual @ J) / v).reshape(z.shape), -MOST, MOST)
+        way = np.clip(wanted - z, -FARTHEST, FARTHEST)
+        return way, 2.0 * float(self._eps**2 * np.sum(self._v * z * way) - now.away @ (J @ way.ravel()))
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
-        """``u_i . K_e u_j`` of the elements at rest, of each of the two moduli, (k,k,m,2)."""
+        """``u_i . K_e u_j`` of the elements at rest, of each of the two moduli, (k(k+1)/2,m,2)."""
         elastic = self._space.elastic.scaled(np.exp(z))
-        strains = np.array([elastic.change(u) for u in modes])
-        strains = 0.5 * (strains + strains.transpose(0, 1, 3, 2))
-        traces = np.trace(strains, axis1=2, axis2=3)
+        changes = np.array([elastic.change(u).reshape(-1, 9).T for u in modes])
+        beside = (changes[:, [1, 2, 5]] + changes[:, [3, 6, 7]]) * np.sqrt(0.5)
+        strains, traces = np.concatenate([changes[:, ::4], beside], axis=1), changes[:, ::4].sum(axis=1)
         shear, lam = (elastic.weights[:, None] * StretchMeasure(elastic).at_rest).T
-        sheared = np.einsum("m,imab,jmab->ijm", shear, strains, strains, optimize=True)
-        return np.stack([sheared, np.einsum("m,im,jm->ijm", lam, traces, traces, optimize=True)], axis=-1)
+        out, rows = np.empty((len(self._upper[0]), len(shear), 2)), np.cumsum(np.r_[0, np.arange(len(modes), 0, -1)])
+        for i, (first, end) in enumerate(pairwise(rows)):
+            np.einsum("cm,jcm->jm", shear * strains[i], strains[i:], out=out[first:end, :, 0])
+            np.multiply(lam * traces[i], traces[i:], out=out[first:end, :, 1])
+        return out

@@ -27,6 +27,9 @@ FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for t
 FACTOR = b"CHOLMOD FACTOR D L"
 """What cvxopt calls a factor of real numbers with long indices."""
 
+ONE_BY_ONE = "CHOLMOD, of a kind whose factor cannot be read, so that many dynamic nodes are slow"
+"""Its label then."""
+
 COLUMNS = 48
 """Right-hand sides that a thread solves at once, at most: with fewer the factor is read more often than need be."""
 
@@ -82,8 +85,10 @@ class CholmodSolver:
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
-        if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
-            return found.solve(right_hand_side)
+        if right_hand_side.ndim == 2:
+            if found := supernodes(self._factor, self._pattern.size):
+                return found.solve(right_hand_side)
+            self.label = ONE_BY_ONE
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         self._cholmod.solve(self._factor, b)
         return np.array(b).reshape(right_hand_side.shape)

@@ -8,7 +8,7 @@ from ..assembly.low_rank import LowRank
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
 from .low_rank import UpdatedFactor
-from .protocol import DirectSolver, ErrorEstimate, columns_by
+from .protocol import DirectSolver, ErrorEstimate
 
 
 class Direct:
@@ -20,9 +20,13 @@ class Direct:
         self._sparsity = sparsity
         self.free = sparsity.free
         self._solver = solver(sparsity.pattern)
-        self.label = self._solver.label
         self._values = np.empty(len(sparsity.pattern.row_indices))
         self.low_rank: LowRank | None = None
+
+    @property
+    def label(self) -> str:
+        """What it is, for the report."""
+        return self._solver.label
 
     @property
     def factor_entries(self) -> int | None:
@@ -65,9 +69,9 @@ class Direct:
 
     def solve_columns(self, b: np.ndarray) -> np.ndarray:
         """Solutions (f,3,k) for right-hand sides (f,3,k), as a block where the factor's library can."""
-        if self._updated:
-            return columns_by(self.solve, b)
-        return self._solver.solve(b.reshape(-1, b.shape[2])).reshape(b.shape)
+        columns = b.reshape(-1, b.shape[2])
+        solved = self._updated.solve_columns(columns) if self._updated else self._solver.solve(columns)
+        return solved.reshape(b.shape)
 
     def error_estimate(self) -> ErrorEstimate:
         """Nothing: the solution is exact but for round-off."""

@@ -31,15 +31,16 @@ class UpdatedFactor:
     """
 
     def __init__(self, factor: DirectSolver, low_rank: LowRank) -> None:
-        self._factor = factor
-        half = factor.forward(low_rank.vectors.reshape(-1, len(low_rank.core)))
+        self._factor, self._vectors = factor, low_rank.vectors.reshape(-1, len(low_rank.core))
+        half = factor.forward(self._vectors)
         lengths = np.maximum(np.linalg.norm(half, axis=0), np.finfo(np.float64).tiny)
         units = half / lengths
         squares, W = np.linalg.eigh(units.T @ units)
         roots, W = np.sqrt(squares[squares > DEPENDENT]), W[:, squares > DEPENDENT]
         T = roots[:, None] * W.T * lengths
         self._added, U = np.linalg.eigh(T @ low_rank.core @ T.T)
-        self._directions = units @ (W / roots @ U)
+        self._mixed = W / roots @ U
+        self._directions, self._mixed = units @ self._mixed, self._mixed / lengths[:, None]
         self.is_definite = bool((self._added > -1.0).all())
 
     def solve(self, b: np.ndarray) -> np.ndarray:
@@ -47,3 +48,10 @@ class UpdatedFactor:
         f = self._factor.forward(b)
         share = self._added / (1.0 + self._added)
         return self._factor.backward(f - self._directions @ (share * (f @ self._directions)))
+
+    def solve_columns(self, b: np.ndarray) -> np.ndarray:
+        """The same of several, (size,c), with the low rank's own columns as a block."""
+        solved = self._factor.solve(np.hstack([b, self._vectors]))
+        P = solved[:, b.shape[1] :] @ self._mixed
+        share = self._added / (1.0 + self._added)
+        return solved[:, : b.shape[1]] - P @ (share[:, None] * (P.T @ b))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -97,12 +96,6 @@ class SystemSolver(Protocol):
 
     def error_estimate(self) -> ErrorEstimate:
         """By how much the last solution may miss the exact one."""
-
-
-def columns_by(solve: Callable[[np.ndarray], np.ndarray], b: np.ndarray) -> np.ndarray:
-    """What solves one right-hand side (f,3), of each of (f,3,k)."""
-    columns = [solve(np.ascontiguousarray(b[:, :, k])) for k in range(b.shape[2])]
-    return np.stack(columns, axis=2) if columns else b.copy()
 
 
 def not_definite(vertex: int | None = None) -> FactorizationError:

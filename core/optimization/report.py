@@ -36,8 +36,8 @@ class StepReport:
     divided by h². ``movement``: the largest that the last iteration wanted, m, whatever part of it the line search
     took. ``linear_solver``: what solved the linear systems, and why it was taken. ``taken``: what a match takes of the
     elastic energy, of the most at rest, where it is known (``eigenfit.stretch_potential``). ``lost``: of the kinetic
-    energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``). ``seconds``: by part (assembly,
-    factorization, solve, local, line_search).
+    energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``); ``buckles``: what carries it has a
+    tangent that had to be made definite. ``seconds``: by part (assembly, factorization, solve, local, line_search).
     """
 
     solver: str
@@ -50,6 +50,7 @@ class StepReport:
     movement: float = float("nan")
     taken: float = 0.0
     lost: float = 0.0
+    buckles: bool = False
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

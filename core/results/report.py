@@ -42,7 +42,7 @@ degrees in it.
 """
 
 REDONE = 0.1
-"""Of all steps, that may be made again by implicit Euler without a word."""
+"""Of all steps, that may be made again by implicit Euler, or of a body that buckles, without a word."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,9 @@ class FrameReport:
     """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
     far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
     most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
-    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by implicit Euler;
-    seconds in all and by part, and the peak memory of the process so far (bytes; 0 unknown).
+    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by implicit Euler, and
+    those of a body that buckles (``StepReport.buckles``); seconds in all and by part, and the peak memory of the
+    process so far (bytes; 0 unknown).
     """
 
     frame: int
@@ -65,6 +66,7 @@ class FrameReport:
     taken: float
     lost: float
     redone: int
+    buckling: int
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -144,7 +146,7 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match: {self.match}")
-        lines += filter(None, (self.match_words(), self.lost_words(), self.redone_words()))
+        lines += filter(None, (self.match_words(), self.lost_words(), self.of_steps_words()))
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]
@@ -173,12 +175,20 @@ class BakeReport:
             return ""
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
 
-    def redone_words(self) -> str:
-        """How many steps implicit Euler made, which is not the integration that was asked for; "" where few are."""
-        redone, steps = sum(f.redone for f in self.frames), sum(f.steps for f in self.frames)
-        if redone <= REDONE * steps:
-            return ""
-        return f"{redone} of {steps} steps were made again by implicit Euler, which calms: raise Substeps."
+    def of_steps_words(self) -> str:
+        """How many steps implicit Euler made, which is not the integration that was asked for, and in how many nodes
+        had what carries too stiffly; "" where few are.
+        """
+        redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
+        steps, said = sum(f.steps for f in self.frames), []
+        if redone > REDONE * steps:
+            said.append(f"{redone} of {steps} steps were made again by implicit Euler, which calms: raise Substeps.")
+        if buckling > REDONE * steps:
+            said.append(
+                f"In {buckling} of {steps} steps the body buckled between its nodes, which move too stiffly then: "
+                "add some where it does, or take Mixed FEM."
+            )
+        return " ".join(said)
 
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
@@ -265,6 +275,7 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         taken=max(_number(step.get("taken")) for step in steps),
         lost=max(_number(step.get("lost")) for step in steps),
         redone=sum(BY_EULER in str(step.get("reason", "")) for step in steps),
+        buckling=sum(step.get("buckles") is True for step in steps),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
         peak_memory=int(_number(about.get("peak_memory"))),

@@ -226,6 +226,7 @@ class ConJacSolver(StepSolver):
                 self.system.assemble_tangent(tangent, step.h**2, x, step.potentials, added, low_rank)
             with report.timed("factorization"):
                 if self.system.try_factorize():
+                    report.buckles |= is_projected and not projected
                     return tangent
         raise self.system.error()
 

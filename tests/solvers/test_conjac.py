@@ -319,3 +319,20 @@ def test_what_nodes_do_not_carry_is_told():
     states, reports = moved(model, model.state_at(X, waves), 1)
     assert reports[0].lost >= 0.5
     assert moved(model, states[-1], 1)[1][0].lost <= 0.01
+
+
+def test_a_body_that_buckles_between_its_nodes_is_told():
+    """Squeezed between its ends: where what follows has a negative eigenvalue."""
+    mesh = block((16, 2, 2), (0.3, 0.04, 0.04))
+    X, n = mesh.rest_positions, len(mesh.rest_positions)
+    ends = np.flatnonzero((X[:, 0] < 1e-9) | (X[:, 0] > 0.3 - 1e-9))
+    model = build_model(mesh, 1e5, 0.3, 1e3, pinned=ends)
+    model = with_balls(model, at(model, [[0.15, 0.02, 0.02]]))
+    follows, elastic = np.setdiff1d(np.arange(n), [*ends, *model.nodes.centres]), model.elastic
+    for squeezed, buckles in ((0.01, False), (0.35, True)):
+        x = X * [1.0 - squeezed, 1.0, 1.0]
+        tangent = elastic.tangent(elastic.deformation(x), projected=False)
+        columns = np.eye(3 * n).reshape(n, 3, n, 3)[follows].reshape(-1, n, 3)
+        K = [elastic.nodal(tangent.stress_change(elastic.change(u)))[follows].ravel() for u in columns]
+        assert (np.linalg.eigvalsh(K)[0] < 0.0) == buckles
+        assert moved(model, model.state_at(x), 1)[1][0].buckles == buckles

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import FactorizationError
+from sinew.core.linear_solvers import cholmod
 from sinew.core.linear_solvers.cholmod import CholmodSolver, supernodes
 from sinew.core.linear_solvers.factorized import factorized
 from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
@@ -159,8 +160,8 @@ def test_a_plain_sparse_matrix(solver):
         factorized(A - 2.0 * sp.identity(40), solver)
 
 
-def test_cholmods_factor_is_read(system):
-    """Without it several right-hand sides go one by one."""
+def test_cholmods_factor_is_read(system, monkeypatch):
+    """Without it several right-hand sides go one by one, which is told."""
     pattern, values, full = system
     solver = CholmodSolver(pattern)
     solver.factorize(values)
@@ -170,3 +171,6 @@ def test_cholmods_factor_is_read(system):
     b[np.arange(101) % pattern.size, np.arange(101)] = 1.0
     assert np.abs(full @ solver.solve(b) - b).max() <= 1e-10
     assert np.abs(solver.solve(np.asfortranarray(b)) - solver.solve(b)).max() == 0.0
+    assert solver.label == CholmodSolver.label
+    monkeypatch.setattr(cholmod, "supernodes", lambda *_: None)
+    assert np.abs(full @ solver.solve(b) - b).max() <= 1e-10 and "slow" in solver.label

@@ -69,10 +69,12 @@ SIGNS = pytest.mark.parametrize("signs", ([1, 1, 1], [-1, -1], [1, -1, 0.3, -0.7
 @SIGNS
 def test_as_dense(signs, size, twice, kind):
     A, low_rank, whole = system(signs, size, twice)
-    b = np.random.default_rng(1).standard_normal(3 * N)
-    update = updated(A, low_rank, kind)
+    b = np.random.default_rng(1).standard_normal((3 * N, 2))
+    update, expected = updated(A, low_rank, kind), np.linalg.solve(whole, b)
     assert update.is_definite
-    assert off(update.solve(b), np.linalg.solve(whole, b), whole) <= 1e-9
+    assert off(update.solve(b[:, 0]), expected[:, 0], whole) <= 1e-9
+    for column, right in zip(update.solve_columns(b).T, expected.T):
+        assert off(column, right, whole) <= 1e-9
 
 
 def test_a_direction_that_is_none():
@@ -87,7 +89,9 @@ def test_a_direction_that_is_none():
 def test_far_stiffer_than_the_matrix():
     A, low_rank, whole = system([1, 1, 1, 1], 1e6)
     b = np.random.default_rng(1).standard_normal(3 * N)
-    assert off(updated(A, low_rank).solve(b), np.linalg.solve(whole, b), whole) <= 1e-6
+    update, expected = updated(A, low_rank), np.linalg.solve(whole, b)
+    assert off(update.solve(b), expected, whole) <= 1e-6
+    assert off(update.solve_columns(b[:, None])[:, 0], expected, whole) <= 1e-6
 
 
 @pytest.mark.parametrize("twice", (False, True))

@@ -180,6 +180,9 @@ def test_steps_that_were_made_again_are_told_where_they_are_many(tmp_path):
     again = StepReport("x", converged=True, reason="it converged; by implicit Euler, as it gained energy")
     store.write(1, np.zeros((N, 3)), state(), [])
     store.write(2, np.zeros((N, 3)), state(), [StepReport("x", converged=True)] * 9 + [again])
-    assert read_report(store).redone_words() == "", "a tenth"
+    assert read_report(store).of_steps_words() == "", "a tenth"
     store.write(3, np.zeros((N, 3)), state(), [again])
     assert any(words.startswith("2 of 11 steps were made again") for words in read_report(store).summary())
+    buckled = StepReport("x", converged=True, buckles=True)
+    store.write(3, np.zeros((N, 3)), state(), [buckled] * 2)
+    assert read_report(store).of_steps_words().startswith("In 2 of 12 steps the body buckled")
