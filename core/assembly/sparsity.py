@@ -12,10 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inlined, parallel_kernel
+from .pairs import Pairs
 
 # The ten corner pairs (a, b), a >= b, of a tet's symmetric matrix.
 _PAIR_ROWS = np.array([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])
 _PAIR_COLUMNS = np.array([0, 0, 1, 0, 1, 2, 0, 1, 2, 3])
+
+
+NONE = np.zeros(0, dtype=np.int64)
 
 
 def corner_pairs(tets: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -43,15 +47,16 @@ class Gather(NamedTuple):
 
 
 def gathered(
-    major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
+    major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int, more: np.ndarray = NONE
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
     """Compressed storage of the blocks (major, minor) of ``count`` unknowns that element blocks at ``slots`` add to:
-    starts (count+1,) and minor numbers (b,), ascending.
+    starts (count+1,) and minor numbers (b,), ascending. Of ``more`` blocks, ``major count + minor``, too.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
-    key, first = np.unique(key[order], return_index=True)
+    sorted_, key = key[order], np.unique(np.concatenate([key, more]))
     starts = np.searchsorted(key // max(count, 1), np.arange(count + 1)).astype(np.int64)
+    first = np.searchsorted(sorted_, key)
     gather = Gather(np.append(first, len(order)).astype(np.int64), slots[order], transposed[order])
     return starts, key % max(count, 1), gather
 
@@ -96,9 +101,12 @@ class BlockSparsity:
         Index of each vertex among them, -1 where it is pinned.
     pattern : Pattern
         Of the three scalar unknowns a vertex.
+
+    ``coupled`` (k,): pairs of unknowns beside those of tets, as :meth:`keys` tells them.
     """
 
-    def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray) -> None:
+    def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray, coupled: np.ndarray = NONE) -> None:
+        self._made_of, self.coupled = (tets, vertex_count, pinned), coupled
         free = np.ones(vertex_count, dtype=bool)
         free[pinned] = False
         self.free = np.flatnonzero(free)
@@ -108,7 +116,7 @@ class BlockSparsity:
         rows, columns, slots = corner_pairs(tets, number)
         upper = rows < columns
         low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
-        block_starts, block_rows, self._gather = gathered(high, low, slots, upper, len(self.free))
+        block_starts, block_rows, self._gather = gathered(high, low, slots, upper, len(self.free), coupled)
         # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
         lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
         column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -121,6 +129,25 @@ class BlockSparsity:
         """The pattern of one unknown a vertex."""
         p = self.pattern
         return Pattern(p.free, p.block_starts, p.block_rows, p.block_starts, p.block_rows)
+
+    def keys(self, pairs: Pairs) -> np.ndarray:
+        """Numbers (k,) of pairs of unknowns, ascending by their columns."""
+        return pairs.columns * len(self.free) + pairs.rows
+
+    def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
+        """Of the same body, with these pairs beside its tets' own."""
+        return BlockSparsity(*self._made_of, coupled)
+
+    def add(self, pairs: Pairs, out: np.ndarray) -> None:
+        """Add pairs of unknowns that are in the pattern to its scalar values (nnz,)."""
+        p, columns = self.pattern, pairs.columns
+        owners = np.repeat(np.arange(len(self.free)), np.diff(p.block_starts))
+        local = np.searchsorted(owners * len(self.free) + p.block_rows, self.keys(pairs)) - p.block_starts[columns]
+        for c in range(3):
+            at = p.column_starts[3 * columns + c] + 3 * local - c
+            for r in range(3):
+                own = np.flatnonzero((local > 0) | (r >= c))
+                out[at[own] + r] += pairs.blocks[own, r, c]
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""

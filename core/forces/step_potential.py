@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..assembly.low_rank import LowRank
+from ..assembly.pairs import Pairs
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 
@@ -66,6 +67,20 @@ class LowRankPotential(StepPotential):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Nothing."""
+
+
+class Coupling(StepPotential):
+    """One whose stiffness is, besides, of vertices that share no tet."""
+
+    def pairs(self, positions: np.ndarray) -> Pairs:
+        """Its semi-definite Hessian, N/m, but for what :meth:`add_stiffness` adds."""
+
+
+class Bounded(StepPotential):
+    """One that is not to be asked anywhere: not where something would have crossed."""
+
+    def longest(self, positions: np.ndarray, dx: np.ndarray) -> float:
+        """The part of a way dx (n,3), at most 1, up to which it may be asked, from positions where it may."""
 
 
 class Moved(NamedTuple):

@@ -43,16 +43,20 @@ class CholmodSolver:
     label = "CHOLMOD"
     package = "cvxopt"
 
-    def __init__(self, pattern: Pattern) -> None:
+    def __init__(self, pattern: Pattern, like: CholmodSolver | None = None) -> None:
         cvxopt = load_cvxopt()
         self._cholmod, self._amd = cvxopt.cholmod, cvxopt.amd
         self._matrix, self._sparse = cvxopt.matrix, cvxopt.sparse
         self._pattern = pattern
         self._A = lower_of_ones(cvxopt, pattern.column_starts, pattern.row_indices)
-        order = nested_dissection(pattern) if len(pattern.free) >= METIS_FROM else None
-        self.ordering = "minimum degree" if order is None else "METIS"
-        if order is None:
-            order = minimum_degree(pattern)
+        if like is not None:
+            self.ordering, order = like.ordering, like._order
+        else:
+            order = nested_dissection(pattern) if len(pattern.free) >= METIS_FROM else None
+            self.ordering = "minimum degree" if order is None else "METIS"
+            if order is None:
+                order = minimum_degree(pattern)
+        self._order = order
         self.factor_entries = factor_entries(pattern, order)
         self._factor = self._cholmod.symbolic(self._A, p=self._matrix(expand(order, pattern.width)))
 

@@ -12,6 +12,7 @@ import scipy.linalg
 
 from ..assembly.block_rows import BlockRows
 from ..assembly.low_rank import LowRank
+from ..assembly.pairs import Pairs
 from ..assembly.sparsity import Pattern
 from .body import Body
 from .deflation import AffineDeflation
@@ -59,6 +60,7 @@ class ConjugateGradients:
         self._ratios: list[float] = []
         self.residual_work = 0.0
         self.low_rank: LowRank | None = None
+        self._pairs: Pairs | None = None
 
     def _deflation_of(self, shear_modulus: np.ndarray, groups: np.ndarray | None = None) -> AffineDeflation:
         positions = self._body.rest_positions
@@ -87,12 +89,18 @@ class ConjugateGradients:
         return f"{self._deflation.count} groups"
 
     def fill(
-        self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None, low_rank: LowRank | None = None
+        self,
+        blocks: np.ndarray,
+        scale: float,
+        added: np.ndarray | None = None,
+        low_rank: LowRank | None = None,
+        pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale``; the preconditioner hears of what was
-        ``added`` to the tets' own, and not of the low rank: a few directions cost as few iterations.
+        """Sum element blocks (m,10,3,3), which were assembled with ``scale``, and pairs; the preconditioner hears of
+        what was ``added`` to the tets' own, and not of the low rank: a few directions cost as few iterations.
         """
         self._A.fill(blocks)
+        self._pairs = pairs
         self._preconditioner.prepare(scale, added)
         self.low_rank = low_rank
 
@@ -148,6 +156,8 @@ class ConjugateGradients:
 
     def _times(self, x: np.ndarray) -> np.ndarray:
         product = self._A.times(x)
+        if self._pairs is not None:
+            product += self._pairs.times(x)
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:

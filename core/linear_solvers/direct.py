@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..assembly.low_rank import LowRank
+from ..assembly.pairs import Pairs
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
 from .low_rank import UpdatedFactor
 from .protocol import DirectSolver, ErrorEstimate
+
+KEPT = 2
+"""Times as many pairs as there are now, up to which those of before are kept in the pattern: what has just parted may
+meet again, and each pattern wants a symbolic step.
+"""
 
 
 class Direct:
@@ -17,10 +23,9 @@ class Direct:
     residual_work = 0.0
 
     def __init__(self, sparsity: BlockSparsity, solver: type[DirectSolver]) -> None:
-        self._sparsity = sparsity
+        self._alone = sparsity, solver(sparsity.pattern), np.empty(len(sparsity.pattern.row_indices))
+        self._sparsity, self._solver, self._values = self._alone
         self.free = sparsity.free
-        self._solver = solver(sparsity.pattern)
-        self._values = np.empty(len(sparsity.pattern.row_indices))
         self.low_rank: LowRank | None = None
 
     @property
@@ -42,11 +47,33 @@ class Direct:
         """Nothing: the factorisation asks for the matrix alone."""
 
     def fill(
-        self, blocks: np.ndarray, _scale: float, _added: np.ndarray | None = None, low_rank: LowRank | None = None
+        self,
+        blocks: np.ndarray,
+        _scale: float,
+        _added: np.ndarray | None = None,
+        low_rank: LowRank | None = None,
+        pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3)."""
+        """Sum element blocks (m,10,3,3) and pairs of unknowns."""
+        self._couple(pairs)
         self._sparsity.fill(blocks, self._values)
+        if pairs is not None:
+            self._sparsity.add(pairs, self._values)
         self.low_rank = low_rank
+
+    def _couple(self, pairs: Pairs | None) -> None:
+        """Have these pairs in the pattern: the symbolic step is made anew only where some are not."""
+        sparsity, solver, _ = self._alone
+        if pairs is None:
+            self._sparsity, self._solver, self._values = self._alone
+            return
+        keys, before = sparsity.keys(pairs), self._sparsity.coupled
+        if np.isin(keys, before).all():
+            return
+        keys = np.union1d(keys, before) if len(before) <= KEPT * len(keys) else keys
+        self._sparsity = sparsity.with_coupled(keys)
+        self._solver = type(solver)(self._sparsity.pattern, solver)
+        self._values = np.empty(len(self._sparsity.pattern.row_indices))
 
     def try_factorize(self) -> bool:
         """Numeric factorisation, as :meth:`SystemSolver.try_factorize`."""

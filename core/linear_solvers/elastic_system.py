@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..assembly.low_rank import LowRank
+from ..assembly.pairs import joined_pairs
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
-from ..forces.step_potential import StepPotential
+from ..forces.step_potential import Coupling, StepPotential
 from .body import Body
 from .conjugate_gradient import ConjugateGradients
 from .direct import Direct
@@ -39,6 +40,7 @@ class ElasticSystem(LinearSystem):
         super().__init__(body.N, body.weights, body.masses)
         self._body = body
         sparsity = BlockSparsity(body.tets, len(body.rest_positions), body.pinned)
+        self._number = sparsity.number
         self._choice = choice
         self._solver: SystemSolver
         if self._choice.name == ITERATIVE:
@@ -76,6 +78,8 @@ class ElasticSystem(LinearSystem):
         for a step).
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
+        coupling = [each.pairs(positions) for each in potentials if isinstance(each, Coupling)]
+        pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
         more = bool(potentials) or added is not None
         own = self._diagonals() if more and self._choice.name == ITERATIVE else None
         if added is not None:
@@ -83,7 +87,8 @@ class ElasticSystem(LinearSystem):
         for potential in potentials:
             potential.add_stiffness(positions, scale, self.blocks)
         changed = None if own is None else self._diagonals() - own
-        self._solver.fill(self.blocks, scale, changed, self.low_rank and self.low_rank.of(self.free))
+        low_rank = self.low_rank and self.low_rank.of(self.free)
+        self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
     def _diagonals(self) -> np.ndarray:
         """Of the element blocks, a copy, (m,10,3)."""

@@ -24,7 +24,7 @@ class PardisoSolver:
     package = "pypardiso"
     ordering = "METIS"
 
-    def __init__(self, pattern: Pattern) -> None:
+    def __init__(self, pattern: Pattern, _like: PardisoSolver | None = None) -> None:
         import pypardiso
         from pypardiso.pardiso_wrapper import PyPardisoError
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..assembly.low_rank import LowRank
+from ..assembly.pairs import Pairs
 from ..assembly.sparsity import Pattern
 from ..errors import FactorizationError
 
@@ -25,8 +26,8 @@ class DirectSolver(Protocol):
     ordering: str
     factor_entries: int | None
 
-    def __init__(self, pattern: Pattern) -> None:
-        """The symbolic step."""
+    def __init__(self, pattern: Pattern, like: DirectSolver | None = None) -> None:
+        """The symbolic step, in the order of one of its kind of as many unknowns, where one is ``like`` it."""
 
     def factorize(self, values: np.ndarray) -> None:
         """The numeric step with values (nnz,); FactorizationError where a pivot is not positive."""
@@ -76,10 +77,16 @@ class SystemSolver(Protocol):
         """Go on with tets of other shear moduli (m,), Pa."""
 
     def fill(
-        self, blocks: np.ndarray, scale: float, added: np.ndarray | None = None, low_rank: LowRank | None = None
+        self,
+        blocks: np.ndarray,
+        scale: float,
+        added: np.ndarray | None = None,
+        low_rank: LowRank | None = None,
+        pairs: Pairs | None = None,
     ) -> None:
-        """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step). ``added`` (m,10,3): the
-        part of their diagonals that is neither the tets' mass nor their stiffness; None for none.
+        """Sum element blocks (m,10,3,3), which were assembled with ``scale`` (h² for a step), and ``pairs`` of
+        unknowns. ``added`` (m,10,3): the part of the blocks' diagonals that is neither the tets' mass nor their
+        stiffness; None for none.
         """
 
     def try_factorize(self) -> bool:

@@ -21,7 +21,7 @@ class SuperLUSolver:
     package = "scipy"
     ordering = "minimum degree"
 
-    def __init__(self, pattern: Pattern) -> None:
+    def __init__(self, pattern: Pattern, _like: SuperLUSolver | None = None) -> None:
         self._pattern = pattern
         self.factor_entries: int | None = None
         """Known after the first factorisation."""

@@ -17,7 +17,11 @@ BLOCK = 1024
 
 
 def backtrack(
-    merit: Callable[[float], tuple[float, float, Trial]], start: float, magnitude: float, slope: float
+    merit: Callable[[float], tuple[float, float, Trial]],
+    start: float,
+    magnitude: float,
+    slope: float,
+    longest: float = 1.0,
 ) -> tuple[float, Trial | None]:
     """Halve the step until the merit falls enough.
 
@@ -28,12 +32,13 @@ def backtrack(
         the accepted ``trial`` is handed back, so that nothing is computed twice. inf and NaN are refused.
     start, magnitude : merit at step length 0
     slope : derivative there; must be negative for a descent direction
+    longest : step length to begin with
 
     Returns
     -------
     step length and trial; 0 and None when no step is accepted.
     """
-    alpha = 1.0
+    alpha = longest
     while alpha >= SHORTEST:
         value, size, trial = merit(alpha)
         allowance = ROUND_OFF * (magnitude + size)

@@ -14,7 +14,7 @@ from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent, project
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
-from ..forces.step_potential import LowRankPotential, StepPotential, StrainPotential
+from ..forces.step_potential import Bounded, LowRankPotential, StepPotential, StrainPotential
 from ..forces.unilateral_springs import Unilateral, UnilateralSprings
 from ..integrators.time_step import TimeStep
 from .internal_friction import InternalFriction
@@ -129,6 +129,11 @@ class IncrementalPotential:
         found = [each.low_rank for each in self.potentials if isinstance(each, LowRankPotential)]
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
+
+    def longest(self, x: np.ndarray, dx: np.ndarray) -> float:
+        """The part of a way (n,3) from x, at most 1, along which all may be asked."""
+        bounded = (each for each in self.potentials if isinstance(each, Bounded))
+        return min((each.longest(x, dx) for each in bounded), default=1.0)
 
     @property
     def meets_obstacles(self) -> bool:

@@ -278,5 +278,6 @@ class MixedFEMSolver(StepSolver):
             return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
 
         start, magnitude, _ = lagrangian(at, direction.work)
-        alpha, accepted = backtrack(trial, start, magnitude, -direction.predicted_decrease)
+        longest = step.longest(at.x, direction.dx)
+        alpha, accepted = backtrack(trial, start, magnitude, -direction.predicted_decrease, longest)
         return alpha, accepted, magnitude

@@ -208,7 +208,8 @@ class StepSolver:
             return trial.value, trial.magnitude, trial
 
         with report.timed("line_search"):
-            alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
+            longest = step.longest(at.x, dx)
+            alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement, longest)
         size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)

@@ -1,0 +1,57 @@
+"""What couples vertices that share no tet, as those of two bodies that touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class Pairs(NamedTuple):
+    """Blocks (k,3,3) of a symmetric matrix's lower triangle: at ``rows`` and ``columns`` (k,), vertices, rows not less
+    than columns, each pair once. Diagonal blocks are whole.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    blocks: np.ndarray
+
+    def scaled(self, factor: float) -> Pairs:
+        """Times a number."""
+        return self._replace(blocks=factor * self.blocks)
+
+    def renumbered(self, number: np.ndarray) -> Pairs:
+        """By other numbers (n,), ascending as the old ones are, without those that are -1."""
+        kept = (number[self.rows] >= 0) & (number[self.columns] >= 0)
+        return Pairs(number[self.rows[kept]], number[self.columns[kept]], self.blocks[kept])
+
+    def times(self, x: np.ndarray) -> np.ndarray:
+        """The product with a vector (n,3)."""
+        out = np.zeros_like(x)
+        np.add.at(out, self.rows, np.einsum("kij,kj->ki", self.blocks, x[self.columns]))
+        off = self.rows != self.columns
+        np.add.at(out, self.columns[off], np.einsum("kji,kj->ki", self.blocks[off], x[self.rows[off]]))
+        return out
+
+
+def pairs_of(matrix: sp.spmatrix) -> Pairs:
+    """Those of a symmetric matrix (3n,3n)."""
+    blocks = matrix.tobsr((3, 3))
+    blocks.sum_duplicates()
+    rows = np.repeat(np.arange(len(blocks.indptr) - 1), np.diff(blocks.indptr))
+    lower = rows >= blocks.indices
+    return Pairs(rows[lower], blocks.indices[lower].astype(np.int64), blocks.data[lower])
+
+
+def joined_pairs(several: Sequence[Pairs]) -> Pairs | None:
+    """Their sum; None where there are none."""
+    several = [each for each in several if len(each.rows)]
+    if len(several) < 2:
+        return several[0] if several else None
+    rows, columns, blocks = (np.concatenate(parts) for parts in zip(*several))
+    keys, first, place = np.unique(np.stack([rows, columns]), axis=1, return_index=True, return_inverse=True)
+    total = np.zeros((keys.shape[1], 3, 3))
+    np.add.at(total, np.ravel(place), blocks)
+    return Pairs(rows[first], columns[first], total)

@@ -1,0 +1,70 @@
+"""What couples vertices that share no tet, in every linear solver: against dense matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sinew.core.assembly.pairs import Pairs, joined_pairs, pairs_of
+from sinew.core.assembly.sparsity import BlockSparsity
+from sinew.core.linear_solvers.cholmod import CholmodSolver
+from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
+from sinew.core.linear_solvers.direct import Direct
+from sinew.core.linear_solvers.superlu import SuperLUSolver
+
+from .bars import bar, blocks_of, dense
+
+
+def touching(count: int, stencils: int, seed: int, stiffness: float = 1.0) -> sp.csr_matrix:
+    """A semi-definite matrix (3n,3n) as contact makes it: normals of four vertices each, any of all."""
+    rng, rows = np.random.default_rng(seed), []
+    for _ in range(stencils):
+        row = np.zeros((count, 3))
+        row[rng.choice(count, 4, replace=False)] = np.outer([1.0, -0.2, -0.5, -0.3], rng.standard_normal(3))
+        rows.append(row.ravel())
+    N = sp.csr_matrix(np.array(rows))
+    return stiffness * (N.T @ N)
+
+
+@pytest.mark.parametrize("kind", (CholmodSolver, SuperLUSolver, None))
+def test_as_dense(kind):
+    """As they come, part, come back and go; without any, to the same bits as before."""
+    body = bar(10.0)
+    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    if kind is None:
+        solver = ConjugateGradients(body, sparsity.vertex_pattern, 2000, CholmodSolver)
+    else:
+        solver = Direct(sparsity, kind)
+    A = dense(body, blocks)
+    b = np.random.default_rng(1).standard_normal((len(A) // 3, 3))
+
+    def solved(C) -> np.ndarray:
+        solver.fill(blocks, 1.0, None, None, None if C is None else pairs_of(C))
+        assert solver.try_factorize()
+        return solver.solve(b)
+
+    alone = solved(None)
+    few, others = touching(len(b), 5, 0), touching(len(b), 40, 1)
+    for C in (few, others, few, few + others, 100.0 * few):
+        whole = A + C.toarray()
+        expected = np.linalg.solve(whole, b.ravel())
+        error = solved(C).ravel() - expected
+        assert error @ whole @ error <= 1e-6**2 * (expected @ whole @ expected)
+    assert np.array_equal(solved(None), alone)
+
+
+def test_their_algebra():
+    n = 12
+    C, D = touching(n, 6, 0), touching(n, 9, 1)
+    x = np.random.default_rng(2).standard_normal((n, 3))
+    both = joined_pairs([pairs_of(C), pairs_of(sp.csr_matrix((3 * n, 3 * n))), pairs_of(D)])
+    np.testing.assert_allclose(both.times(x).ravel(), (C + D) @ x.ravel(), atol=1e-12)
+    assert len(np.unique(both.rows * n + both.columns)) == len(both.rows) and (both.rows >= both.columns).all()
+    kept = np.arange(1, n, 2)
+    number = np.full(n, -1)
+    number[kept] = np.arange(len(kept))
+    scalars = (3 * kept[:, None] + np.arange(3)).ravel()
+    y = x[kept]
+    expected = 2.0 * (C + D).toarray()[np.ix_(scalars, scalars)] @ y.ravel()
+    np.testing.assert_allclose(both.renumbered(number).scaled(2.0).times(y).ravel(), expected, atol=1e-12)
+    assert joined_pairs([]) is None and isinstance(joined_pairs([both]), Pairs)
