@@ -27,13 +27,14 @@ class Pairs(NamedTuple):
         kept = (number[self.rows] >= 0) & (number[self.columns] >= 0)
         return Pairs(number[self.rows[kept]], number[self.columns[kept]], self.blocks[kept])
 
-    def times(self, x: np.ndarray) -> np.ndarray:
-        """The product with a vector (n,3)."""
-        out = np.zeros_like(x)
-        np.add.at(out, self.rows, np.einsum("kij,kj->ki", self.blocks, x[self.columns]))
+    def matrix(self, count: int) -> sp.csr_matrix:
+        """The whole matrix of so many vertices, (3n,3n)."""
         off = self.rows != self.columns
-        np.add.at(out, self.columns[off], np.einsum("kji,kj->ki", self.blocks[off], x[self.rows[off]]))
-        return out
+        rows, columns = np.r_[self.rows, self.columns[off]], np.r_[self.columns, self.rows[off]]
+        blocks = np.concatenate([self.blocks, self.blocks[off].transpose(0, 2, 1)])
+        order = np.lexsort((columns, rows))
+        starts = np.searchsorted(rows[order], np.arange(count + 1))
+        return sp.bsr_matrix((blocks[order], columns[order], starts), shape=(3 * count, 3 * count)).tocsr()
 
 
 def pairs_of(matrix: sp.spmatrix) -> Pairs:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
 
 from ..assembly.block_rows import BlockRows
 from ..assembly.low_rank import LowRank
@@ -60,7 +61,7 @@ class ConjugateGradients:
         self._ratios: list[float] = []
         self.residual_work = 0.0
         self.low_rank: LowRank | None = None
-        self._pairs: Pairs | None = None
+        self._pairs: sp.csr_matrix | None = None
 
     def _deflation_of(self, shear_modulus: np.ndarray, groups: np.ndarray | None = None) -> AffineDeflation:
         positions = self._body.rest_positions
@@ -100,7 +101,7 @@ class ConjugateGradients:
         what was ``added`` to the tets' own, and not of the low rank: a few directions cost as few iterations.
         """
         self._A.fill(blocks)
-        self._pairs = pairs
+        self._pairs = None if pairs is None else pairs.matrix(len(self.free))
         self._preconditioner.prepare(scale, added)
         self.low_rank = low_rank
 
@@ -110,10 +111,10 @@ class ConjugateGradients:
         """
         row = self._A.indefinite_row()
         if row is None:
-            group = self._deflation.factorize(self._A, self.low_rank)
+            group = self._deflation.factorize(self._A, self.low_rank, self._pairs)
             if group is not None and self.low_rank is not None:
                 self.low_rank = None
-                group = self._deflation.factorize(self._A)
+                group = self._deflation.factorize(self._A, pairs=self._pairs)
             row = None if group is None else int(np.argmax(self._deflation.groups == group))
         self._weak = 0 if row is None else row
         return row is None
@@ -157,7 +158,7 @@ class ConjugateGradients:
     def _times(self, x: np.ndarray) -> np.ndarray:
         product = self._A.times(x)
         if self._pairs is not None:
-            product += self._pairs.times(x)
+            product += (self._pairs @ x.ravel()).reshape(x.shape)
         return product if self.low_rank is None else product + self.low_rank.times(x)
 
     def _corrected(self, r: np.ndarray) -> tuple[np.ndarray, float]:

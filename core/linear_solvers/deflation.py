@@ -43,9 +43,11 @@ class AffineDeflation:
         of_functions = (self._basis.ravel(), ((4 * groups[:, None] + rows).ravel(), columns.ravel()))
         self._restriction = sp.csr_matrix(of_functions, shape=(4 * self.count, len(groups)))
 
-    def factorize(self, A: BlockRows, low_rank: LowRank | None = None) -> int | None:
-        """Factorise ``W^T A W``, of A with its low rank; None, or a group in whose movements that is not positive
-        definite.
+    def factorize(
+        self, A: BlockRows, low_rank: LowRank | None = None, pairs: sp.csr_matrix | None = None
+    ) -> int | None:
+        """Factorise ``W^T A W``, of A with its low rank and pairs (3f,3f); None, or a group in whose movements that is
+        not positive definite.
         """
         E = np.zeros_like(self._factor)
         _coarse_matrix(A.starts, A.columns, A.values, self.groups, self._basis, E)
@@ -53,6 +55,9 @@ class AffineDeflation:
             Y, C = low_rank
             rows = (self._restriction @ Y.reshape(len(Y), -1)).reshape(len(E), -1)
             E += rows @ C @ rows.T
+        if pairs is not None:
+            rows = sp.kron(self._restriction, sp.eye(3), format="csr")
+            E += (rows @ pairs @ rows.T).toarray()
         # A group that lies in a plane has fewer affine functions: its empty places stand for themselves.
         E[np.diag_indices(len(E))] += self._missing.ravel()
         weak = _cholesky(E)
