@@ -37,8 +37,10 @@ ROUNDS, FARTHEST = 12, 1.0
 MOST = 4.0
 """How far z goes: a fiftieth to fifty times, about."""
 
-GAINED, SHORTEST = 0.2, 1.0 / 16.0
-"""Of the sum, that a round takes from it at least, or it is the last; and of a step, the part that is tried at last."""
+GAINED, GAINED_WHOLE, SHORTEST = 0.05, 0.2, 1.0 / 16.0
+"""Of the sum, that a round takes from it at least, or it is the last: in a subspace, and in all vertices, where a round
+costs as much as a few steps and another gains little. Of a step, the part that is tried at last.
+"""
 
 EPSILON, BY_VOLUME = 0.1, 0.5
 """What serves most bodies."""
@@ -104,7 +106,7 @@ class FittedMaterials:
                 then = fit.at(z + part * way, now.found)
             if then.total >= now.total:
                 break
-            is_last = then.total > (1.0 - GAINED) * now.total
+            is_last = then.total > (1.0 - (GAINED if space.is_reduced else GAINED_WHOLE)) * now.total
             z, now = z + part * way, then
             if is_last:
                 break

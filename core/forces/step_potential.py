@@ -83,6 +83,32 @@ class Bounded(StepPotential):
         """The part of a way dx (n,3), at most 1, up to which it may be asked, from positions where it may."""
 
 
+class Arriving(Coupling, Bounded):
+    """One that has obstacles on a way of their own, which they may go in a step as far as nothing crosses."""
+
+    places: np.ndarray
+    """(c,3) m, where they are."""
+
+    @property
+    def way(self) -> np.ndarray:
+        """What they have to go still, (c,3) m."""
+
+    def longest(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+        """As :meth:`Bounded.longest`, with obstacles that stand, or are ``going`` all their way."""
+
+    def pull(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
+        """The Hessian times a way dx (n,3) of the vertices and all that obstacles have to go, (n,3) N."""
+
+    def work(self, positions: np.ndarray) -> float:
+        """What the potential changes by along the obstacles' way, at first, J."""
+
+    def end(self) -> None:
+        """The next step begins where obstacles are."""
+
+    def gap(self, positions: np.ndarray) -> float:
+        """The smallest distance between surfaces, of that from which they push: inf where nothing does."""
+
+
 class Moved(NamedTuple):
     """What a step of Mixed FEM makes of a potential of stretches: what it adds to the ``multiplier`` (m,6), Pa; its
     ``curvature`` along the step, and ``condensed`` along the positions and the stretches that these ask for, J.

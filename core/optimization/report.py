@@ -37,7 +37,8 @@ class StepReport:
     took. ``linear_solver``: what solved the linear systems, and why it was taken. ``taken``: what a match takes of the
     elastic energy, of the most at rest, where it is known (``eigenfit.stretch_potential``). ``lost``: of the kinetic
     energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``); ``buckles``: what carries it has a
-    tangent that had to be made definite. ``seconds``: by part (assembly, factorization, solve, local, line_search).
+    tangent that had to be made definite. ``blocked``: of the way of pins and obstacles, what is left since something
+    was in it. ``seconds``: by part (assembly, factorization, solve, local, line_search).
     """
 
     solver: str
@@ -51,6 +52,7 @@ class StepReport:
     taken: float = 0.0
     lost: float = 0.0
     buckles: bool = False
+    blocked: float = 0.0
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

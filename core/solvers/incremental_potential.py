@@ -14,7 +14,7 @@ from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent, project
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
-from ..forces.step_potential import Bounded, LowRankPotential, StepPotential, StrainPotential
+from ..forces.step_potential import Arriving, Bounded, LowRankPotential, StepPotential, StrainPotential
 from ..forces.unilateral_springs import Unilateral, UnilateralSprings
 from ..integrators.time_step import TimeStep
 from .internal_friction import InternalFriction
@@ -53,6 +53,7 @@ class IncrementalPotential:
     ) -> None:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
         self.given = given
+        self.meeting = next((each for each in potentials if isinstance(each, Arriving)), None)
         self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
         self.time, self.friction = time, friction
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
@@ -81,22 +82,25 @@ class IncrementalPotential:
         elastic = self.h**2 * self._elastic.value(deformation)
         return rest + elastic, magnitude + abs(elastic)
 
-    def gradient_at(self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0) -> np.ndarray:
+    def gradient_at(
+        self, x: np.ndarray, deformation: Deformation, more: np.ndarray | float = 0.0, of_pins: bool = False
+    ) -> np.ndarray:
         """The gradient, with ``more`` stresses (m,3,3)."""
         stress = self._elastic.stress(deformation) + more
         if self.friction is not None:
             stress += self.friction.stress(deformation)
         if self.strain is not None:
             stress += self.strain.forces(*self._elastic.strained(deformation))
-        return self.gradient(x, stress)
+        return self.gradient(x, stress, of_pins)
 
-    def gradient(self, x: np.ndarray, stress: np.ndarray) -> np.ndarray:
-        """Its gradient for stresses (m,3,3), with zeros at pins, (n,3)."""
+    def gradient(self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False) -> np.ndarray:
+        """Its gradient for stresses (m,3,3), (n,3), with zeros at pins unless it is to be ``of_pins``, too."""
         force = self._elastic.nodal(stress) + self._gravity.gradient()
         for potential in self.potentials:
             force += potential.gradient(x)
         g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
-        g[self._pinned] = 0.0
+        if not of_pins:
+            g[self._pinned] = 0.0
         return g
 
     def strain_gradient(self, deformation: Deformation) -> np.ndarray | float:

@@ -87,7 +87,7 @@ class MixedFEMSolver(StepSolver):
         """One step, as :meth:`step`."""
         with report.timed("line_search"):
             guess = step.time.predicted if self.start_from_prediction else state.positions
-            x, deformation = self._start(guess, state.positions, step)
+            x, deformation = self._start(guess, state, step, report)
             at = self._valued(x, deformation, deformation.stretch(), Stretch.of(state.stretch, deformation.V), step)
             guessed = None
             if min(at.deformation.sigma.min(), at.stretch.values.min()) <= 0.0:
@@ -127,13 +127,13 @@ class MixedFEMSolver(StepSolver):
         return Solution(at.x, at.deformation, at.stretch.s)
 
     def _start(
-        self, guess: np.ndarray, before: np.ndarray, step: IncrementalPotential
+        self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
         """Where to begin: at the guess, or where the body is if the guess would turn tets inside out that are not."""
-        x = self.start(guess, step)
+        x = self.begun(guess, state, step, report)
         deformation = self.elastic.deformation(x)
-        if deformation.sigma.min() <= 0.0:
-            other = self.start(before, step)
+        if step.meeting is None and deformation.sigma.min() <= 0.0:
+            other = self.start(state.positions, step)
             unmoved = self.elastic.deformation(other, deformation)
             if unmoved.sigma.min() > 0.0:
                 return other, unmoved

@@ -20,5 +20,5 @@ class NewtonSolver(StepSolver):
         """One step, as :meth:`step`."""
         # Internal friction balances what relaxes: each clamped by itself, they would hold stiff parts that turn.
         projected = step.friction is None
-        at = self.minimize(self.start(state.positions, step), step, report, projected)
+        at = self.minimize(self.begun(state.positions, state, step, report), step, report, projected)
         return Solution(at.x, at.deformation, at.deformation.stretch())

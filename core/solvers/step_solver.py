@@ -24,6 +24,7 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
+from .arrival import arrive
 from .extrapolated import Solution, extrapolated
 from .incremental_potential import RENEWALS, IncrementalPotential
 from .internal_friction import InternalFriction
@@ -95,6 +96,8 @@ class StepSolver:
         time = rule(state.positions, state.velocities, state.history, time_step)
         step = self.begin(state, time, pin_targets, loads)
         at = self.solve(state, step, report)
+        if step.meeting is not None:
+            step.meeting.end()
         gradient = self._noted(at, state, step, report)
         if time.theta < 1.0:
             left = None if report.converged else gradient
@@ -130,6 +133,16 @@ class StepSolver:
         x[self.model.pinned] = step.given
         check_finite(x, "position")
         return x
+
+    def begun(self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+        """Positions to iterate from: a guess, or where the body is, with what moves it where it has to be, where the
+        way to the guess is not free.
+        """
+        if step.meeting is None:
+            return self.start(guess, step)
+        x = arrive(self, state.positions, step, report)
+        ahead = self.start(guess, step)
+        return ahead if step.longest(x, ahead - x) == 1.0 and step.meeting.gap(ahead) == np.inf else x
 
     def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
         """The incremental potential's gradient at a solution, (n,3) kg m, noted in the report; DivergenceError names a

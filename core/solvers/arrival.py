@@ -1,0 +1,98 @@
+"""Pins and colliders arrive where they are told without a crossing, before a step is solved.
+
+Where the way is free they are there at once. Else all is moved with them, along Newton's step of what they drive,
+
+    H_FF dx_F = -g_F - H_FK dx_K,
+
+as far as nothing crosses, and the merit ``E + rho (what remains of the way)`` falls: in a few such steps all arrive, or
+something that cannot give way blocks them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..optimization.line_search import backtrack
+from ..optimization.report import StepReport
+from .incremental_potential import IncrementalPotential
+
+if TYPE_CHECKING:
+    from .step_solver import NewtonIterate, StepSolver
+
+MOST = 60
+"""Steps of an arrival."""
+
+FLOOR, ABOVE = 0.5e6, 1.5
+"""rho is at least so many times the work of the masses on their way, and so many times what the slope asks for."""
+
+HARDLY, STUCK = 0.01, 10
+"""Of the way, that so many steps have to gain, or something blocks."""
+
+CLOSED, OPEN = 0.01, 0.1
+"""Gaps, of the distance from which surfaces push: one under which something that cannot give way blocks, and one over
+which all rests well where it is then.
+"""
+
+
+def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+    """Positions (n,3) with pins where they are told, from ones without a crossing, or as near as they come; obstacles,
+    too. What part of the way is left is in the report.
+    """
+    model, meeting, x = solver.model, step.meeting, x.copy()
+    gained: list[float] = []
+    left, rho = 1.0, 0.0
+    last = x, meeting.places, left
+    for _ in range(MOST):
+        given = np.zeros_like(x)
+        given[model.pinned] = step.given - x[model.pinned]
+        places, way = meeting.places, meeting.way
+        if meeting.longest(x, given, going=True) == 1.0:
+            meeting.places = places + way
+            x += given
+            x[model.pinned] = step.given
+            return x
+        here = solver.evaluate(x, step)
+        dx, slope = _driven(solver, here, given, step, report)
+        rho = max(rho, FLOOR * float(np.sum(dx * (model.mass @ dx))), ABOVE * slope)
+
+        def merit(alpha: float, x=x, dx=dx, places=places, way=way, left=left, rho=rho):
+            meeting.places = places + alpha * way
+            trial = solver.evaluate(x + alpha * dx, step)
+            return trial.value + rho * (1.0 - alpha) * left, trial.magnitude + rho * left, trial
+
+        longest = meeting.longest(x, dx, going=True)
+        start, magnitude = here.value + rho * left, here.magnitude + rho * left
+        alpha, accepted = backtrack(merit, start, magnitude, slope - rho * left, longest)
+        meeting.places = places + alpha * way
+        report.iterations += 1
+        x = accepted.x if accepted is not None else x
+        gained.append(alpha * left)
+        left *= 1.0 - alpha
+        gap = meeting.gap(x)
+        if gap > OPEN:
+            last = x, meeting.places, left
+        if gap < CLOSED or (len(gained) >= STUCK and sum(gained[-STUCK:]) < HARDLY):
+            break
+    x, meeting.places, report.blocked = last
+    step.given = x[model.pinned]
+    return x
+
+
+def _driven(
+    solver: StepSolver, at: NewtonIterate, given: np.ndarray, step: IncrementalPotential, report: StepReport
+) -> tuple[np.ndarray, float]:
+    """What all is moved by (n,3) with pins that are moved by what is ``given`` (n,3), and the energy's slope."""
+    elastic, system, h2 = solver.elastic, solver.system, step.h**2
+    with report.timed("assembly"):
+        tangent = step.tangent(at.deformation)
+        system.assemble_tangent(tangent, h2, at.x, step.potentials, None, step.low_rank(at.deformation))
+        g = step.gradient_at(at.x, at.deformation, of_pins=True)
+        driving = h2 * elastic.nodal(tangent.stress_change(elastic.change(given)))
+        driving += solver.model.mass @ given + h2 * step.meeting.pull(at.x, given)
+    with report.timed("factorization"):
+        system.factorize()
+    with report.timed("solve"):
+        dx = given + system.solve(-g - driving)
+    return dx, float(np.sum(g * dx)) + h2 * step.meeting.work(at.x)
