@@ -96,13 +96,10 @@ class FittedMaterials:
         z, part = np.zeros((len(space.elastic.weights), 2)), 1.0
         now = fit.at(z, spectra.modes)
         for _ in range(ROUNDS):
-            way, slope = fit.way(z, now)
-            part = min(2.0 * part, 1.0)
+            way, part = fit.way(z, now), min(2.0 * part, 1.0)
             then = fit.at(z + part * way, now.found)
             while then.total >= now.total and part > SHORTEST:
-                # The lowest place of the parabola through what is known.
-                bend = then.total - now.total - part * slope
-                part *= np.clip(-0.5 * part * slope / max(bend, np.finfo(float).tiny), 0.1, 0.5)
+                part *= 0.5
                 then = fit.at(z + part * way, now.found)
             if then.total >= now.total:
                 break
@@ -157,15 +154,14 @@ class _Fit:
         total = float(away @ away + self._eps**2 * np.sum(self._v * z**2))
         return _Fitted(found.modes, now.modes, firmness, away, total)
 
-    def way(self, z: np.ndarray, now: _Fitted) -> tuple[np.ndarray, float]:
-        """Where a round leads from z, (m,2), and what the sum changes by along it at first."""
+    def way(self, z: np.ndarray, now: _Fitted) -> np.ndarray:
+        """Where a round leads from z, (m,2)."""
         J = self._energies(z, now.modes).reshape(len(now.away), -1)
         J *= now.firmness[:, None]
         v = self._v.ravel()
         dual = np.linalg.solve((J / v) @ J.T + self._eps**2 * np.eye(len(J)), now.away + J @ z.ravel())
         wanted = np.clip(((dual @ J) / v).reshape(z.shape), -MOST, MOST)
-        way = np.clip(wanted - z, -FARTHEST, FARTHEST)
-        return way, 2.0 * float(self._eps**2 * np.sum(self._v * z * way) - now.away @ (J @ way.ravel()))
+        return np.clip(wanted - z, -FARTHEST, FARTHEST)
 
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
         """``u_i . K_e u_j`` of the elements at rest, of each of the two moduli, (k(k+1)/2,m,2)."""
