@@ -21,6 +21,9 @@ from .project import OUT, ROOT, BuildError
 
 LOGS = OUT / "test"
 
+KERNELS = OUT / "kernels"
+"""What one part has compiled serves the others of its Python, and the next run; nobody else's is read."""
+
 LANES = 2
 
 FREED = "165"
@@ -142,12 +145,11 @@ def _test_path(argument: str) -> Path | None:
 
 
 def _main(arguments: list[str]) -> Outcome:
-    # Shares the kernel cache between runs, but with nobody else's, unless one is named.
     return _pytest(
         "main",
         ["tests"],
         ["--ignore=tests/gui", *arguments],
-        {"SINEW_KERNEL_CACHE": str(OUT / "kernels"), **os.environ},
+        {"SINEW_KERNEL_CACHE": str(KERNELS), **os.environ},
         live=True,
     )
 
@@ -158,7 +160,7 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
         return Outcome(part, skipped=1, note=f"skipped: no Python {plan.python} on this machine")
     environments.ensure(part)
     place = OUT / "profiles" / part
-    variables = profile.install(part, archive, place)
+    variables = {**profile.install(part, archive, place), "SINEW_KERNEL_CACHE": str(KERNELS)}
     own = ["tests/blender"] if arguments else list(plan.tests)
     variables = {"MALLOC_PERTURB_": FREED, **variables, "SINEW_PACKAGE": profile.package_name()}
     outcome = _pytest(part, own, arguments, variables)

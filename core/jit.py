@@ -29,6 +29,7 @@ from typing import Any
 
 import numba
 import numba.core.config as numba_config
+from numba.core.caching import UserProvidedCacheLocator
 
 KEPT_DAYS = 30
 
@@ -142,10 +143,24 @@ def cache_warning() -> str | None:
     return _warning
 
 
+class Locator(UserProvidedCacheLocator):
+    """Numba's of the folder, by where a file lies in this package: another profile, or another machine, that shares the
+    folder finds what one has compiled, wherever its package lies.
+    """
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """The folder in the folder that the kernels of a file have."""
+        place, package = Path(py_file).resolve().parent, Path(__file__).resolve().parent
+        if not place.is_relative_to(package):
+            return super().get_suitable_cache_subpath(py_file)
+        return "-".join((package.name, *place.relative_to(package).parts))
+
+
 @contextlib.contextmanager
 def _own_cache() -> Iterator[None]:
     """Numba reads its settings of the cache when a function is decorated; other users of Numba keep theirs."""
-    own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}
+    own = {"CACHE_DIR": str(_folder), "CACHE_LOCATOR_CLASSES": f"{__name__}.{Locator.__name__}"}
     before = {name: getattr(numba_config, name) for name in own}
     for name, value in own.items():
         setattr(numba_config, name, value)

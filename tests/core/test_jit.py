@@ -10,7 +10,6 @@ import time
 from pathlib import PureWindowsPath
 
 import pytest
-from numba.core.caching import UserProvidedCacheLocator
 from sinew.core import jit
 
 KERNEL = """
@@ -21,22 +20,22 @@ def twice(x):
 
 @pytest.fixture
 def load(tmp_path, monkeypatch):
-    """A copy of the module in a package of its own, with one kernel, its cache where one says."""
-    package = tmp_path / "copied"
-    package.mkdir()
-    shutil.copy(jit.__file__, package / "jit.py")
-    (package / "kernels.py").write_text(KERNEL)
+    """A copy of the module in a package of its own, with one kernel, its cache where one says; in a place of ours."""
 
-    def module(name):
+    def module(package, name):
+        if not package.exists():
+            package.mkdir(parents=True)
+            shutil.copy(jit.__file__, package / "jit.py")
+            (package / "kernels.py").write_text(KERNEL)
         spec = importlib.util.spec_from_file_location(f"copied.{name}", package / f"{name}.py")
         loaded = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, f"copied.{name}", loaded)
         spec.loader.exec_module(loaded)
         return loaded
 
-    def with_cache(folder):
+    def with_cache(folder, place=tmp_path):
         monkeypatch.setenv("SINEW_KERNEL_CACHE", str(folder))
-        return module("jit"), module("kernels").twice
+        return module(place / "copied", "jit"), module(place / "copied", "kernels").twice
 
     return with_cache
 
@@ -57,6 +56,15 @@ def test_kernels_are_kept_in_the_folder(load, tmp_path):
     assert copy.is_compiled()
     again, _ = load(tmp_path / "cache")
     assert again.is_compiled()
+
+
+def test_the_same_package_in_another_place_has_them(load, tmp_path):
+    """As another profile's, or another node's of a farm."""
+    for place in ("one", "other"):
+        copy, twice = load(tmp_path / "cache", tmp_path / place)
+        compiled = copy.kernel(twice)
+        assert compiled(2.0) == 4.0
+        assert sum(compiled.stats.cache_hits.values()) == (place == "other")
 
 
 def test_paths_of_windows_may_be_long():
@@ -91,7 +99,7 @@ def test_a_temporary_folder_goes_with_its_process(load, tmp_path, monkeypatch):
 
 def test_numba_never_falls_back_beside_the_sources(load, tmp_path):
     copy, twice = load(tmp_path / "cache")
-    subfolder = UserProvidedCacheLocator.get_suitable_cache_subpath(str(tmp_path / "copied" / "kernels.py"))
+    subfolder = copy.Locator.get_suitable_cache_subpath(str(tmp_path / "copied" / "kernels.py"))
     (copy.cache_folder() / subfolder).write_text("a file where Numba wants a folder")
     with pytest.raises(RuntimeError, match="no locator"):
         copy.kernel(twice)

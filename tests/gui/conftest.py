@@ -42,6 +42,7 @@ SCREEN = "1600x1000x24"
 
 # Where the host's folders lie for Blender, when it runs inside a Debian root folder.
 INSIDE_SESSION, INSIDE_TESTS, INSIDE_ZIP = "/sinew/session", "/sinew/tests", "/sinew/zip"
+KERNELS, INSIDE_KERNELS = REPOSITORY / "out" / "kernels", "/sinew/kernels"
 INSIDE_ASSETS = "/usr/share/blender/datafiles/assets"
 
 
@@ -155,12 +156,15 @@ class WindowedBlender:
             "OMP_NUM_THREADS": "2",
             "XDG_RUNTIME_DIR": self.session_path,
             "BLENDER_USER_RESOURCES": f"{self.session_path}/profile",
+            "SINEW_KERNEL_CACHE": INSIDE_KERNELS if self._inside else str(KERNELS),
         }
         if self._inside:
+            KERNELS.mkdir(parents=True, exist_ok=True)
             binds = {
                 self._session: INSIDE_SESSION,
                 HERE: INSIDE_TESTS,
                 self._archive.parent: INSIDE_ZIP,
+                KERNELS: INSIDE_KERNELS,
                 **_brush_assets(),
             }
             command = packaging.windowed.enter(self._place, command, binds)

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 import bpy
+import pytest
 from sinew.blender_addon.child import running
 from sinew.blender_addon.drawing import layer
 from sinew.blender_addon.live import live, live_handlers
@@ -15,6 +16,7 @@ from sinew.core.process import child_process
 
 from .live_driver import drain_until, playing
 
+NEWEST = pytest.mark.skipif(bpy.app.version[:2] < (5, 2), reason="the newest Blender tells")
 LINUX = sys.platform == "linux"
 
 
@@ -38,6 +40,7 @@ def memory() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+@NEWEST
 def test_ten_real_sessions_leave_nothing(soft_body):
     def once() -> None:
         session = live.begin(soft_body)
@@ -51,6 +54,7 @@ def test_ten_real_sessions_leave_nothing(soft_body):
     assert resources() == before
 
 
+@NEWEST
 def test_two_hundred_sessions_leave_nothing(fake_child, monkeypatch):
     added, removed = [], []
     space = bpy.types.SpaceView3D
