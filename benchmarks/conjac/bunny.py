@@ -32,7 +32,7 @@ from ...core.optimization.report import StepReport
 from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
-from ...core.solvers.conjac_map import Carried
+from ...core.solvers.conjac_map import Carried, by_columns
 from ...core.solvers.conjac_published import PublishedConJacSolver
 from ...core.solvers.extrapolated import Solution
 from ...core.solvers.incremental_potential import IncrementalPotential
@@ -121,7 +121,7 @@ class PaperOnFloor(PublishedConJacSolver):
         slip = np.linalg.norm(v[touching, :2], axis=1)
         v[touching, :2] *= np.maximum(1.0 - self.friction * pushed / np.maximum(slip, 1e-12), 0.0)[:, None]
         carried, beta = self._last, self.settings.damping_factor
-        by_mass = np.tensordot(carried.momenta, v, axes=((0, 1), (0, 1)))
+        by_mass = by_columns(carried.T, self.model.mass @ v)
         means = (self._nodes.rows @ v).ravel()
         whole = carried.mass + beta * carried.stiffness
         found = scipy.linalg.solve(whole, by_mass + beta * carried.stiffness @ means, assume_a="pos")

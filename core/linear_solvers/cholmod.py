@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..assembly.sparsity import Pattern
-from ..jit import summing_kernel
+from ..jit import kernel, summing_kernel
 from ..lanes import LANES
 from ..shared_items import ItemKernel, done, take
 from .blas_kernels import load_cvxopt
@@ -30,8 +30,10 @@ FACTOR = b"CHOLMOD FACTOR D L"
 ONE_BY_ONE = "CHOLMOD, of a kind whose factor cannot be read, so that many dynamic nodes are slow"
 """Its label then."""
 
-COLUMNS = 48
-"""Right-hand sides that a thread solves at once, at most: with fewer the factor is read more often than need be."""
+COLUMNS, FEW = 48, 16
+"""Right-hand sides that a thread solves at once, at most: with fewer the factor is read more often than need be. From
+so many on they are for two threads.
+"""
 
 _LONG, _REAL, _DOUBLE = 2, 1, 0
 
@@ -90,17 +92,29 @@ class CholmodSolver:
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solve with the last factorisation."""
         if right_hand_side.ndim == 2:
-            if found := supernodes(self._factor, self._pattern.size):
-                return found.solve(right_hand_side)
-            self.label = ONE_BY_ONE
+            x = np.array(right_hand_side, dtype=np.float64, order="C")
+            self.solve_in(x, np.arange(len(x)))
+            return x
         b = self._matrix(np.ascontiguousarray(right_hand_side, dtype=np.float64))
         self._cholmod.solve(self._factor, b)
         return np.array(b).reshape(right_hand_side.shape)
 
+    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+        """Solve in place."""
+        if found := supernodes(self._factor, self._pattern.size):
+            found.solve(x, places)
+            return
+        self.label = ONE_BY_ONE
+        b = self._matrix(x[places])
+        self._cholmod.solve(self._factor, b)
+        x[places] = np.array(b)
+
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Half a solution. Where the factor cannot be read several are solved as sparse right-hand sides, by fours."""
         if right_hand_side.ndim == 2 and (found := supernodes(self._factor, self._pattern.size)):
-            return found.solve(right_hand_side, is_whole=False)
+            x = np.asarray(right_hand_side, dtype=np.float64)[found.order]
+            found.solve(x, np.arange(len(x)), is_whole=False)
+            return x
         b = self._matrix(np.asarray(right_hand_side, dtype=np.float64)[self._permutation])
         if right_hand_side.ndim == 1:
             self._cholmod.solve(self._factor, b, sys=FORWARD)
@@ -151,11 +165,15 @@ class Supernodes(NamedTuple):
     values: np.ndarray
     order: np.ndarray
 
-    def solve(self, b: np.ndarray, is_whole: bool = True) -> np.ndarray:
-        """A solution for b (n,k), or the first half of one, in the factor's order."""
-        x = np.empty(b.shape)
-        _solve(-(-b.shape[1] // COLUMNS), *self, np.ascontiguousarray(b, dtype=np.float64), x, is_whole)
-        return x
+    def solve(self, x: np.ndarray, places: np.ndarray, is_whole: bool = True) -> None:
+        """Make of right-hand sides the solution, or the first half of one, in x (N,k): in its rows ``places`` (n,), by
+        the matrix's unknowns, or in the factor's order for a half.
+        """
+        at = places[self.order] if is_whole else places
+        own = (self.columns, self.row_starts, self.starts, at[self.rows], self.values)
+        items = max(-(-x.shape[1] // COLUMNS), 1 + (x.shape[1] >= FEW))
+        ends = np.minimum(-(-x.shape[1] // (items * LANES)) * LANES * np.arange(items + 1), x.shape[1])
+        _solve(items, *own, x, ends, is_whole)
 
 
 def supernodes(factor: Any, size: int) -> Supernodes | None:
@@ -181,25 +199,29 @@ def supernodes(factor: Any, size: int) -> Supernodes | None:
 
 
 @ItemKernel
-def _solve(items, columns, row_starts, starts, rows, values, order, b, x, is_whole):
-    """An item is some of b's columns: side by side in rows of their own, which wide registers fill."""
-    item, count = take(items), -(-b.shape[1] // COLUMNS)
+def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
+    """An item is some of x's columns: side by side, which wide registers fill."""
+    item = take(items)
     while item >= 0:
-        first, last = item * b.shape[1] // count, (item + 1) * b.shape[1] // count
-        X = np.zeros((len(b), (last - first + LANES - 1) // LANES * LANES))
-        for i in range(len(b)):
-            X[i, : last - first] = b[order[i], first:last]
+        first, last = ends[item], ends[item + 1]
         for s in range(len(columns) - 1):
-            if X[columns[s] : columns[s + 1]].any():
-                own = rows[row_starts[s] : row_starts[s + 1]]
-                _forward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, X, X.shape[1])
+            own = rows[row_starts[s] : row_starts[s + 1]]
+            if _has_any(own[: columns[s + 1] - columns[s]], x, first, last):
+                _forward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, x, first, last)
         for s in range(len(columns) - 2 if is_whole else -1, -1, -1):
             own = rows[row_starts[s] : row_starts[s + 1]]
-            _backward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, X, X.shape[1])
-        for i in range(len(b)):
-            x[order[i] if is_whole else i, first:last] = X[i, : last - first]
+            _backward(values[starts[s] : starts[s + 1]].reshape(-1, len(own)), own, x, first, last)
         done(items)
         item = take(items)
+
+
+@kernel
+def _has_any(rows, x, first, last):
+    for r in rows:
+        for j in range(first, last):
+            if x[r, j] != 0.0:
+                return True
+    return False
 
 
 # In fours, so that each number that is read goes into four products. What is read is named before the loops over
@@ -207,92 +229,92 @@ def _solve(items, columns, row_starts, starts, rows, values, order, b, x, is_who
 
 
 @summing_kernel
-def _forward(L, rows, X, count):
+def _forward(L, rows, x, first, last):
     """``L^-1`` of a supernode, L by columns (c,r), to its rows of X."""
     width, height = L.shape
     for c in range(0, width, 4):
         end = min(c + 4, width)
         for k in range(c, end):
-            _divide(L[k, k], X, rows[k], count)
+            _divide(L[k, k], x, rows[k], first, last)
             for r in range(k + 1, end):
-                _subtract(L[k, r], X, rows[k], rows[r], count)
+                _subtract(L[k, r], x, rows[k], rows[r], first, last)
         whole = height - (height - c) % 4 if end == c + 4 else end
         for r in range(end, whole, 4):
-            x, y, z, w = (
-                X[rows[c], :count],
-                X[rows[c + 1], :count],
-                X[rows[c + 2], :count],
-                X[rows[c + 3], :count],
+            p, q, u, v = (
+                x[rows[c], first:last],
+                x[rows[c + 1], first:last],
+                x[rows[c + 2], first:last],
+                x[rows[c + 3], first:last],
             )
             f, g, h, i = (
-                X[rows[r], :count],
-                X[rows[r + 1], :count],
-                X[rows[r + 2], :count],
-                X[rows[r + 3], :count],
+                x[rows[r], first:last],
+                x[rows[r + 1], first:last],
+                x[rows[r + 2], first:last],
+                x[rows[r + 3], first:last],
             )
             fx, fy, fz, fw = L[c, r], L[c + 1, r], L[c + 2, r], L[c + 3, r]
             gx, gy, gz, gw = L[c, r + 1], L[c + 1, r + 1], L[c + 2, r + 1], L[c + 3, r + 1]
             hx, hy, hz, hw = L[c, r + 2], L[c + 1, r + 2], L[c + 2, r + 2], L[c + 3, r + 2]
             ix, iy, iz, iw = L[c, r + 3], L[c + 1, r + 3], L[c + 2, r + 3], L[c + 3, r + 3]
-            for j in range(count):
-                xj, yj, zj, wj = x[j], y[j], z[j], w[j]
+            for j in range(last - first):
+                xj, yj, zj, wj = p[j], q[j], u[j], v[j]
                 f[j] -= fx * xj + fy * yj + fz * zj + fw * wj
                 g[j] -= gx * xj + gy * yj + gz * zj + gw * wj
                 h[j] -= hx * xj + hy * yj + hz * zj + hw * wj
                 i[j] -= ix * xj + iy * yj + iz * zj + iw * wj
         for r in range(whole, height):
             for k in range(c, end):
-                _subtract(L[k, r], X, rows[k], rows[r], count)
+                _subtract(L[k, r], x, rows[k], rows[r], first, last)
 
 
 @summing_kernel
-def _backward(L, rows, X, count):
+def _backward(L, rows, x, first, last):
     """``L^-T`` of a supernode."""
     width, height = L.shape
     for c in range((width - 1) // 4 * 4, -1, -4):
         end = min(c + 4, width)
         whole = height - (height - c) % 4 if end == c + 4 else end
         for r in range(end, whole, 4):
-            x, y, z, w = (
-                X[rows[c], :count],
-                X[rows[c + 1], :count],
-                X[rows[c + 2], :count],
-                X[rows[c + 3], :count],
+            p, q, u, v = (
+                x[rows[c], first:last],
+                x[rows[c + 1], first:last],
+                x[rows[c + 2], first:last],
+                x[rows[c + 3], first:last],
             )
             f, g, h, i = (
-                X[rows[r], :count],
-                X[rows[r + 1], :count],
-                X[rows[r + 2], :count],
-                X[rows[r + 3], :count],
+                x[rows[r], first:last],
+                x[rows[r + 1], first:last],
+                x[rows[r + 2], first:last],
+                x[rows[r + 3], first:last],
             )
             xf, xg, xh, xi = L[c, r], L[c, r + 1], L[c, r + 2], L[c, r + 3]
             yf, yg, yh, yi = L[c + 1, r], L[c + 1, r + 1], L[c + 1, r + 2], L[c + 1, r + 3]
             zf, zg, zh, zi = L[c + 2, r], L[c + 2, r + 1], L[c + 2, r + 2], L[c + 2, r + 3]
             wf, wg, wh, wi = L[c + 3, r], L[c + 3, r + 1], L[c + 3, r + 2], L[c + 3, r + 3]
-            for j in range(count):
+            for j in range(last - first):
                 fj, gj, hj, ij = f[j], g[j], h[j], i[j]
-                x[j] -= xf * fj + xg * gj + xh * hj + xi * ij
-                y[j] -= yf * fj + yg * gj + yh * hj + yi * ij
-                z[j] -= zf * fj + zg * gj + zh * hj + zi * ij
-                w[j] -= wf * fj + wg * gj + wh * hj + wi * ij
+                p[j] -= xf * fj + xg * gj + xh * hj + xi * ij
+                q[j] -= yf * fj + yg * gj + yh * hj + yi * ij
+                u[j] -= zf * fj + zg * gj + zh * hj + zi * ij
+                v[j] -= wf * fj + wg * gj + wh * hj + wi * ij
         for k in range(end - 1, c - 1, -1):
             for r in range(whole, height):
-                _subtract(L[k, r], X, rows[r], rows[k], count)
+                _subtract(L[k, r], x, rows[r], rows[k], first, last)
             for r in range(k + 1, end):
-                _subtract(L[k, r], X, rows[r], rows[k], count)
-            _divide(L[k, k], X, rows[k], count)
+                _subtract(L[k, r], x, rows[r], rows[k], first, last)
+            _divide(L[k, k], x, rows[k], first, last)
 
 
 @summing_kernel
-def _subtract(factor, X, row, other, count):
+def _subtract(factor, x, row, other, first, last):
     """So many times a row from another one."""
-    x, y = X[row, :count], X[other, :count]
-    for j in range(count):
-        y[j] -= factor * x[j]
+    p, q = x[row, first:last], x[other, first:last]
+    for j in range(last - first):
+        q[j] -= factor * p[j]
 
 
 @summing_kernel
-def _divide(by, X, row, count):
-    x, factor = X[row, :count], 1.0 / by
-    for j in range(count):
-        x[j] *= factor
+def _divide(by, x, row, first, last):
+    p, factor = x[row, first:last], 1.0 / by
+    for j in range(last - first):
+        p[j] *= factor

@@ -150,10 +150,10 @@ class ConjugateGradients:
         self.residual_work = -float(np.sum(x * r))
         return x
 
-    def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """Solutions (f,3,k), one after the other."""
-        columns = [self.solve(np.ascontiguousarray(b[:, :, k])) for k in range(b.shape[2])]
-        return np.stack(columns, axis=2) if columns else b.copy()
+    def solve_columns(self, x: np.ndarray) -> None:
+        """Solve right-hand sides (n,3,k) in place, one after the other."""
+        for k in range(x.shape[2]):
+            x[self.free, :, k] = self.solve(x[self.free, :, k])
 
     def _times(self, x: np.ndarray) -> np.ndarray:
         product = self._A.times(x)

@@ -94,11 +94,13 @@ class Direct:
         """Solution (f,3) for a right-hand side (f,3)."""
         return (self._updated or self._solver).solve(b.ravel()).reshape(-1, 3)
 
-    def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """Solutions (f,3,k) for right-hand sides (f,3,k), as a block where the factor's library can."""
-        columns = b.reshape(-1, b.shape[2])
-        solved = self._updated.solve_columns(columns) if self._updated else self._solver.solve(columns)
-        return solved.reshape(b.shape)
+    def solve_columns(self, x: np.ndarray) -> None:
+        """Solve right-hand sides (n,3,k) in place, as a block where the factor's library can."""
+        columns, places = x.reshape(-1, x.shape[2]), (3 * self.free[:, None] + np.arange(3)).ravel()
+        if self._updated:
+            columns[places] = self._updated.solve_columns(columns[places])
+        else:
+            self._solver.solve_in(columns, places)
 
     def error_estimate(self) -> ErrorEstimate:
         """Nothing: the solution is exact but for round-off."""

@@ -114,12 +114,11 @@ class ElasticSystem(LinearSystem):
         self.residual_work = self._solver.residual_work
         return out
 
-    def solve_columns(self, right_hand_sides: np.ndarray) -> np.ndarray:
-        """The same of several, (n,3,k)."""
-        out = np.zeros_like(right_hand_sides)
-        if out.size:
-            out[self.free] = self._solver.solve_columns(right_hand_sides[self.free])
-        return out
+    def solve_columns(self, x: np.ndarray) -> None:
+        """The same of several, (n,3,k), in place: what is as large as many columns is made once."""
+        if x.size:
+            x[self._number < 0] = 0.0
+            self._solver.solve_columns(x)
 
     def error_estimate(self) -> ErrorEstimate:
         """By how much the last solution may miss the exact one: zeros from a direct solver."""

@@ -65,6 +65,10 @@ class PardisoSolver:
         """Solve with the last factorisation."""
         return self._solution(SOLUTION, right_hand_side)
 
+    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+        """Solve in place."""
+        x[places] = self.solve(x[places])
+
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Half a solution."""
         return self._solution(FORWARD, right_hand_side)

@@ -38,6 +38,9 @@ class DirectSolver(Protocol):
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution for right-hand sides (size,) or (size, k), a new array."""
 
+    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+        """Make of right-hand sides their solutions in the rows ``places`` (size,) of x (N,k), and touch no other."""
+
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """``R^-1 b`` of the factor, ``A = R R^T``, for right-hand sides (size,) or (size, k): half a solution."""
 
@@ -98,8 +101,8 @@ class SystemSolver(Protocol):
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Solution (f,3) for a right-hand side (f,3)."""
 
-    def solve_columns(self, b: np.ndarray) -> np.ndarray:
-        """Solutions (f,3,k) for right-hand sides (f,3,k)."""
+    def solve_columns(self, x: np.ndarray) -> None:
+        """Make of right-hand sides (n,3,k) their solutions, in place, at the vertices that are not pinned."""
 
     def error_estimate(self) -> ErrorEstimate:
         """By how much the last solution may miss the exact one."""

@@ -52,6 +52,10 @@ class SuperLUSolver:
         """Solve with the last factorisation."""
         return self._factor.solve(np.ascontiguousarray(right_hand_side, dtype=np.float64))
 
+    def solve_in(self, x: np.ndarray, places: np.ndarray) -> None:
+        """Solve in place."""
+        x[places] = self.solve(x[places])
+
     def forward(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Half a solution, by ``L D^(1/2)``: without pivoting U is ``D L^T``."""
         b = np.empty(right_hand_side.shape)

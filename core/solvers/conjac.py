@@ -39,7 +39,7 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import BY_EULER, Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
-from .conjac_map import Carried, ConJacMap, by_columns, products
+from .conjac_map import Carried, ConJacMap, by_columns, by_mass, products
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .newton import NewtonSolver
@@ -149,7 +149,7 @@ class ConJacSolver(StepSolver):
         time, k = step.time, carried.map.J.shape[2]
         speeds = self._speeds(carried, time.predicted - time.base)
         report.lost = self._lost(carried, speeds, time.predicted - time.base)
-        Y = np.concatenate([self._nodes.means(), carried.momenta[:, :, k:]], axis=2)
+        Y = np.concatenate([self._nodes.means(), carried.unseen_momenta], axis=2)
         Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
         inertia = NodeInertia(Y, carried.mass, time.base, speeds, step.h)
         acting = [*step.potentials, *([step.strain] if step.strain else []), *([inertia] if len(speeds) else [])]
@@ -188,10 +188,10 @@ class ConJacSolver(StepSolver):
         with report.timed("solve"):
             map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
             J = self._rigid.exact(map_.J, self._nodes, wholes)
-            T = np.concatenate([J, self._rigid.unseen(self._nodes, wholes)], axis=2)
-            flat, long = T.reshape(len(T), -1), (3 * len(T), T.shape[2])
-            momenta = (self.model.mass @ flat).reshape(T.shape)
-            mass = T.reshape(long).T @ momenta.reshape(long)
+            unseen = self._rigid.unseen(self._nodes, wholes)
+            T = np.concatenate([J, unseen], axis=2) if unseen.shape[2] else J
+            momenta = (self.model.mass @ unseen.reshape(len(T), -1)).reshape(unseen.shape)
+            mass = by_mass(self.model.mass, T)
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
             stiffness[:k, :k] = map_.stiffness
@@ -207,7 +207,7 @@ class ConJacSolver(StepSolver):
                 elastic = products(blocks, self.model.mesh.tets, T)
                 if step.strain is not None and self.system.low_rank is not None:
                     along = self.system.low_rank.vectors.reshape(-1, len(self.system.low_rank.core))
-                    along = flat.reshape(-1, T.shape[2]).T @ along
+                    along = T.reshape(-1, T.shape[2]).T @ along
                     elastic += along @ self.system.low_rank.core @ along.T
         return Carried(map_, T, momenta, mass, stiffness, elastic, tangent)
 

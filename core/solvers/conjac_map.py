@@ -17,12 +17,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..energies.tangent import Tangent
 from ..linear_solvers.linear_system import LinearSystem
 from ..model.nodes import Nodes
 
 CORNERS = 4
+ROWS = 1024
+"""Vertices whose momenta are made at once."""
 
 
 class ConJacMap:
@@ -41,21 +44,25 @@ class ConJacMap:
     def __init__(self, system: LinearSystem, tets: np.ndarray, nodes: Nodes, pinned: np.ndarray) -> None:
         self._system, self._nodes, self._k = system, nodes, len(nodes.centres)
         n, size = nodes.rows.shape[1], 3 * self._k
-        pulls, felt = self._pulls(tets, n)
-        pulls[pinned] = 0.0
-        S = -pulls[nodes.centres].reshape(size, size)
-        pulls[nodes.centres] = 0.0
+        felt, pulls = self._pulls(tets, n)
+        pulls[np.isin(felt, pinned)] = 0.0
+        own = np.searchsorted(felt, nodes.centres)
+        S = -pulls[own].reshape(size, size)
+        pulls[own] = 0.0
         self._is_mean = nodes.rows.nnz > self._k
+        # Y and Q side by side.
+        self._solved = np.zeros((n, 3, 2 * size if self._is_mean else size))
+        self._solved[felt, :, :size] = pulls
+        if self._is_mean:
+            self._solved[:, :, size:] = nodes.means()
+        system.solve_columns(self._solved)
+        self._solved[nodes.centres, :, :size] = np.eye(size).reshape(self._k, 3, size)  # the centres' own movements
+        S = S - np.tensordot(pulls, self._solved[felt, :, :size], axes=((0, 1), (0, 1)))
+        S = 0.5 * (S + S.T)
         if not self._is_mean:
-            self.J = self._bound(system.solve_columns(pulls))
-            self.stiffness = self._complement(S, pulls[felt], self.J[felt])
+            self.J, self.stiffness = self._solved, S
             return
-        means = self._nodes.means()
-        means[self._nodes.centres] = 0.0
-        solved = system.solve_columns(np.concatenate([pulls, means], axis=2))
-        self._Y, self._Q = self._bound(solved[:, :, :size]), solved[:, :, size:]
-        S = self._complement(S, pulls[felt], self._Y[felt])
-        A, H = self._rows(self._Y), self._rows(self._Q)
+        A, H = np.hsplit(self._rows(self._solved), 2)
         self._inverse = np.linalg.inv(np.block([[S, A.T], [A, -0.5 * (H + H.T)]]))
         found = self._inverse[:, size:]
         self.J = self._moved(found)
@@ -68,25 +75,14 @@ class ConJacMap:
         p = self._system.solve(-g)
         if not self._is_mean:
             return p
-        r = np.tensordot(self._Y, gradient, axes=((0, 1), (0, 1)))
+        r = by_columns(self._solved, gradient)[: 3 * self._k]
         found = self._inverse @ np.concatenate([-r, -self._rows(p[:, :, None])[:, 0]])
         return p + self._moved(found[:, None])[:, :, 0]
-
-    def _bound(self, Y: np.ndarray) -> np.ndarray:
-        """Y (n,3,3k) with the centres' own movements."""
-        Y[self._nodes.centres] = np.eye(3 * self._k).reshape(self._k, 3, 3 * self._k)
-        return Y
-
-    @staticmethod
-    def _complement(K: np.ndarray, pulls: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """S_c, of K_cc and where the centres' columns have anything."""
-        S = K - np.tensordot(pulls, Y, axes=((0, 1), (0, 1)))
-        return 0.5 * (S + S.T)
 
     def _moved(self, found: np.ndarray) -> np.ndarray:
         """Movements (n,3,c) of y and mu, columns (6k,c)."""
         size = 3 * self._k
-        return np.tensordot(self._Y, found[:size], axes=1) - np.tensordot(self._Q, found[size:], axes=1)
+        return np.tensordot(self._solved, np.concatenate([found[:size], -found[size:]]), axes=1)
 
     def _rows(self, columns: np.ndarray) -> np.ndarray:
         """``B x`` of columns (n,3,c), (3k,c)."""
@@ -94,24 +90,27 @@ class ConJacMap:
         return (self._nodes.rows @ columns.reshape(n, -1)).reshape(3 * self._k, count)
 
     def _pulls(self, tets: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """What the centres' movements pull all with: minus K's columns (n,3,3k), from the element blocks, and from what
-        the matrix has beside them; and the vertices that feel any.
+        """What the centres' movements pull all with: the vertices (f,) that feel any, and minus K's columns there
+        (f,3,3k), from the element blocks, and from what the matrix has beside them.
         """
-        pulls, node = np.zeros((n, 3, self._k, 3)), np.full(n, -1)
+        node, low_rank = np.full(n, -1), self._system.low_rank
         node[self._nodes.centres] = np.arange(self._k)
         element, corner = np.nonzero(node[tets] >= 0)
+        felt = np.unique(np.concatenate([tets[element].ravel(), self._nodes.centres]))
+        felt = felt if low_rank is None else np.arange(n)
+        pulls = np.zeros((len(felt), 3, self._k, 3))
         for other in range(CORNERS):
             first, second = np.maximum(corner, other), np.minimum(corner, other)
             pair = self._system.blocks[element, first * (first + 1) // 2 + second]
             # A pair's rows are of its first corner.
             pair = np.where((other >= corner)[:, None, None], pair, pair.transpose(0, 2, 1))
-            np.subtract.at(pulls, (tets[element, other], slice(None), node[tets[element, corner]]), pair)
-        pulls = pulls.reshape(n, 3, -1)
-        if self._system.low_rank is None:
-            return pulls, np.unique(tets[element])
-        vectors, core = self._system.low_rank
-        pulls -= np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
-        return pulls, np.arange(n)
+            place = np.searchsorted(felt, tets[element, other])
+            np.subtract.at(pulls, (place, slice(None), node[tets[element, corner]]), pair)
+        pulls = pulls.reshape(len(felt), 3, 3 * self._k)
+        if low_rank is not None:
+            vectors, core = low_rank
+            pulls -= np.tensordot(vectors, core @ vectors[self._nodes.centres].reshape(-1, len(core)).T, axes=1)
+        return felt, pulls
 
 
 def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
@@ -128,13 +127,13 @@ def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 class Carried(NamedTuple):
-    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M T; M and S by it,
-    and of S what is elastic where more acts; the tangent that it is of.
+    """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M times these
+    motions; M and S by T, and of S what is elastic where more acts; the tangent that it is of.
     """
 
     map: ConJacMap
     T: np.ndarray
-    momenta: np.ndarray
+    unseen_momenta: np.ndarray
     mass: np.ndarray
     stiffness: np.ndarray
     elastic: np.ndarray
@@ -143,7 +142,7 @@ class Carried(NamedTuple):
     def settled(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
         """Newton's step (n,3) down a gradient (n,3), by a map, while all that carries stays."""
         first = map_.J.shape[2]
-        unseen, weighed = self.T[:, :, first:], self.momenta[:, :, first:]
+        unseen, weighed = self.T[:, :, first:], self.unseen_momenta
         dx = map_.settled(gradient - weighed @ by_columns(unseen, gradient))
         return dx - unseen @ by_columns(weighed, dx)
 
@@ -151,3 +150,14 @@ class Carried(NamedTuple):
 def by_columns(T: np.ndarray, pull: np.ndarray) -> np.ndarray:
     """What a pull (n,3) is by columns (n,3,k), (k,)."""
     return np.tensordot(T, pull, axes=((0, 1), (0, 1)))
+
+
+def by_mass(mass: sp.csr_matrix, T: np.ndarray) -> np.ndarray:
+    """``T^T M T`` (k,k) for columns (n,3,k): by some rows after the other, for M T is as large as T."""
+    n, _, k = T.shape
+    flat, columns, total = T.reshape(n, 3 * k), T.reshape(3 * n, k), np.zeros((k, k))
+    for first in range(0, n, ROWS):
+        last = min(first + ROWS, n)
+        weighed = (mass[first:last] @ flat).reshape(3 * (last - first), k)
+        total += columns[3 * first : 3 * last].T @ weighed
+    return total
