@@ -52,7 +52,7 @@ WEIGHT = 1e-9
 """Of the mass, that what follows has in a step: so that what nothing holds has a factor."""
 
 LIGHT = 1e-6
-"""Of the mass, that all has in a step that is a minimum beside what carries the body."""
+"""Of the mass, that the matrix has in a step that is a minimum, so that there is a factor."""
 
 CALMING = 30
 """Iterations of such a step at most, or more where that is set."""
@@ -167,7 +167,7 @@ class ConJacSolver(StepSolver):
         """What finds where a body is that weighs next to nothing."""
         if self._newton is None:
             self._newton = NewtonSolver(self._weightless(self.model), self.settings, self._linear_solver)
-            self._newton.inertia = InertiaPotential(LIGHT * self.model.mass)
+            self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
         return self._newton
 
     def _weightless(self, model: Space) -> Space:

@@ -155,6 +155,24 @@ def test_without_nodes_it_is_statics_frame_by_frame(stiff):
         np.testing.assert_allclose(state.positions, x + far, atol=1e-9 * model.size)
 
 
+def test_on_a_plane_too():
+    """The minimum over all vertices has no mass beside its nodes'."""
+    model = bar(stiff=1e5)
+    surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))
+    points = ContactPoints.of(surface, model.mesh, np.full(len(model.mesh.tets), 1e5), model.points)
+    plane = Contact(points, GroundPlane(-0.002), 0.0, ContactNumbers.fitting(1e3, model.size, 9.81, H), H)
+    pins, tight = model.mesh.rest_positions[model.pinned], {"tolerance": 1e-12, "max_iterations": 50}
+    stepper = make_solver(with_balls(model, NONE), SolverSettings(solver="conjac", **tight))
+    newton, there = make_solver(model, SolverSettings(solver="newton", **tight)), model.rest_state()
+    for _ in range(3):
+        there, _report = newton.step(replace(there, velocities=0.0 * there.velocities), pins, 1e4, (plane,))
+    state = model.rest_state()
+    for _ in range(3):
+        state, _report = stepper.step(state, pins, H, (plane,))
+        assert np.abs(state.positions - there.positions).max() <= 1e-9 * model.size
+    assert there.positions[:, 2].min() < -0.002
+
+
 @pytest.mark.parametrize("count", (0, 1, 2, 4, 8))
 def test_free_flight_is_free(count):
     """It falls as it is, and spins on, however few nodes: those of a line see no turn about it."""
