@@ -33,6 +33,7 @@ class SolverKind:
     iterates : whether a step takes iterations, ``max_iterations`` at most
     bears_contrast : whether it follows stiff parts in soft bodies
     bears_obstacles : whether it follows a body that runs into floors and colliders
+    meets_bodies : whether bodies that it steps may meet one another
     at_contrast : what becomes of its steps there, in advice
     remedy : what helps steps that do not converge
     own : settings that it alone reads, fields of ``setting_fields`` by name
@@ -50,6 +51,7 @@ class SolverKind:
     iterates: bool = True
     bears_contrast: bool = False
     bears_obstacles: bool = True
+    meets_bodies: bool = False
     at_contrast: str = "others take many times as many"
     remedy: str = "raise Substeps, or Iterations"
     own: Mapping[str, Field[Any]] = field(default_factory=dict)
@@ -73,6 +75,7 @@ MIXED_FEM = SolverKind(
     method="mixed_fem.MixedFEMSolver",
     is_mixed=True,
     bears_contrast=True,
+    meets_bodies=True,
     at_contrast="Mixed FEM takes 4 to 15 iterations a step all the same",
     own={
         "quadratic_finish": choice(
@@ -85,6 +88,7 @@ NEWTON = SolverKind(
     label="Newton FEM",
     description="Accurate when it converges; loses motion when stopped early on stiff bodies",
     method="newton.NewtonSolver",
+    meets_bodies=True,
 )
 LINEARLY_IMPLICIT = SolverKind(
     name="linearly_implicit",
@@ -146,6 +150,7 @@ SUBSPACE_MIXED_FEM = replace(
     description="Mixed FEM for few movements of the whole body: real time at any resolution, without fine detail",
     seconds=0.04,
     takes_modes=True,
+    meets_bodies=False,
 )
 SUBSPACE_FEM = replace(
     NEWTON,
@@ -154,6 +159,7 @@ SUBSPACE_FEM = replace(
     description="Newton FEM for few movements of the whole body; loses motion when stopped early on stiff bodies",
     seconds=0.04,
     takes_modes=True,
+    meets_bodies=False,
 )
 
 SOLVER_KINDS = {

@@ -21,8 +21,9 @@ from ..job.body import VIBRATION_STIFFNESS
 from ..job.job import Job
 from ..job.surroundings import Spring
 from ..settings import moduli
+from .course import ByHand
 from .run import Frame
-from .stepper import ByHand, Stepper
+from .stepper import Stepper
 
 SAME_STIFFNESS = 1e-6
 """Relative change of stiffness that modes do not mind."""

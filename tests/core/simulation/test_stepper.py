@@ -12,7 +12,8 @@ from sinew.core.body.prepare import prepare
 from sinew.core.job.surroundings import Ground
 from sinew.core.process.foreign_module import is_installed
 from sinew.core.settings import ResolutionSettings, SolverSettings
-from sinew.core.simulation.stepper import Change, Stepper
+from sinew.core.simulation.course import Change
+from sinew.core.simulation.stepper import Stepper
 from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.solvers import make_solver
 from sinew.core.store.cached_subspace import CachedSubspace
