@@ -17,7 +17,7 @@ from types import ModuleType
 
 _NOT_BENCHMARKS = set(
     "registry bodies creatures measures pictures processes rotation_aware_admm dense_energies resolutions released "
-    "match_acceptance".split()
+    "match_acceptance crossings meetings".split()
 )
 
 

@@ -1,0 +1,104 @@
+"""Scenes in which nothing may cross, in steps of 10 ms and of a frame, by Mixed FEM and Newton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ...core.mesh.tet_mesh import TetMesh
+from ...core.model.model import build_model
+from ...core.model.state import State
+from ..creatures import carved
+from ..meetings import Scene, box, plate, told, watch
+from ..pictures import Snapshot, draw
+from ..registry import Case, Row
+
+STEPS = {"10 ms": (0.01, 60), "1/24 s": (1.0 / 24.0, 24)}
+SOLVERS = {"Mixed FEM": "mixed_fem", "Newton": "newton"}
+
+
+def cases(_data: Path | None) -> Iterator[Case]:
+    """Each in all ways."""
+    scenes = {"stack": stack, "bars": bars, "hairpin": hairpin, "pile": pile, "crusher": crusher, "impact": impact}
+    for name, make in scenes.items():
+        yield Case(f"scene_{name}", partial(_watched, f"scene_{name}", make))
+
+
+def _watched(case: str, make: Callable[[float, int], Scene]) -> Iterable[Row]:
+    shots = []
+    for words, (h, steps) in STEPS.items():
+        for label, solver in SOLVERS.items():
+            seen = watch(make(h, steps), steps, h, solver)
+            yield from told(case, f"{label}, {words}", seen)
+            end = seen.states[-1].positions
+            shots.append(Snapshot(f"{label}, {words}", end, seen.whole.mesh.tets))
+    draw("contact", case, shots)
+
+
+def stack(_h: float, _steps: int) -> Scene:
+    """Five boxes, each a little beside the one below."""
+    return Scene([box((0.012 * k, 0.006 * k, 0.002 + 0.102 * k)) for k in range(5)], [plate(0.0)])
+
+
+def bars(_h: float, _steps: int) -> Scene:
+    """Four bars that fall across one another."""
+    found = []
+    for k in range(4):
+        size, cells = ((0.4, 0.06, 0.06), (14, 2, 2)) if k % 2 == 0 else ((0.06, 0.4, 0.06), (2, 14, 2))
+        at = (-0.2, -0.03, 0.01 + 0.08 * k) if k % 2 == 0 else (-0.03, -0.2, 0.01 + 0.08 * k)
+        found.append(box(at, cells, size))
+    return Scene(found, [plate(0.0)])
+
+
+def hairpin(h: float, steps: int) -> Scene:
+    """A body of two arms, pressed by a plate until they meet, and it meets itself."""
+
+    def inside(p: np.ndarray) -> np.ndarray:
+        x, z = p[:, 0], p[:, 2]
+        slit = (x > -0.1) & (np.abs(z) < 0.03)
+        return (np.abs(x) < 0.2) & (np.abs(p[:, 1]) < 0.04) & (np.abs(z) < 0.08) & ~slit
+
+    mesh = carved((-0.22, -0.05, -0.1), (0.22, 0.05, 0.1), 0.02, inside)
+    X = mesh.rest_positions - [0.0, 0.0, mesh.rest_positions[:, 2].min() - 0.002]
+    top = X[:, 2].max() + 0.002
+    model = build_model(TetMesh(X, mesh.tets), 5e4, 0.4, 1e3)
+
+    def places(k: int) -> np.ndarray:
+        down = 0.06 * min((k + 1) / (0.6 * steps), 1.0)
+        return np.concatenate([plate(0.0)[0], plate(top - down)[0]])
+
+    return Scene([model], [plate(0.0), plate(top)], selves=(0,), places=places)
+
+
+def pile(_h: float, _steps: int) -> Scene:
+    """Ten jellies, dropped."""
+    rng, found = np.random.default_rng(1), []
+    for k in range(10):
+        at = np.array([0.12 * (k % 2), 0.06 * ((k // 2) % 2), 0.004 + 0.115 * (k // 2)]) + 0.004 * rng.random(3)
+        found.append(box(at, (3, 3, 3), stiffness=2e4))
+    return Scene(found, [plate(0.0)])
+
+
+def crusher(_h: float, _steps: int) -> Scene:
+    """A block between plates that close to 40 % in twelve steps, and open again."""
+    first = np.concatenate([plate(0.0)[0], plate(0.104)[0]])
+
+    def places(k: int) -> np.ndarray:
+        down = 0.06 * min(k + 1, 12) / 12 * (1.0 if k < 18 else max(0.0, 1.0 - (k - 18) / 4))
+        return first - np.outer(np.arange(8) >= 4, [0.0, 0.0, down])
+
+    return Scene([box((0.0, 0.0, 0.002), (5, 5, 5))], [plate(0.0), plate(0.104)], places=places)
+
+
+def impact(_h: float, _steps: int) -> Scene:
+    """A block at 15 m/s against another one."""
+
+    def thrown(whole) -> State:
+        first = np.arange(whole.unknowns) < whole.slices[0].vertices.stop
+        return whole.state_at(whole.mesh.rest_positions, np.outer(first, [15.0, 0.0, 0.0]))
+
+    still = {"gravity": (0.0, 0.0, 0.0)}
+    return Scene([box((0.0, 0.0, 0.0)), box((0.16, 0.03, 0.02))], state=thrown, settings=still)

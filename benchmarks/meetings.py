@@ -1,0 +1,124 @@
+"""Scenes of bodies that meet, stepped and watched: by a check for crossings that is not the library's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..core.body.meeting_surfaces import Standing, meeting
+from ..core.contact.meeting import Meeting
+from ..core.mesh.tet_mesh import TetMesh
+from ..core.model.joined import joined
+from ..core.model.model import Model, build_model
+from ..core.model.state import State
+from ..core.optimization.report import StepReport
+from ..core.settings import SolverSettings
+from ..core.solvers import make_solver
+from .bodies import block
+from .crossings import crossings
+from .registry import Row, row
+
+Track = Callable[[int], np.ndarray]
+"""Where something is at the end of a step, by its number."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Bodies and the plates, or other surfaces, that they run into: ``places`` of a step where these move, and of
+    ``pins`` of all bodies.
+    """
+
+    bodies: Sequence[Model]
+    colliders: Sequence[tuple[np.ndarray, np.ndarray]] = ()
+    friction: float = 0.3
+    selves: tuple[int, ...] = ()
+    places: Track | None = None
+    pins: Track | None = None
+    state: Callable[[Model], State] = Model.rest_state
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Watched:
+    """Reports and states of all steps; frames in which different bodies crossed, or one that meets itself, and those
+    with a tet inside out.
+    """
+
+    whole: Model
+    meeting: Meeting
+    states: list[State]
+    reports: list[StepReport]
+    crossed: int = 0
+    inverted: int = 0
+    seconds: float = 0.0
+
+    @property
+    def iterations(self) -> np.ndarray:
+        """Of each step."""
+        return np.array([report.iterations for report in self.reports])
+
+    def surface(self, state: State) -> np.ndarray:
+        """Of the bodies alone."""
+        return self.meeting.carried @ state.positions
+
+
+def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> Watched:
+    """The scene for so many steps of h seconds."""
+    whole = joined(scene.bodies)
+    names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
+    places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
+    meet = meeting(
+        whole, Standing(names, triangles, tuple(each[None] for each in places)), scene.friction, scene.selves
+    )
+    chosen = {"solver": solver, "max_iterations": 100, **scene.settings, **settings}
+    stepper, state, pins = make_solver(whole, SolverSettings(**chosen)), scene.state(whole), whole.mesh.rest_positions
+    seen = Watched(whole, meet, [state], [])
+    faces, body = meet.barrier.surfaces.faces, meet.barrier.surfaces.body
+    for k in range(steps):
+        meet.targets = meet.targets if scene.places is None else scene.places(k)
+        targets = pins[whole.pinned] if scene.pins is None else scene.pins(k)
+        state, report = stepper.step(state, targets, h, (meet,))
+        seen.states.append(state)
+        seen.reports.append(report)
+        seen.seconds += sum(report.seconds.values())
+        found = crossings(np.concatenate([meet.carried @ state.positions, meet.places]), faces)
+        one, other = body[found[:, 0]], body[faces[found[:, 2], 0]]
+        seen.crossed += bool(((one != other) | np.isin(one, scene.selves)).any())
+        seen.inverted += int((whole.elastic.deformation(state.positions).sigma.min(axis=1) <= 0.0).any())
+    return seen
+
+
+def told(case: str, words: str, seen: Watched) -> Iterator[Row]:
+    """What is told of any scene."""
+    its, last = seen.iterations, seen.states[-1]
+    yield row(case, f"frames with a crossing, {words}", seen.crossed, "", at_most=0)
+    yield row(case, f"frames with a tet inside out, {words}", seen.inverted)
+    unsettled = sum(not report.converged for report in seen.reports)
+    yield row(case, f"steps that did not settle, {words}", unsettled, "", at_most=0)
+    yield row(case, f"iterations a step, {words}", float(its.mean()))
+    yield row(case, f"most iterations, {words}", int(its.max()))
+    yield row(case, f"ms an iteration, {words}", 1e3 * seen.seconds / max(its.sum(), 1), "ms")
+    touching = seen.meeting.barrier.touching(np.concatenate([seen.surface(last), seen.meeting.places]))
+    yield row(case, f"contacts at the end, {words}", len(touching))
+
+
+def box(
+    at: Sequence[float],
+    cells: Sequence[int] = (4, 4, 4),
+    size: Sequence[float] = (0.1, 0.1, 0.1),
+    stiffness: np.ndarray | float = 1e5,
+    pinned: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Model:
+    """A block; ``pinned`` tells of places in it which are held."""
+    mesh = block(tuple(cells), tuple(size))
+    held = () if pinned is None else np.flatnonzero(pinned(mesh.rest_positions))
+    return build_model(TetMesh(mesh.rest_positions + np.asarray(at), mesh.tets), stiffness, 0.4, 1e3, pinned=held)
+
+
+def plate(height: float, reach: float = 2.0) -> tuple[np.ndarray, np.ndarray]:
+    """A square, level."""
+    corners = reach * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    return np.column_stack([corners, np.full(4, height)]), np.array([[0, 1, 2], [0, 2, 3]])
