@@ -105,6 +105,9 @@ class ConjugateGradients:
         self._preconditioner.prepare(scale, added)
         self.low_rank = low_rank
 
+    def uncouple(self) -> None:
+        """Nothing: no pattern is kept."""
+
     def try_factorize(self) -> bool:
         """Factorise in the coarse space; False where the matrix shows there, or in a diagonal block, that it is not
         definite, without the low rank. What shows later ends :meth:`solve`.

@@ -90,6 +90,10 @@ class ElasticSystem(LinearSystem):
         low_rank = self.low_rank and self.low_rank.of(self.free)
         self._solver.fill(self.blocks, scale, changed, low_rank, pairs and pairs.scaled(scale))
 
+    def uncouple(self) -> None:
+        """As :meth:`LinearSystem.uncouple`."""
+        self._solver.uncouple()
+
     def _diagonals(self) -> np.ndarray:
         """Of the element blocks, a copy, (m,10,3)."""
         return np.stack([self.blocks[:, :, i, i] for i in range(3)], axis=2)

@@ -35,6 +35,9 @@ class LinearSystem:
     def follow(self, _shear_modulus: np.ndarray) -> None:
         """Go on with elements of other shear moduli (m,), Pa: a factorisation asks for the matrix alone."""
 
+    def uncouple(self) -> None:
+        """Forget what pairs of vertices were coupled before: a resumed bake goes on with the same bits."""
+
     def assemble_tangent(
         self,
         tangent: Tangent,

@@ -92,6 +92,9 @@ class SystemSolver(Protocol):
         stiffness; None for none.
         """
 
+    def uncouple(self) -> None:
+        """Forget pairs that came before: what follows is to have the same bits whatever that was."""
+
     def try_factorize(self) -> bool:
         """Factorise, without a low rank that leaves nothing positive definite; False when the matrix itself is not."""
 

@@ -140,6 +140,7 @@ class StepSolver:
         """
         if step.meeting is None:
             return self.start(guess, step)
+        self.system.uncouple()
         x = arrive(self, state.positions, step, report)
         ahead = self.start(guess, step)
         return ahead if step.longest(x, ahead - x) == 1.0 and step.meeting.gap(ahead) == np.inf else x

@@ -197,3 +197,13 @@ def test_pins_push_what_is_free(solver):
     inwards = np.where(X[:, :1] < 0.1, 0.06, -0.06) * [1.0, 0.0, 0.0]
     states, reports = moved(model, meet, 2, solver, pins=lambda k: X + inwards, gravity=STILL)
     assert np.array_equal(states[-1].positions[model.pinned], X + inwards) and not reports[0].blocked
+
+
+def test_a_step_has_the_same_bits_whatever_came_before():
+    """In this process: a bake that is resumed begins in another one."""
+    model = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)])
+    meet = meeting(model, [plate(0.0)])
+    states, _ = moved(model, meet, 12, "mixed_fem")
+    again, _ = moved(model, meeting(model, [plate(0.0)]), 6, "mixed_fem", states[6])
+    for one, other in zip(states[6:], again):
+        assert np.array_equal(one.positions, other.positions)
