@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 
 _NOT_BENCHMARKS = set(
-    "registry bodies creatures measures pictures processes rotation_aware_admm dense_energies resolutions released "
-    "match_acceptance crossings meetings".split()
+    "registry bodies creatures crossings meetings measures pictures processes rotation_aware_admm dense_energies "
+    "resolutions released match_acceptance skin_measures thin_bodies".split()
 )
 
 

@@ -1,0 +1,146 @@
+"""What is measured of a skin of the draft lattice: whether it is closed and free of itself, how near to the body."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from ..core.contact.ipc import Barrier, Surfaces
+from ..core.contact.lattice_skin import LatticeSkin, lattice_skin
+from ..core.mesh.surface_depth import SurfaceDepth
+from ..core.mesh.surface_mesh import SurfaceMesh
+from ..core.mesh.surface_samples import sample_surface
+from ..core.mesh.topology import boundary_triangles
+from ..core.mesh.vertex_normals import face_normals
+from ..core.settings import ResolutionSettings
+from ..core.tetrahedra.tetrahedralize import tetrahedralize
+from .bodies import load
+from .crossings import crossings
+
+AT_REST = 0.05
+"""Cells at which nothing of a skin may touch the rest of it."""
+THICK = 0.5
+"""Cells. A body is as thick where a ball of that diameter fits in that touches the place, or comes as near to it as to
+the corner of a cube.
+"""
+SPACING = 0.25
+"""Of the places of the render surface that are asked, in cells."""
+
+
+class Measured(NamedTuple):
+    """Of one skin; lengths in cells.
+
+    ``unpaired`` directed edges without one that comes back; ``pinched`` vertices, with more than one fan of faces;
+    ``volume``; ``crossings`` of edges and faces; ``touching`` pairs at rest; ``lost`` share of the surface, farther
+    than half a cell outside; ``near`` and ``farthest``: distance of 95 % and of all that is thick, NaN where none
+    is; ``uneven``: how far ``carried`` is from adding up; ``seconds``, and the lattice's.
+    """
+
+    tets: int
+    faces: int
+    unpaired: int
+    pinched: int
+    volume: float
+    crossings: int
+    touching: int
+    lost: float
+    near: float
+    farthest: float
+    uneven: float
+    seconds: float
+    lattice_seconds: float
+    skin: LatticeSkin
+
+
+def recorded_surface(data: Path, name: str) -> SurfaceMesh:
+    """The boundary of one of the papers' bodies."""
+    body = load(data, name)
+    return SurfaceMesh(body["vertices"], boundary_triangles(body["tets"]))
+
+
+def measured(surface: SurfaceMesh, cells_across: int) -> Measured:
+    """Make the skin of a draft lattice, and measure it."""
+    begin = time.perf_counter()
+    mesh = tetrahedralize(surface, ResolutionSettings(method="lattice", cells_across=cells_across))
+    between = time.perf_counter()
+    skin = lattice_skin(surface, mesh)
+    end = time.perf_counter()
+    cell = surface.size / (cells_across - 0.5)
+    lost, near, farthest = _fidelity(surface, skin, cell)
+    off = np.abs(skin.carried @ mesh.rest_positions - skin.rest).max() / cell
+    p = skin.rest[skin.faces] - skin.rest[0]
+    return Measured(
+        tets=len(mesh.tets),
+        faces=len(skin.faces),
+        unpaired=_unpaired(skin.faces),
+        pinched=_pinched(skin.faces),
+        volume=float(np.einsum("fi,fi->", p[:, 0], np.cross(p[:, 1], p[:, 2]))) / 6.0 / cell**3,
+        crossings=len(crossings(skin.rest, skin.faces)),
+        touching=_touching(skin, AT_REST * cell),
+        lost=lost,
+        near=near,
+        farthest=farthest,
+        uneven=float(max(np.abs(skin.carried.sum(axis=1) - 1.0).max(), off)),
+        seconds=end - between,
+        lattice_seconds=between - begin,
+        skin=skin,
+    )
+
+
+def _unpaired(faces: np.ndarray) -> int:
+    """Directed edges that are there twice, or without one that comes back."""
+    ways = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    ways, counts = np.unique(ways, axis=0, return_counts=True)
+    n = int(faces.max()) + 1
+    there, back = ways[:, 0] * n + ways[:, 1], ways[:, 1] * n + ways[:, 0]
+    return int((counts > 1).sum() + (~np.isin(back, there)).sum())
+
+
+def _pinched(faces: np.ndarray) -> int:
+    """How many fans of faces there are more than vertices, of a closed surface."""
+    a, b = (faces[:, k].ravel().astype(np.int64) for k in ([0, 1, 2], [1, 2, 0]))
+    here, there = a * (int(faces.max()) + 1) + b, b * (int(faces.max()) + 1) + a
+    order = np.argsort(here)
+    beyond = order[np.searchsorted(here[order], there).clip(max=len(order) - 1)]
+    corners = np.arange(3 * len(faces)).reshape(-1, 3)
+    at_a, at_b = corners.ravel(), corners[:, [1, 2, 0]].ravel()
+    ends = np.concatenate([at_a, at_b]), np.concatenate([at_b[beyond], at_a[beyond]])
+    graph = sp.coo_matrix((np.ones(len(ends[0])), ends), shape=(corners.size, corners.size))
+    return int(connected_components(graph, directed=False)[0]) - len(np.unique(faces))
+
+
+def _touching(skin: LatticeSkin, distance: float) -> int:
+    count = len(skin.rest)
+    one, free = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
+    barrier = Barrier(Surfaces(skin.rest, skin.faces, one, free, (0,)), distance, 1.0, 0.0, 1.0)
+    return len(barrier.touching(skin.rest))
+
+
+def _fidelity(surface: SurfaceMesh, skin: LatticeSkin, cell: float) -> tuple[float, float, float]:
+    """``lost``, ``near``, ``farthest``: of the places that are no inner surface, within other parts of the body."""
+    samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
+    places = samples.interpolate(surface.positions, surface.triangles)
+    normals = face_normals(surface.positions[surface.triangles])[samples.triangle]
+    body = SurfaceDepth(surface)
+    behind, before = (body.at(places + by * cell * normals) > 0.0 for by in (-1e-3, 1e-3))
+    shown = ~(behind & before)
+    depth = SurfaceDepth(SurfaceMesh(skin.rest, skin.faces)).at(places) / cell
+    lost = float(samples.area[shown & (depth < -0.5)].sum() / samples.area[shown].sum())
+
+    radius = 0.5 * THICK * cell
+    solid = behind != before
+    centres = (places + np.where(behind, -radius, radius)[:, None] * normals)[solid]
+    centres = centres[body.at(centres) > 0.98 * radius]
+    if len(centres) == 0:
+        return lost, np.nan, np.nan
+    thick = solid & (cKDTree(centres).query(places)[0] <= 3.0**0.5 * radius)
+    away, area = np.abs(depth[thick]), samples.area[thick]
+    order = np.argsort(away)
+    share = np.cumsum(area[order]) / area.sum()
+    return lost, float(away[order][np.searchsorted(share, 0.95)]), float(away.max())

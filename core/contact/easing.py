@@ -1,0 +1,73 @@
+"""Where two neighbouring faces of a skin come nearer to each other than they should, and how their vertices give way.
+
+Vertices slide along the edges of the lattice that they lie on, towards the middles: so a skin stays closed and free of
+crossings whatever is moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..jit import kernel, parallel_kernel
+from ..lanes import dot, minus, moved
+from ..mesh.closest_point import closest_on_triangle
+
+ROUNDS = 12
+SHARE = 0.3
+"""Of the way to the middle of its edge, what a vertex gives way in a round."""
+
+
+def eased(
+    parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Where vertices lie on their edges, (s,), changed so that neighbouring ``faces`` (f,3) keep apart by ``least``
+    (s,) m where that is possible; ``placed`` tells their positions (s,3) m.
+    """
+    rings = _rings(faces)
+    for _ in range(ROUNDS):
+        apart = np.empty(len(rings))
+        _apart(len(rings), placed(parts), rings, apart)
+        near = np.unique(rings[apart < least[rings].min(axis=1)])
+        if len(near) == 0:
+            break
+        parts = parts.copy()
+        parts[near] += SHARE * (0.5 - parts[near])
+    return parts
+
+
+def _rings(faces: np.ndarray) -> np.ndarray:
+    """For each edge its two ends and the corners opposite to it of the faces beside it, (e,4)."""
+    a, b, c = (np.concatenate([faces[:, (k + j) % 3] for j in range(3)]).astype(np.int64) for k in range(3))
+    n = int(faces.max()) + 1
+    order = np.argsort(a * n + b)
+    there = order[a[order] < b[order]]
+    back = order[np.searchsorted((a * n + b)[order], b[there] * n + a[there])]
+    return np.column_stack([a[there], b[there], c[there], c[back]])
+
+
+@kernel
+def _between_segments(p, q, r, s):
+    """Squared distance of the inner points of pq and rs that are nearest to each other; inf where ends are nearer."""
+    u, v, w = minus(q, p), minus(s, r), minus(p, r)
+    a, b, c, d, e = dot(u, u), dot(u, v), dot(v, v), dot(u, w), dot(v, w)
+    determinant = a * c - b * b
+    if determinant <= 1e-12 * a * c:
+        return np.inf
+    x, y = (b * e - c * d) / determinant, (a * e - b * d) / determinant
+    if not (0.0 < x < 1.0 and 0.0 < y < 1.0):
+        return np.inf
+    gap = moved(moved(w, x, u), -y, v)
+    return dot(gap, gap)
+
+
+@parallel_kernel
+def _apart(first, last, places, rings, apart):
+    """How near the faces beside edges come to each other but at the edge itself."""
+    w = np.empty(3)
+    for k in range(first, last):
+        a, b, c, d = places[rings[k, 0]], places[rings[k, 1]], places[rings[k, 2]], places[rings[k, 3]]
+        across = min(closest_on_triangle(a, b, d, c, w), closest_on_triangle(a, b, c, d, w))
+        sides = min(_between_segments(a, c, b, d), _between_segments(a, d, b, c))
+        apart[k] = np.sqrt(min(across, sides))

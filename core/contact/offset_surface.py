@@ -1,0 +1,143 @@
+"""How far points are from a body that is made as thick everywhere as a skin can follow.
+
+The distance is to the closest triangle, below 0 inside by generalised winding number. Where the body is thinner than
+``THICK`` cells, straight through from the closest place, its surface is moved outwards by half of what is missing:
+a sheet, which has no inside, becomes a plate. Nothing is moved where a body is thick.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import inlined, kernel, parallel_kernel
+from ..lanes import dot, minus
+from ..mesh.bounding_tree import build_tree
+from ..mesh.closest_point import first_hit, nearest_triangle
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import faces_with_area
+from ..mesh.vertex_normals import face_normals
+from ..mesh.winding_number import WindingNumber, winding_at
+
+THICK = 0.55
+"""Thickness, in cells, that every place has at least: half a cell, over which the skin's nodes lie, and a little."""
+REACH = 0.8
+"""Distance in cells up to which the thickness is asked: farther nodes' edges are not cut."""
+BESIDE = 1e-3
+"""How far off a triangle its sides are looked at, in cells."""
+DRAWN_IN = 0.02
+"""Part of the way from a place to the triangle's middle at which that is done: edges belong to two triangles."""
+OPPOSITE = -(0.5**0.5)
+"""Cosine under which a face looks the other way: a sharp edge is no thin part."""
+
+
+class OffsetSurface:
+    """A surface with an area (metres), ready to be asked; ``origin`` (3,) m is where its own coordinates begin, so
+    that they keep their digits.
+    """
+
+    def __init__(self, surface: SurfaceMesh) -> None:
+        triangles = faces_with_area(surface)
+        self.origin = surface.positions[triangles].mean(axis=(0, 1))
+        positions = surface.positions - self.origin
+        self._corners = np.ascontiguousarray(positions[triangles])
+        self._normals = face_normals(self._corners)
+        self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
+        self._field = WindingNumber(positions, triangles).field
+
+    def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Signed distances of ``points`` (p,3) m, negative inside, and how far the surface is moved outwards there,
+        both (p,) m; ``cells`` (p,) m are the sides of the cells around them.
+        """
+        points = np.ascontiguousarray(points - self.origin)
+        distances, offsets = np.empty(len(points)), np.zeros(len(points))
+        surface = self._corners, self._normals, self._tree, self._field
+        _distances(len(points), points, np.ascontiguousarray(cells), surface, distances, offsets)
+        return distances, offsets
+
+    def nearest(self, points: np.ndarray) -> np.ndarray:
+        """The places (p,3) m of the surface, unmoved, that are closest to points (p,3) m."""
+        points = np.ascontiguousarray(points - self.origin)
+        found = np.empty_like(points)
+        _nearest(len(points), points, self._corners, self._tree, found)
+        return found + self.origin
+
+    def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Part of the way from ``starts`` to ``ends`` (p,3) m at which a triangle is met first, (p,); NaN for none."""
+        found = np.empty(len(starts))
+        ways = np.ascontiguousarray(starts - self.origin), np.ascontiguousarray(ends - self.origin)
+        _entered(len(starts), *ways, self._corners, self._normals, self._tree, found)
+        return found
+
+
+@inlined
+def _is_inside(p, n, by, field):
+    """Whether the point that lies by so much along n beside p is inside."""
+    beside = np.empty(3)
+    for i in range(3):
+        beside[i] = p[i] + by * n[i]
+    return abs(winding_at(beside, field)) > 0.5
+
+
+@kernel
+def _thickness(p, distance, inside, triangle, w, cell, surface):
+    """Straight through the body from the place of a triangle that is closest to p; inf beyond ``THICK`` cells."""
+    corners, normals, tree, field = surface
+    t, n = corners[triangle], normals[triangle]
+    place, start, end = np.empty(3), np.empty(3), np.empty(3)
+    side = 0.0
+    for i in range(3):
+        closest = w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
+        place[i] = (1.0 - DRAWN_IN) * closest + DRAWN_IN * (t[0, i] + t[1, i] + t[2, i]) / 3.0
+        side += (p[i] - closest) * n[i]
+    by = BESIDE * cell
+    # Between p and what is closest to it there is nothing: beside a face's inner the side of p is known.
+    known = w[0] > 0.0 and w[1] > 0.0 and w[2] > 0.0 and distance > by
+    behind = inside if known and side < 0.0 else _is_inside(place, n, -by, field)
+    before = inside if known and side > 0.0 else _is_inside(place, n, by, field)
+    if behind == before:
+        return np.inf if behind else 0.0
+    inwards = -1.0 if behind else 1.0
+    for i in range(3):
+        start[i] = place[i] + inwards * 0.1 * by * n[i]
+        end[i] = place[i] + inwards * THICK * cell * n[i]
+    other = first_hit(start, end, corners, tree)
+    if other < 0 or abs(dot(n, normals[other])) < -OPPOSITE:
+        return np.inf
+    along = dot(minus(corners[other, 0], place), normals[other]) / dot(n, normals[other])
+    beyond = along + (by if along > 0.0 else -by)
+    return np.inf if _is_inside(place, n, beyond, field) else abs(along)
+
+
+@parallel_kernel
+def _distances(first, last, points, cells, surface, distances, offsets):
+    corners, _normals, tree, field = surface
+    w = np.empty(3)
+    for k in range(first, last):
+        triangle, d2 = nearest_triangle(points[k], np.inf, corners, tree, w)
+        distance = np.sqrt(d2)
+        inside = abs(winding_at(points[k], field)) > 0.5
+        distances[k] = -distance if inside else distance
+        if distance < REACH * cells[k]:
+            across = _thickness(points[k], distance, inside, triangle, w, cells[k], surface)
+            offsets[k] = max(0.0, 0.5 * (THICK * cells[k] - across))
+
+
+@parallel_kernel
+def _nearest(first, last, points, corners, tree, found):
+    w = np.empty(3)
+    for k in range(first, last):
+        triangle, _d2 = nearest_triangle(points[k], np.inf, corners, tree, w)
+        for i in range(3):
+            t = corners[triangle]
+            found[k, i] = w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
+
+
+@parallel_kernel
+def _entered(first, last, starts, ends, corners, normals, tree, found):
+    for k in range(first, last):
+        found[k] = np.nan
+        triangle = first_hit(starts[k], ends[k], corners, tree)
+        if triangle >= 0:
+            n = normals[triangle]
+            along = dot(minus(ends[k], starts[k]), n)
+            found[k] = dot(minus(corners[triangle, 0], starts[k]), n) / along
