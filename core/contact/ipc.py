@@ -19,6 +19,9 @@ MOST_CCD = 1000
 SAFE = 0.9
 """Of the way up to a touch, what is taken."""
 
+ON_WAY = 1e-6
+"""Of the distance from which surfaces push: as near as that to a way is on it; what is missed then hardly pushes."""
+
 ipctk.set_num_threads(1)
 ipctk.set_logger_level(ipctk.error)
 
@@ -74,12 +77,19 @@ class Barrier:
         if self._found is None or not np.array_equal(self._found[0], y):
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
-            if self._near is not None:
+            if self._near is not None and self._is_on_way(y):
                 found.build(self._near, self.mesh, _columns(y), self.distance)
             else:
                 found.build(self.mesh, _columns(y), self.distance)
             self._found = y.copy(), found
         return self._found[1]
+
+    def _is_on_way(self, y: np.ndarray) -> bool:
+        """Whether y lies on the way that was asked for last, whose pairs are known."""
+        start, dy = self._way
+        part = float(np.sum((y - start) * dy)) / max(float(np.sum(dy * dy)), np.finfo(float).tiny)
+        off = np.abs(y - start - min(max(part, 0.0), 1.0) * dy).max()
+        return bool(off <= ON_WAY * self.distance)
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
