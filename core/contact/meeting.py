@@ -15,9 +15,10 @@ import scipy.sparse as sp
 
 from ..assembly.pairs import Pairs
 from ..forces.step_potential import Arriving, Motion
+from .friction import LaggedFriction
 from .ipc import Barrier
 
-NOTICEABLE = 0.05
+NOTICEABLE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
 
 
@@ -55,13 +56,14 @@ class MeetingPotential(Arriving):
         self._start = self._points.positions(motion.start)
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
-        self._lagged = self._lag(self._at(motion.start))
-        self._is_settled = True  # SETTLE
+        self._lag(self._at(motion.start))
+        self._is_settled = self._barrier.mu == 0.0
 
-    def _lag(self, y: np.ndarray) -> np.ndarray:
-        """Take friction from the normal forces at y; these, (b + c,3) N."""
-        self._barrier.lag(y)
-        return self._barrier.gradient(y) if self._barrier.mu > 0.0 else np.zeros_like(y)
+    def _lag(self, y: np.ndarray) -> None:
+        """Take friction from the normal forces at y."""
+        shares, forces, normals = self._barrier.rubbing(y)
+        self._rubbing, self._pressing = shares, self._barrier.gradient(y)
+        self._friction = LaggedFriction(forces, normals, shares @ self._base, self._step, self._barrier.slip)
 
     @property
     def way(self) -> np.ndarray:
@@ -95,11 +97,10 @@ class MeetingPotential(Arriving):
     def value(self, positions: np.ndarray) -> float:
         """J."""
         y = self._at(positions)
-        dissipated = self._step * self._barrier.friction((y - self._base) / self._step)
-        return self._theta * (self._barrier.value(y) + dissipated)
+        return self._theta * (self._barrier.value(y) + self._friction.value(self._rubbing @ y))
 
     def _forces(self, y: np.ndarray) -> np.ndarray:
-        return self._barrier.gradient(y) + self._barrier.friction_gradient((y - self._base) / self._step)
+        return self._barrier.gradient(y) + self._rubbing.T @ self._friction.gradient(self._rubbing @ y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """(n,3), N."""
@@ -108,7 +109,12 @@ class MeetingPotential(Arriving):
     def _hessian(self, positions: np.ndarray) -> sp.csr_matrix:
         """Of barrier and friction by the surfaces, (3 (b + c),3 (b + c)), N/m."""
         y = self._at(positions)
-        rubbing = self._barrier.friction_hessian((y - self._base) / self._step) / self._step
+        if not self._rubbing.shape[0]:
+            return self._barrier.hessian(y).tocsr()
+        K = self._friction.stiffness(self._rubbing @ y)
+        ways = sp.kron(self._rubbing, sp.eye(3), format="csr")
+        each = np.arange(len(K) + 1)
+        rubbing = ways.T @ sp.bsr_matrix((K, each[:-1], each), shape=(3 * len(K), 3 * len(K))) @ ways
         return (self._barrier.hessian(y) + rubbing).tocsr()
 
     def _of_bodies(self, positions: np.ndarray) -> sp.csr_matrix:
@@ -139,13 +145,17 @@ class MeetingPotential(Arriving):
         if self._is_settled:
             return False
         self._is_settled = True
-        y = self._at(positions)
-        now, before = self._barrier.gradient(y), self._lagged
+        y, before = self._at(positions), self._pressing
+        now = self._barrier.gradient(y)
         total = max(float(np.linalg.norm(each, axis=1).sum()) for each in (now, before))
         if float(np.linalg.norm(now - before, axis=1).sum()) <= NOTICEABLE * total:
             return False
-        self._lagged = self._lag(y)
+        self._lag(y)
         return True
+
+    def is_unconverged(self, positions: np.ndarray) -> bool:
+        """As :meth:`Arriving.is_unconverged`."""
+        return self._friction.is_unconverged(self._rubbing @ self._at(positions))
 
     def gap(self, positions: np.ndarray) -> float:
         """As :meth:`Arriving.gap`."""

@@ -110,6 +110,9 @@ class Arriving(Coupling, Bounded):
     def settle(self, positions: np.ndarray) -> bool:
         """As :meth:`update`, for what is renewed at a step's solution alone."""
 
+    def is_unconverged(self, positions: np.ndarray) -> bool:
+        """Whether friction wants another iteration than the last one, which led here."""
+
     def gap(self, positions: np.ndarray) -> float:
         """The smallest distance between surfaces, of that from which they push: inf where nothing does."""
 

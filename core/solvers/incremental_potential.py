@@ -163,7 +163,8 @@ class IncrementalPotential:
 
     def is_unconverged(self, x: np.ndarray) -> bool:
         """Whether the friction of a contact wants another iteration than the last one, which led to x."""
-        return any(potential.is_unconverged(x) for potential in self.potentials if isinstance(potential, Unilateral))
+        each = [potential for potential in self.potentials if isinstance(potential, Unilateral)]
+        return any(one.is_unconverged(x) for one in [*each, *([self.meeting] if self.meeting else [])])
 
     def renew(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""

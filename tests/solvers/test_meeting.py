@@ -101,7 +101,7 @@ def test_a_stack_rests_by_conjugate_gradients(solver):
     model, ends = joined([box((0.013 * k, 0.007 * k, 0.002 + 0.102 * k)) for k in range(2)]), []
     for linear_solver in ("automatic", "pcg"):
         meet = meeting(model, [plate(0.0)])
-        states, _ = moved(model, meet, 30, solver, linear_solver=linear_solver)
+        states, _ = moved(model, meet, 20, solver, linear_solver=linear_solver)
         pushed = -meet.barrier.gradient(meet.surfaces(states[-1].positions))[-4:].sum(axis=0)[2]
         change = (momentum(model, states[-1]) - momentum(model, states[-2]))[2] / H
         assert -pushed - change == pytest.approx(9.81 * model.lumped_masses.sum(), rel=0.01)
@@ -153,6 +153,35 @@ def test_a_turning_plate_drags_along_its_circles():
         dragged = (momentum(model, after) - momentum(model, before)) / H
         np.testing.assert_allclose(dragged[:2], force, atol=0.005 * 0.2 * 9.81 * mass)
         before = after
+
+
+@SOLVERS
+def test_what_arrives_rubs_in_the_step_in_which_it_touches(solver):
+    """Though nothing touched at that step's beginning: friction is of the forces at its solution."""
+    model = box((-0.2, 0.0, 0.003))
+    meet, mass = meeting(model, [plate(0.0)], mu=0.2), model.lumped_masses.sum()
+    thrown = np.tile([1.5, 0.0, -0.3], (model.unknowns, 1))
+    (_, after), _ = moved(model, meet, 1, solver, model.state_at(model.mesh.rest_positions, thrown))
+    rubbed, pushed = (momentum(model, after) - mass * np.array([1.5, 0.0, -0.3 - 9.81 * H]))[[0, 2]]
+    assert pushed > 0.05 * mass and -rubbed == pytest.approx(0.2 * pushed, rel=0.1)
+
+
+def test_a_gripper_lifts():
+    """Two walls that close on a box and go up with it, and few iterations: friction that sticks is met well."""
+    corners, faces = plate(0.0)
+    walls = [(np.column_stack([np.full(4, x), 0.3 * corners[:, :2] + 0.05]), faces) for x in (-0.0005, 0.1005)]
+    model = box(cells=4)
+    meet, side = meeting(model, walls, mu=0.5), np.repeat([1.0, -1.0], 4)
+    first = meet.places
+
+    def gripping(k: int) -> np.ndarray:
+        closed, up = min(k + 1, 6) / 6 * 0.004, max(k - 12, 0) * 0.003
+        return first + np.column_stack([closed * side, 0.0 * side, np.full(8, up)])
+
+    states, reports = moved(model, meet, 30, "newton", targets=gripping)
+    height = float(model.lumped_masses @ states[-1].positions[:, 2] / model.lumped_masses.sum())
+    assert abs(height - 0.05 - 17 * 0.003) <= 0.0005
+    assert np.mean([report.iterations for report in reports[14:]]) <= 9.0
 
 
 @SOLVERS
@@ -216,7 +245,7 @@ def test_a_crusher_arrives(solver):
     states, reports = moved(model, meet, 12, solver, targets=closed)
     assert np.array_equal(meet.places, closed(11)) and not any(report.blocked for report in reports)
     if solver == "mixed_fem":
-        assert sum(report.iterations for report in reports) <= 8 * 12
+        assert sum(report.iterations for report in reports) <= 10 * 12
     assert np.ptp(states[-1].positions[:, 2]) <= 0.044
 
 
