@@ -13,10 +13,11 @@ from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.embedding import Embedding
 from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.model.joined import joined
+from sinew.core.model.joined import joined, joined_state, states_of
 from sinew.core.model.model import Model, build_model
 from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
+from sinew.core.subspaces.joined_subspaces import joined_subspaces
 from sinew.core.subspaces.reduced_model import skinning_subspace
 
 H, DISTANCE = 0.01, 1e-3
@@ -348,6 +349,27 @@ def test_bodies_in_a_subspace_collide(solver):
         assert np.linalg.norm(space.lumped_masses @ state.velocities - first) <= 1e-9 * np.linalg.norm(first)
     share = model.mass @ space.basis @ states[-1].velocities
     assert share[model.slices[1].vertices, 0].sum() >= 0.3 * first[0]
+
+
+@SUBSPACES
+def test_bodies_collide_each_in_a_subspace_of_its_own(solver):
+    """Before they meet each moves as it does alone; afterwards both move."""
+    models = [box(cells=3), box((0.13, 0.05, 0.03), cells=4)]
+    subspaces = [skinning_subspace(model, modes, 0) for model, modes in zip(models, (4, 8))]
+    model = joined(models)
+    space = joined_subspaces(model, subspaces)
+    meet = meeting(model, space=space)
+    lone = subspaces[0].model
+    spun = np.linalg.solve(lone.mass, lone.pull(np.cross([3.0, 0.0, 0.0], models[0].mesh.rest_positions) + [1.5, 0, 0]))
+    starts = [lone.state_at(0.0 * spun, spun), subspaces[1].model.rest_state()]
+    states, _ = moved(space, meet, 12, solver, joined_state(starts), gravity=STILL, tolerance=1e-8)
+    stepper = make_solver(lone, SolverSettings(solver=solver, gravity=STILL, tolerance=1e-8))
+    alone, _ = stepper.step(starts[0], np.zeros((0, 3)), H)
+    np.testing.assert_allclose(states_of(space, states[1])[0].positions, alone.positions, atol=1e-9)
+    speeds = [space.lumped_masses @ states[k].velocities for k in (0, -1)]
+    np.testing.assert_allclose(*speeds, atol=1e-6)
+    last = states_of(space, states[-1])[1]
+    assert subspaces[1].model.lumped_masses @ last.velocities[:, 0] >= 0.3 * speeds[0][0]
 
 
 @SUBSPACES
