@@ -1,5 +1,5 @@
-"""Surfaces that never cross: the barrier and friction of incremental potential contact (Li et al. 2020, "Incremental
-Potential Contact"), and how far they may move, by ipctk. No other file knows that library.
+"""Surfaces that never cross: the barrier of incremental potential contact (Li et al. 2020, "Incremental Potential
+Contact"), what rubs there, and how far surfaces may move, by ipctk. No other file knows that library.
 
 The barrier is in physical units (Huang et al. 2024): ``stiffness`` is a pressure, Pa, whatever the mesh and the
 distance from which surfaces push. One thread: with two the same step has other bits each time.
@@ -19,6 +19,9 @@ MOST_CCD = 1000
 SAFE = 0.9
 """Of the way up to a touch, what is taken."""
 
+ON_WAY = 1e-6
+"""Of the distance from which surfaces push: as near as that to a way is on it; what is missed then hardly pushes."""
+
 ipctk.set_num_threads(1)
 ipctk.set_logger_level(ipctk.error)
 
@@ -35,8 +38,19 @@ class Surfaces(NamedTuple):
     selves: tuple[int, ...] = ()
 
 
+class Rubbing(NamedTuple):
+    """Pairs of nearest points that rub: ``shares`` (k,s) that take vertices to the way between both, (k,3) m; full
+    friction ``forces`` (k,) N; unit ``normals`` (k,3).
+    """
+
+    shares: sp.csr_matrix
+    forces: np.ndarray
+    normals: np.ndarray
+
+
 class Barrier:
-    """The potential of distances under ``distance`` m between surfaces, and of friction with ``mu``.
+    """The potential of distances under ``distance`` m between surfaces, and what rubs with ``mu``, fully from slips of
+    ``slip`` m/s on.
 
     Positions (s,3) are those of the surfaces' vertices. Nothing is to be asked where they cross.
     """
@@ -49,11 +63,10 @@ class Barrier:
         given = np.where(surfaces.given, 0, alone)
         filters = [ipctk.make_vertex_patches_filter(ids.astype(np.int32)) for ids in (own, given)]
         self.mesh.can_collide = filters[0] & filters[1]
-        self.surfaces, self.distance, self.mu = surfaces, distance, mu
+        self.surfaces, self.distance, self.mu, self.slip = surfaces, distance, mu, slip
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
-        self._friction = ipctk.FrictionPotential(slip)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
-        self._rubs = ipctk.TangentialCollisions()
+        self._edges = np.array(self.mesh.edges)
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
 
@@ -74,12 +87,19 @@ class Barrier:
         if self._found is None or not np.array_equal(self._found[0], y):
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
-            if self._near is not None:
+            if self._near is not None and self._is_on_way(y):
                 found.build(self._near, self.mesh, _columns(y), self.distance)
             else:
                 found.build(self.mesh, _columns(y), self.distance)
             self._found = y.copy(), found
         return self._found[1]
+
+    def _is_on_way(self, y: np.ndarray) -> bool:
+        """Whether y lies on the way that was asked for last, whose pairs are known."""
+        start, dy = self._way
+        part = float(np.sum((y - start) * dy)) / max(float(np.sum(dy * dy)), np.finfo(float).tiny)
+        off = np.abs(y - start - min(max(part, 0.0), 1.0) * dy).max()
+        return bool(off <= ON_WAY * self.distance)
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
@@ -94,23 +114,43 @@ class Barrier:
         psd = ipctk.PSDProjectionMethod.CLAMP
         return self._barrier.hessian(self.touching(y), self.mesh, _columns(y), psd)
 
-    def lag(self, y: np.ndarray) -> None:
-        """Take the normal forces, and the planes that things slide in, as they are at y."""
-        self._rubs = ipctk.TangentialCollisions()
+    def rubbing(self, y: np.ndarray) -> Rubbing:
+        """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
+        found = ipctk.TangentialCollisions()
         if self.mu > 0.0:
-            self._rubs.build(self.mesh, _columns(y), self.touching(y), self._barrier, self.mu)
+            found.build(self.mesh, _columns(y), self.touching(y), self._barrier, self.mu)
+        kinds = found.vv_collisions, found.ev_collisions, found.ee_collisions, found.fv_collisions
+        corners, parts = zip(*map(self._ends, kinds))
+        each = [pair for kind in kinds for pair in kind]
+        starts = np.cumsum([0, *np.repeat([one.shape[1] for one in corners], [len(kind) for kind in kinds])])
+        columns, values = (np.concatenate([one.ravel() for one in several]) for several in (corners, parts))
+        shares = sp.csr_matrix((values, columns, starts), shape=(len(each), len(y)))
+        forces = self.mu * np.array([pair.normal_force_magnitude * pair.weight for pair in each])
+        # What is nearest to one another lies along the normal.
+        apart = shares @ y
+        return Rubbing(shares, forces, apart / np.linalg.norm(apart, axis=1, keepdims=True))
 
-    def friction(self, v: np.ndarray) -> float:
-        """The rate of dissipation's potential at velocities (s,3) m/s, W."""
-        return self._friction(self._rubs, self.mesh, _columns(v))
+    def _ends(self, pairs: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (k,c) of pairs of one kind, and what these have of the way from one nearest point to the other."""
+        if not pairs:
+            return np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
+        edges, faces = self._edges, self.surfaces.faces
+        at = np.array([pair.closest_point for pair in pairs]).T
+        one = np.ones(len(pairs))
 
-    def friction_gradient(self, v: np.ndarray) -> np.ndarray:
-        """(s,3), N."""
-        return self._friction.gradient(self._rubs, self.mesh, _columns(v)).reshape(-1, 3)
+        def numbers(name: str) -> np.ndarray:
+            return np.array([getattr(pair, name) for pair in pairs], dtype=np.int64)
 
-    def friction_hessian(self, v: np.ndarray) -> sp.csc_matrix:
-        """(3s,3s), N s/m."""
-        return self._friction.hessian(self._rubs, self.mesh, _columns(v), ipctk.PSDProjectionMethod.CLAMP)
+        if isinstance(pairs[0], ipctk.VertexVertexTangentialCollision):
+            return np.stack([numbers("vertex0_id"), numbers("vertex1_id")], 1), np.stack([one, -one], 1)
+        if isinstance(pairs[0], ipctk.EdgeVertexTangentialCollision):
+            corners = np.column_stack([numbers("vertex_id"), edges[numbers("edge_id")]])
+            return corners, np.stack([one, at[0] - 1.0, -at[0]], 1)
+        if isinstance(pairs[0], ipctk.EdgeEdgeTangentialCollision):
+            corners = np.hstack([edges[numbers("edge0_id")], edges[numbers("edge1_id")]])
+            return corners, np.stack([1.0 - at[0], at[0], at[1] - 1.0, -at[1]], 1)
+        corners = np.column_stack([numbers("vertex_id"), faces[numbers("face_id")]])
+        return corners, np.stack([one, at[0] + at[1] - 1.0, -at[0], -at[1]], 1)
 
     def smallest_distance(self, y: np.ndarray) -> float:
         """Between what is nearer than the distance, m; inf where nothing is."""

@@ -1,17 +1,25 @@
 """Bodies that meet one another, themselves and colliders, as a load: barrier and friction (:mod:`.ipc`) of surfaces
-that a model's vertices carry, so that none ever cross.
+that a space's unknowns carry, so that none ever cross.
 
-Pins and colliders are where they are told; how they get there without a crossing is :mod:`..solvers.arrival`.
+Pins and colliders are where they are told; how they get there without a crossing is :mod:`..solvers.arrival`. A step
+that is extrapolated to its end meets there: barrier and friction are of the extrapolated surfaces, and push with the
+forces that they have there.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
-from ..assembly.pairs import Pairs, pairs_of
+from ..assembly.pairs import Pairs
 from ..forces.step_potential import Arriving, Motion
+from .friction import LaggedFriction
 from .ipc import Barrier
+
+NOTICEABLE = 0.5
+"""Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
 
 
 class Meeting:
@@ -20,13 +28,17 @@ class Meeting:
     Parameters
     ----------
     barrier : of the surfaces, the bodies' vertices before the colliders'
-    carried : (b,n) the bodies' by a model's vertices
+    points : the bodies' vertices, b of them, as points of the space that is stepped (``Space.points``)
     places : (c,3) m, where the colliders' are at the beginning; ``targets`` (c,3): where they are to be after a step
     """
 
-    def __init__(self, barrier: Barrier, carried: sp.csr_matrix, places: np.ndarray) -> None:
-        self.barrier, self.carried = barrier, carried
+    def __init__(self, barrier: Barrier, points: Any, places: np.ndarray) -> None:
+        self.barrier, self.points = barrier, points
         self.places = self.earlier = self.targets = places
+
+    def surfaces(self, unknowns: np.ndarray) -> np.ndarray:
+        """All vertices of the surfaces, (b + c,3) m, between two steps."""
+        return np.concatenate([self.points.positions(unknowns), self.places])
 
     def begin(self, motion: Motion) -> MeetingPotential:
         """What acts in a step."""
@@ -34,16 +46,24 @@ class Meeting:
 
 
 class MeetingPotential(Arriving):
-    """The same in a step, with friction as the forces at its beginning have it; colliders at ``places`` (c,3) m."""
+    """The same in a step; colliders at ``places`` (c,3) m. Friction is as the normal forces at the step's beginning
+    have it and, once they have changed at its solution, as those there do.
+    """
 
     def __init__(self, meeting: Meeting, motion: Motion) -> None:
-        self._meeting, self._barrier, self._W = meeting, meeting.barrier, meeting.carried
-        self.places, self._step = meeting.places, motion.step
-        self._earlier = meeting.earlier
-        self._base = np.concatenate(
-            [self._W @ motion.base, self.places + motion.extrapolation * (self.places - self._earlier)]
-        )
-        self._barrier.lag(self._at(motion.start))
+        self._meeting, self._barrier, self._points = meeting, meeting.barrier, meeting.points
+        self.places, self._step, self._theta = meeting.places, motion.whole.step, motion.theta
+        self._start = self._points.positions(motion.start)
+        came = motion.extrapolation * (self.places - meeting.earlier)
+        self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
+        self._lag(self._at(motion.start))
+        self._is_settled = self._barrier.mu == 0.0
+
+    def _lag(self, y: np.ndarray) -> None:
+        """Take friction from the normal forces at y."""
+        shares, forces, normals = self._barrier.rubbing(y)
+        self._rubbing, self._pressing = shares, self._barrier.gradient(y)
+        self._friction = LaggedFriction(forces, normals, shares @ self._base, self._step, self._barrier.slip)
 
     @property
     def way(self) -> np.ndarray:
@@ -55,53 +75,87 @@ class MeetingPotential(Arriving):
         self._meeting.earlier, self._meeting.places = self._meeting.places, self.places
 
     def _at(self, positions: np.ndarray) -> np.ndarray:
-        return np.concatenate([self._W @ positions, self.places])
+        """All surfaces at the end of the step, (b + c,3) m."""
+        y = self._points.positions(positions)
+        if self._theta < 1.0:
+            y = self._start + (y - self._start) / self._theta
+        return np.concatenate([y, self.places])
+
+    def _along(self, dx: np.ndarray, way: np.ndarray) -> np.ndarray:
+        return np.concatenate([self._points.moved(dx) / self._theta, way])
+
+    def _spread(self, forces: np.ndarray) -> np.ndarray:
+        return self._points.spread(forces[: len(self._start)])
 
     def longest(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
         """As :meth:`Bounded.longest`; where colliders are ``going`` all their way."""
         way = self.way if going else np.zeros_like(self.places)
-        return self._barrier.longest(self._at(positions), np.concatenate([self._W @ dx, way]))
+        return self._barrier.longest(self._at(positions), self._along(dx, way))
+
+    # The potential's force is to be the barrier's at the end of the step: so it is theta times the barrier.
 
     def value(self, positions: np.ndarray) -> float:
         """J."""
         y = self._at(positions)
-        return self._barrier.value(y) + self._step * self._barrier.friction((y - self._base) / self._step)
+        return self._theta * (self._barrier.value(y) + self._friction.value(self._rubbing @ y))
+
+    def _forces(self, y: np.ndarray) -> np.ndarray:
+        return self._barrier.gradient(y) + self._rubbing.T @ self._friction.gradient(self._rubbing @ y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """(n,3), N."""
-        y = self._at(positions)
-        force = self._barrier.gradient(y) + self._barrier.friction_gradient((y - self._base) / self._step)
-        return self._W.T @ force[: self._W.shape[0]]
+        return self._spread(self._forces(self._at(positions)))
 
     def _hessian(self, positions: np.ndarray) -> sp.csr_matrix:
+        """Of barrier and friction by the surfaces, (3 (b + c),3 (b + c)), N/m."""
         y = self._at(positions)
-        rubbing = self._barrier.friction_hessian((y - self._base) / self._step) / self._step
+        if not self._rubbing.shape[0]:
+            return self._barrier.hessian(y).tocsr()
+        K = self._friction.stiffness(self._rubbing @ y)
+        ways = sp.kron(self._rubbing, sp.eye(3), format="csr")
+        each = np.arange(len(K) + 1)
+        rubbing = ways.T @ sp.bsr_matrix((K, each[:-1], each), shape=(3 * len(K), 3 * len(K))) @ ways
         return (self._barrier.hessian(y) + rubbing).tocsr()
+
+    def _of_bodies(self, positions: np.ndarray) -> sp.csr_matrix:
+        size = 3 * len(self._start)
+        return self._hessian(positions)[:size, :size] / self._theta
 
     def pairs(self, positions: np.ndarray) -> Pairs:
         """As :meth:`Coupling.pairs`."""
-        size = 3 * self._W.shape[0]
-        W = sp.kron(self._W, sp.eye(3), format="csr")
-        return pairs_of(W.T @ self._hessian(positions)[:size, :size] @ W)
+        return self._points.pairs(self._of_bodies(positions))
+
+    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
+        """What is not of pairs: in a subspace, all."""
+        if self._points.is_dense:
+            self._points.add_coupling(self._of_bodies(positions), scale, blocks)
 
     def pull(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Its Hessian times a way (n,3) of vertices and all that colliders have to go, (n,3) N."""
-        way = np.concatenate([self._W @ dx, self.way]).ravel()
-        size = self._W.shape[0]
-        return self._W.T @ (self._hessian(positions) @ way).reshape(-1, 3)[:size]
+        way = self._along(dx, self.way).ravel()
+        return self._spread((self._hessian(positions) @ way).reshape(-1, 3))
 
     def work(self, positions: np.ndarray) -> float:
         """As :meth:`Arriving.work`."""
-        y, first = self._at(positions), self._W.shape[0]
-        force = self._barrier.gradient(y) + self._barrier.friction_gradient((y - self._base) / self._step)
-        return float(np.sum(force[first:] * self.way))
+        forces = self._forces(self._at(positions))
+        return self._theta * float(np.sum(forces[len(self._start) :] * self.way))
 
-    def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
-        """Nothing: all is of pairs."""
+    def settle(self, positions: np.ndarray) -> bool:
+        """Friction, once, from the normal forces at a solution, where they have changed."""
+        if self._is_settled:
+            return False
+        self._is_settled = True
+        y, before = self._at(positions), self._pressing
+        now = self._barrier.gradient(y)
+        total = max(float(np.linalg.norm(each, axis=1).sum()) for each in (now, before))
+        if float(np.linalg.norm(now - before, axis=1).sum()) <= NOTICEABLE * total:
+            return False
+        self._lag(y)
+        return True
 
-    def update(self, positions: np.ndarray) -> bool:
-        """Nothing: friction keeps the forces of the step's beginning."""
-        return False
+    def is_unconverged(self, positions: np.ndarray) -> bool:
+        """As :meth:`Arriving.is_unconverged`."""
+        return self._friction.is_unconverged(self._rubbing @ self._at(positions))
 
     def gap(self, positions: np.ndarray) -> float:
         """As :meth:`Arriving.gap`."""

@@ -8,10 +8,12 @@ system never changes. Points outside their tet have negative weights; the block 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..assembly.pairs import Pairs, pairs_of
 from ..jit import kernel
 from ..mesh.embedding import Embedding
 
@@ -32,6 +34,9 @@ class EmbeddedPoints:
         Vertices of the tet mesh, n.
     """
 
+    is_dense = False
+    """Whether whatever couples two points couples all unknowns."""
+
     def __init__(self, embedding: Embedding, tets: np.ndarray, vertex_count: int) -> None:
         self._embedding = embedding
         self._tets = tets
@@ -43,6 +48,10 @@ class EmbeddedPoints:
     def positions(self, x: np.ndarray) -> np.ndarray:
         """Positions (p,3) for tet vertices at x (n,3); any linear quantity of the vertices is carried alike."""
         return self._embedding.apply(x, self._tets)
+
+    def moved(self, change: np.ndarray) -> np.ndarray:
+        """How far (p,3) m a change (n,3) of the vertices moves them."""
+        return self.positions(change)
 
     def held(self, vertices: Sequence[int] | np.ndarray) -> np.ndarray:
         """Whether a point stays where it is while these tet vertices do, (p,) bool."""
@@ -58,6 +67,18 @@ class EmbeddedPoints:
     def add_stiffness(self, K: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to element blocks (m,10,3,3)."""
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
+
+    def pairs(self, K: sp.csr_matrix) -> Pairs:
+        """A symmetric stiffness (3p,3p) between the points as one between the vertices."""
+        return pairs_of(self._components.T @ K @ self._components)
+
+    @cached_property
+    def _components(self) -> sp.csr_matrix:
+        """(3p,3n); corners that do not carry a point are left out, for each would couple what does not touch."""
+        shares = self._spread.T.tocsr()
+        shares.data[np.abs(shares.data) <= NO_SHARE] = 0.0
+        shares.eliminate_zeros()
+        return sp.kron(shares, sp.eye(3), format="csr")
 
 
 @kernel

@@ -70,10 +70,12 @@ class LowRankPotential(StepPotential):
 
 
 class Coupling(StepPotential):
-    """One whose stiffness is, besides, of vertices that share no tet."""
+    """One whose stiffness is, besides, of vertices that share no tet. In a subspace, whose matrix is full, all of it is
+    added.
+    """
 
     def pairs(self, positions: np.ndarray) -> Pairs:
-        """Its semi-definite Hessian, N/m, but for what :meth:`add_stiffness` adds."""
+        """Its semi-definite Hessian, N/m, but for what :meth:`add_stiffness` adds; of the full space alone."""
 
 
 class Bounded(StepPotential):
@@ -104,6 +106,12 @@ class Arriving(Coupling, Bounded):
 
     def end(self) -> None:
         """The next step begins where obstacles are."""
+
+    def settle(self, positions: np.ndarray) -> bool:
+        """As :meth:`update`, for what is renewed at a step's solution alone."""
+
+    def is_unconverged(self, positions: np.ndarray) -> bool:
+        """Whether friction wants another iteration than the last one, which led here."""
 
     def gap(self, positions: np.ndarray) -> float:
         """The smallest distance between surfaces, of that from which they push: inf where nothing does."""

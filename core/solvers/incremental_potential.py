@@ -93,10 +93,14 @@ class IncrementalPotential:
             stress += self.strain.forces(*self._elastic.strained(deformation))
         return self.gradient(x, stress, of_pins)
 
-    def gradient(self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False) -> np.ndarray:
-        """Its gradient for stresses (m,3,3), (n,3), with zeros at pins unless it is to be ``of_pins``, too."""
+    def gradient(
+        self, x: np.ndarray, stress: np.ndarray, of_pins: bool = False, of_potentials: bool = True
+    ) -> np.ndarray:
+        """Its gradient for stresses (m,3,3), (n,3), with zeros at pins unless it is to be ``of_pins``, too; with that
+        of what acts beside inertia, gravity and elasticity, or without.
+        """
         force = self._elastic.nodal(stress) + self._gravity.gradient()
-        for potential in self.potentials:
+        for potential in self.potentials if of_potentials else ():
             force += potential.gradient(x)
         g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
         if not of_pins:
@@ -139,6 +143,11 @@ class IncrementalPotential:
         bounded = (each for each in self.potentials if isinstance(each, Bounded))
         return min((each.longest(x, dx) for each in bounded), default=1.0)
 
+    def end(self) -> None:
+        """The step is as it was solved: the next one begins where its obstacles are."""
+        if self.meeting is not None:
+            self.meeting.end()
+
     @property
     def meets_obstacles(self) -> bool:
         """Whether a potential sets in or ends within the step, as contact does."""
@@ -154,12 +163,14 @@ class IncrementalPotential:
 
     def is_unconverged(self, x: np.ndarray) -> bool:
         """Whether the friction of a contact wants another iteration than the last one, which led to x."""
-        return any(potential.is_unconverged(x) for potential in self.potentials if isinstance(potential, Unilateral))
+        each = [potential for potential in self.potentials if isinstance(potential, Unilateral)]
+        return any(one.is_unconverged(x) for one in [*each, *([self.meeting] if self.meeting else [])])
 
     def renew(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""
         self.renewals_left -= 1
-        return self._update(x)
+        settled = self.meeting is not None and self.meeting.settle(x)
+        return self._update(x) or settled
 
     def follow(self, x: np.ndarray) -> bool:
         """Renew on the way to a solution what was lagged; True when it changed."""

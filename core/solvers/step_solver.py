@@ -96,12 +96,16 @@ class StepSolver:
         time = rule(state.positions, state.velocities, state.history, time_step)
         step = self.begin(state, time, pin_targets, loads)
         at = self.solve(state, step, report)
-        if step.meeting is not None:
-            step.meeting.end()
         gradient = self._noted(at, state, step, report)
         if time.theta < 1.0:
-            left = None if report.converged else gradient
-            return extrapolated(state, at, left, step, self.model, pin_targets), report
+            left, targets = None if report.converged else gradient, pin_targets
+            if report.blocked:
+                targets = time.extrapolated(state.positions[self.model.pinned], step.given)
+            new = extrapolated(state, at, left, step, self.model, targets)
+            if new is not None:
+                step.end()
+            return new, report
+        step.end()
         history = History(state.positions, state.velocities, time_step) if self.integrator.NEEDS_HISTORY else None
         velocities = time.velocities(at.x) if at.velocities is None else at.velocities
         return State(at.x, velocities, at.stretch, history), report

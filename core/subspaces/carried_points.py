@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..forces.embedded_points import NO_SHARE
 
@@ -26,6 +27,8 @@ class CarriedPoints:
     shares : (p,r) E, kept as an attribute
     """
 
+    is_dense = True
+
     def __init__(self, rest: np.ndarray, shares: np.ndarray) -> None:
         self._rest, self.shares = rest, np.ascontiguousarray(shares)
 
@@ -35,6 +38,10 @@ class CarriedPoints:
     def positions(self, U: np.ndarray) -> np.ndarray:
         """Positions (p,3) for unknowns (r,3)."""
         return self._rest + self.shares @ U
+
+    def moved(self, change: np.ndarray) -> np.ndarray:
+        """How far (p,3) m a change (r,3) of the unknowns moves them."""
+        return self.shares @ change
 
     def unknowns_at(
         self, positions: np.ndarray, weights: np.ndarray, given: np.ndarray, values: np.ndarray
@@ -86,3 +93,16 @@ class CarriedPoints:
         for i in range(3):
             for p in range(i, 3):
                 matrix[i, :, p, :] += (E * K[:, i, p, None]).T @ E
+
+    def add_coupling(self, K: sp.csr_matrix, scale: float, matrix: np.ndarray) -> None:
+        """The same of a symmetric stiffness (3p,3p) between the points."""
+        K = K.tocsr()
+        active = np.unique(K.indices // 3)
+        if len(active) == 0:
+            return
+        E, components = self.shares[active], 3 * active[:, None] + np.arange(3)
+        K = K[components.ravel()][:, components.ravel()]
+        for i in range(3):
+            rows = scale * K[i::3]
+            for p in range(i, 3):
+                matrix[i, :, p, :] += E.T @ (rows[:, p::3] @ E)

@@ -23,7 +23,7 @@ from ..linear_solvers.blas_threads import one_blas_thread
 from ..linear_solvers.registry import Choice
 from ..mesh.embedding import Embedding
 from ..mesh.tet_mesh import TetMesh
-from ..model.model import Model
+from ..model.model import Model, Slices
 from ..model.state import State
 from ..progress import OnProgress, OnStepProgress, ignore_progress, ignore_step_progress
 from ..settings import SolverSettings
@@ -69,6 +69,7 @@ class ReducedModel:
     watched : (w,) vertices that stand for the body when it is asked how far it moves
     skinning : Skinning or None
         The map that the basis came from.
+    slices : where several bodies are one model, the unknowns and the cubature points of each
     """
 
     mesh: TetMesh
@@ -81,6 +82,7 @@ class ReducedModel:
     size: float
     watched: np.ndarray
     skinning: Skinning | None = None
+    slices: tuple[Slices, ...] = ()
 
     is_reduced: ClassVar[bool] = True
 

@@ -1,0 +1,31 @@
+"""Several bodies, each in its own subspace, as one reduced model, for those that something couples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from ..cubature.spectral_clusters import Cubature
+from ..model.model import Model, Slices
+from .reduced_model import ReducedModel, Subspace, in_basis
+
+
+def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedModel:
+    """The bodies of a joined model (``model.joined``), in its order, with the unknowns of one after those of the other.
+    What is told of a body, states and given unknowns, goes in and out by its ``slices``: of unknowns, and of cubature
+    points. Its basis is dense: as large as all vertices times all unknowns.
+    """
+    spaces = [each.model for each in subspaces]
+    first = np.cumsum([0, *(space.unknowns for space in spaces)])
+    points = np.cumsum([0, *(len(each.parts.tets) for each in subspaces)])
+    tets = np.concatenate([each.parts.tets + body.tets.start for each, body in zip(subspaces, whole.slices)])
+    clusters = np.concatenate([each.parts.clusters + start for each, start in zip(subspaces, points)])
+    cubature = Cubature(tets, np.concatenate([each.parts.volumes for each in subspaces]), clusters)
+    pinned = np.concatenate([space.pinned + start for space, start in zip(spaces, first)])
+    slices = tuple(
+        Slices(slice(int(a), int(b)), slice(int(c), int(d))) for a, b, c, d in zip(first, first[1:], points, points[1:])
+    )
+    return replace(in_basis(whole, block_diag(*(space.basis for space in spaces)), pinned, cubature), slices=slices)
