@@ -60,10 +60,6 @@ class Watched:
         """Of each step."""
         return np.array([report.iterations for report in self.reports])
 
-    def surface(self, state: State) -> np.ndarray:
-        """Of the bodies alone."""
-        return self.meeting.carried @ state.positions
-
 
 def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> Watched:
     """The scene for so many steps of h seconds."""
@@ -84,7 +80,7 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
         seen.states.append(state)
         seen.reports.append(report)
         seen.seconds += sum(report.seconds.values())
-        found = crossings(np.concatenate([meet.carried @ state.positions, meet.places]), faces)
+        found = crossings(meet.surfaces(state.positions), faces)
         one, other = body[found[:, 0]], body[faces[found[:, 2], 0]]
         seen.crossed += bool(((one != other) | np.isin(one, scene.selves)).any())
         seen.inverted += int((whole.elastic.deformation(state.positions).sigma.min(axis=1) <= 0.0).any())
@@ -101,7 +97,7 @@ def told(case: str, words: str, seen: Watched) -> Iterator[Row]:
     yield row(case, f"iterations a step, {words}", float(its.mean()))
     yield row(case, f"most iterations, {words}", int(its.max()))
     yield row(case, f"ms an iteration, {words}", 1e3 * seen.seconds / max(its.sum(), 1), "ms")
-    touching = seen.meeting.barrier.touching(np.concatenate([seen.surface(last), seen.meeting.places]))
+    touching = seen.meeting.barrier.touching(seen.meeting.surfaces(last.positions))
     yield row(case, f"contacts at the end, {words}", len(touching))
 
 

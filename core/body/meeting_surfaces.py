@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..contact.ipc import Barrier, Surfaces
 from ..contact.meeting import Meeting
 from ..errors import ColliderError
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
+from ..mesh.embedding import Embedding
 from ..mesh.topology import boundary_triangles
 from ..model.model import Model
 from ..tracks import on_the_way
@@ -75,7 +75,8 @@ def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence
     """Of the bodies of a model, of which ``selves`` meet themselves, and what they run into."""
     faces = boundary_triangles(whole.mesh.tets)
     kept = np.unique(faces)
-    carried = sp.csr_matrix((np.ones(len(kept)), (np.arange(len(kept)), kept)), shape=(len(kept), whole.unknowns))
+    corner = np.unique(whole.mesh.tets, return_index=True)[1][kept]
+    points = whole.points(Embedding(corner // 4, np.eye(4)[corner % 4], np.zeros(len(kept), dtype=bool)))
     ends = [each.vertices.stop for each in whole.slices]
     body = [np.searchsorted(ends, kept, side="right")]
     rest, triangles = [whole.mesh.rest_positions[kept]], [np.searchsorted(kept, faces)]
@@ -91,7 +92,7 @@ def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence
     edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
     softest = float(whole.elastic.youngs_modulus.min())
     barrier = Barrier(surfaces, OF_EDGES * edge, softest, friction, SLIP * whole.size)
-    return Meeting(barrier, carried, colliders.first)
+    return Meeting(barrier, points, colliders.first)
 
 
 def check_apart(surfaces: Surfaces, positions: np.ndarray, names: Sequence[str]) -> None:

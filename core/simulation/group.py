@@ -43,8 +43,7 @@ class GroupStepper:
         self._meeting = meeting(self._whole, self._colliders, FRICTION)
         names = [*(job.body.name for job in jobs), *self._colliders.names]
         first = joined_state([each.first_state() for each in prepared]).positions
-        places = np.concatenate([self._meeting.carried @ first, self._colliders.first])
-        check_apart(self._meeting.barrier.surfaces, places, names)
+        check_apart(self._meeting.barrier.surfaces, self._meeting.surfaces(first), names)
 
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
