@@ -15,6 +15,7 @@ from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.joined import joined, joined_state, states_of
 from sinew.core.model.model import Model, build_model
+from sinew.core.optimization.report import BY_EULER
 from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.subspaces.joined_subspaces import joined_subspaces
@@ -271,6 +272,21 @@ def test_pins_do_not_go_through_a_plate(rule):
     assert all(report.blocked > 0.5 for report in reports)
     heights = np.array([state.positions[model.pinned][:, 2] for state in states[1:]])
     assert (heights >= 0.1 * DISTANCE).all() and (heights <= DISTANCE).all()
+
+
+def test_a_step_that_is_made_again_begins_where_obstacles_were():
+    """Few iterations leave forces that no extrapolation bears: implicit Euler's step has a plate on the same way."""
+    model, again = box((0.0, 0.0, 0.002)), 0
+    meet, fast = meeting(model, [plate(0.0)]), np.tile([0.0, 0.0, -3.0], (model.unknowns, 1))
+    state = model.state_at(model.mesh.rest_positions, fast)
+    stepper = make_solver(model, SolverSettings(solver="mixed_fem", integrator="theta_midpoint", max_iterations=2))
+    for _ in range(4):
+        meet.targets, was = meet.places + [0.01, 0.0, 0.002], meet.places
+        state, report = stepper.step(state, np.zeros((0, 3)), H, (meet,))
+        again += BY_EULER in report.reason
+        assert np.array_equal(meet.places, meet.targets) and np.array_equal(meet.earlier, was)
+        assert meet.places[0, 2] < state.positions[:, 2].min()
+    assert again
 
 
 @SOLVERS
