@@ -58,6 +58,7 @@ def test_modules_and_folders_are_benchmarks():
     assert registry.names() == [
         "bits",
         "conjac",
+        "contact",
         "eigenfit",
         "full-space",
         "mixed-fem",
