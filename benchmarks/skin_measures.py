@@ -39,7 +39,7 @@ class Measured(NamedTuple):
     ``unpaired`` directed edges without one that comes back; ``pinched`` vertices, with more than one fan of faces;
     ``volume``; ``crossings`` of edges and faces; ``touching`` pairs at rest; ``lost`` share of the surface, farther
     than half a cell outside; ``near`` and ``farthest``: distance of 95 % and of all that is thick, NaN where none
-    is; ``uneven``: how far ``carried`` is from adding up; ``seconds``, and the lattice's.
+    is; ``uneven``: how far ``carried`` is from adding up; ``seconds`` of processors, and the lattice's.
     """
 
     tets: int
@@ -66,11 +66,11 @@ def recorded_surface(data: Path, name: str) -> SurfaceMesh:
 
 def measured(surface: SurfaceMesh, cells_across: int) -> Measured:
     """Make the skin of a draft lattice, and measure it."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     mesh = tetrahedralize(surface, ResolutionSettings(method="lattice", cells_across=cells_across))
-    between = time.perf_counter()
+    between = time.process_time()
     skin = lattice_skin(surface, mesh)
-    end = time.perf_counter()
+    end = time.process_time()
     cell = surface.size / (cells_across - 0.5)
     lost, near, farthest = _fidelity(surface, skin, cell)
     off = np.abs(skin.carried @ mesh.rest_positions - skin.rest).max() / cell

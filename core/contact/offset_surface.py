@@ -11,10 +11,10 @@ import numpy as np
 
 from ..jit import inlined, kernel, parallel_kernel
 from ..lanes import dot, minus
-from ..mesh.bounding_tree import build_tree
 from ..mesh.closest_point import first_hit, nearest_triangle
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import faces_with_area
+from ..mesh.surface_search import SurfaceSearch
 from ..mesh.vertex_normals import face_normals
 from ..mesh.winding_number import WindingNumber, winding_at
 
@@ -39,10 +39,11 @@ class OffsetSurface:
         triangles = faces_with_area(surface)
         self.origin = surface.positions[triangles].mean(axis=(0, 1))
         positions = surface.positions - self.origin
-        self._corners = np.ascontiguousarray(positions[triangles])
-        self._normals = face_normals(self._corners)
-        self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
-        self._field = WindingNumber(positions, triangles).field
+        winding = WindingNumber(positions, triangles)
+        assert winding.field is not None
+        self._corners, self._tree = winding.field[:2]
+        self._field, self._normals = winding.field, face_normals(self._corners)
+        self._search = SurfaceSearch(positions, triangles)
 
     def at(self, points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Signed distances of ``points`` (p,3) m, negative inside, and how far the surface is moved outwards there,
@@ -56,10 +57,7 @@ class OffsetSurface:
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
         """The places (p,3) m of the surface, unmoved, that are closest to points (p,3) m."""
-        points = np.ascontiguousarray(points - self.origin)
-        found = np.empty_like(points)
-        _nearest(len(points), points, self._corners, self._tree, found)
-        return found + self.origin
+        return self._search.nearest(points - self.origin).points + self.origin
 
     def entered(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Part of the way from ``starts`` to ``ends`` (p,3) m at which a triangle is met first, (p,); NaN for none."""
@@ -120,16 +118,6 @@ def _distances(first, last, points, cells, surface, distances, offsets):
         if distance < REACH * cells[k]:
             across = _thickness(points[k], distance, inside, triangle, w, cells[k], surface)
             offsets[k] = max(0.0, 0.5 * (THICK * cells[k] - across))
-
-
-@parallel_kernel
-def _nearest(first, last, points, corners, tree, found):
-    w = np.empty(3)
-    for k in range(first, last):
-        triangle, _d2 = nearest_triangle(points[k], np.inf, corners, tree, w)
-        for i in range(3):
-            t = corners[triangle]
-            found[k, i] = w[0] * t[0, i] + w[1] * t[1, i] + w[2] * t[2, i]
 
 
 @parallel_kernel

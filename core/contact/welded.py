@@ -67,6 +67,8 @@ def _united(
 ) -> np.ndarray:
     """The part (t,) that each triangle belongs to; ``places`` (p,3) are samples on the triangles ``owner`` (p,)."""
     island = vertex_components(triangles)
+    if int(island.max()) == 0:
+        return island
     corners = positions[triangles]
     other, away = _to_others(corners, island, places, island[owner])
     off = BESIDE * cell * face_normals(corners)[owner]
