@@ -215,10 +215,10 @@ def test_the_merit_falls_as_mixed_fem_says_with_a_low_rank_left_out(softened, mo
     """While s and s(F) differ: its gradient knows of what is left out."""
     ratios = []
 
-    def watched(trial, start, magnitude, slope):
+    def watched(trial, start, magnitude, slope, longest):
         if -slope > 1e-6 * magnitude:
             ratios.append((trial(1e-5)[0] - trial(-1e-5)[0]) / 2e-5 / slope)
-        return backtrack(trial, start, magnitude, slope)
+        return backtrack(trial, start, magnitude, slope, longest)
 
     monkeypatch.setattr(mixed_fem, "backtrack", watched)
     _model, moved = softened
