@@ -23,7 +23,7 @@ def test_a_click_adds_one(chosen):
 
 
 def test_a_body_that_nodes_carry_is_played_with(chosen):
-    assert chosen.values["grabs"] == 1 and chosen.values["pulled"] > 0.1, "the corner follows the mouse"
+    assert chosen.values["grabs"] == 1 and chosen.values["pulled"] > 0.1, "its front follows the mouse"
     assert chosen.values["refused"] == ["", ""]
 
 

@@ -10,7 +10,7 @@ def nodes(name):
 
 
 def play(gui, name):
-    """It stands on its lower side, but for the nodes there; an upper corner is dragged."""
+    """It stands on its lower side, but for the nodes there; the middle of its front is dragged."""
     live, driven = gui.module("blender_addon.live.live"), gui.scenario("live")
     obj, carry = bpy.data.objects[name], _pick.members(name, "Nodes")
     below = [v.index for v in obj.data.vertices if v.co.z < -0.9 and v.index not in carry]
@@ -22,12 +22,13 @@ def play(gui, name):
     session = live.current()
     yield from gui.wait_until(lambda: session.state.frame >= 3, 600, "three frames")
     shown = session.view.positions()
-    corner = int((shown @ [1.0, -1.0, 1.0]).argmax())
-    x, y = yield from driven.pull(gui, session, corner)
+    # The middle of the front: at the border of what is seen, which swings, a press would fall beside the body.
+    middle = int(((shown - [0.0, -1.0, 0.0]) ** 2).sum(axis=1).argmin())
+    x, y = yield from driven.pull(gui, session, middle)
     frame = session.state.frame
     yield from gui.wait_until(lambda: session.state.frame >= frame + 5, 100, "five frames of pulling")
     gui.record("grabs", len(session.state.grabs))
-    gui.record("pulled", float(abs(session.view.positions()[corner] - shown[corner]).max()))
+    gui.record("pulled", float(abs(session.view.positions()[middle] - shown[middle]).max()))
     gui.record("refused", [session.view.refused, bpy.data.objects[name].sinew.live.message])
     with gui.scenario("manual").alone(gui, "live"):
         yield from gui.settle()
