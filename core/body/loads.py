@@ -122,7 +122,7 @@ def between(before: np.ndarray | float, after: np.ndarray | float, fraction: flo
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
-def _on_the_way(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
+def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
     """A track of so many frames at a fraction of the way to one of them."""
     return between(*on_the_way(track, frames, frame, fraction))
 
@@ -138,8 +138,8 @@ class _MovingSpring:
 
     def at(self, step: _Substep) -> Springs:
         frames = len(self._stiffness)
-        stiffness = self._shares * _on_the_way(self._stiffness, frames, step.frame, step.now)
-        return Springs(self._points, stiffness, _on_the_way(self._targets, frames, step.frame, step.now))
+        stiffness = self._shares * track_at(self._stiffness, frames, step.frame, step.now)
+        return Springs(self._points, stiffness, track_at(self._targets, frames, step.frame, step.now))
 
 
 class _MovingField:
@@ -148,7 +148,7 @@ class _MovingField:
         self._extension = SurfaceToBody(space.mesh, embedding, solver)
 
     def at(self, step: _Substep) -> AccelerationField:
-        now = _on_the_way(self._samples, len(self._samples), step.frame, step.now)
+        now = track_at(self._samples, len(self._samples), step.frame, step.now)
         return AccelerationField(self._pull(self._extension.extend(now)))
 
 
@@ -162,7 +162,7 @@ class _ReducedField:
         self._forces = np.stack([pulled @ frame for frame in samples])
 
     def at(self, step: _Substep) -> AccelerationField:
-        return AccelerationField(_on_the_way(self._forces, len(self._forces), step.frame, step.now))
+        return AccelerationField(track_at(self._forces, len(self._forces), step.frame, step.now))
 
 
 class _MovingForceFields:
@@ -199,7 +199,7 @@ class _MovingCollider:
         """The end of one substep is the beginning of the next; what stands still has one pose."""
         positions = self._collider.positions
         still = len(positions) == 1
-        now = positions[0] if still else _on_the_way(positions, self._frames, frame, fraction)
+        now = positions[0] if still else track_at(positions, self._frames, frame, fraction)
         if self._last is None or not np.array_equal(self._last[0], now):
             self._last = now, ColliderPose.of(self._surface, now)
         return self._last[1]

@@ -19,8 +19,7 @@ from ..job.surroundings import Collider, Ground
 from ..mesh.embedding import Embedding
 from ..mesh.topology import boundary_triangles
 from ..model.model import Model
-from ..tracks import on_the_way
-from .loads import between
+from .loads import track_at
 
 OF_EDGES = 0.1
 """Of the shortest mean edge of what meets, from which surfaces push."""
@@ -46,9 +45,7 @@ class Standing(NamedTuple):
 
     def places(self, frames: int, frame: int, part: float) -> np.ndarray:
         """Where all are at a part (0 to 1) of the way to a frame, counted from the first as 0, (c,3) m."""
-        moved = (
-            track[0] if len(track) == 1 else between(*on_the_way(track, frames, frame, part)) for track in self.tracks
-        )
+        moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
 

@@ -29,13 +29,13 @@ FRICTION = 0.3
 class GroupStepper:
     """Steps prepared jobs of one body each as one; frames are counted from the first as 0.
 
+    They are prepared :func:`without_colliders`: the barrier keeps them off what they run into, not each one's penalty.
     SettingsError where they do not go together.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         _check(jobs)
-        self._jobs, self._lead = jobs, jobs[0]
-        # What they run into keeps them off by the barrier, not by each one's penalty.
+        self._lead = jobs[0]
         self._courses = [Course(job, each) for job, each in zip(jobs, prepared)]
         self._colliders = standing(jobs)
         self._whole = joined([course.space for course in self._courses])
