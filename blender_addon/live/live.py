@@ -293,7 +293,8 @@ def _go_on(session: Session, obj: Any, now: float) -> None:
 
 def _follow_edits(session: Session, obj: Any) -> None:
     state = session.state
-    if state.ready and not state.recording and (stiffness := session.edits.new_stiffness(obj)):
+    # a take, also one that waits for the scene, has none of what is edited
+    if state.ready and state.take is None and (stiffness := session.edits.new_stiffness(obj)):
         session.work.note(SetStiffness(*stiffness))
         if stiffness.moduli:
             session.view.follow_stiffness(stiffness.moduli)

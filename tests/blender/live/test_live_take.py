@@ -256,6 +256,10 @@ def test_a_take_that_waits_for_the_scene_says_so(soft_body, monkeypatch):
     said = live_view.words(session)
     assert said[0] == f"Recorded: frame {session.job.frame_end}", "and not that it plays"
     assert said[-1] == "Finish the running tool to take the result"
+    soft_body.sinew.materials[0].log_stiffness += 0.5
+    session.looked_at = 0.0
+    drain_until(lambda: session.looked_at > 0.0)
     monkeypatch.undo()
     drain_until(lambda: live.current() is None)
+    assert soft_body.sinew.bake.stale == "materials", "the take has none of what is edited while it waits"
     assert soft_body.sinew.bake.status == "DONE"
