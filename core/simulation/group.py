@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..body.meeting_surfaces import check_apart, meeting, standing
+from ..body.meeting_surfaces import check_apart, meeting, own_surface, standing, surface_warnings
 from ..body.prepare import Prepared, Stopped
 from ..errors import SettingsError
 from ..forces.of_body import OfBody
@@ -40,10 +40,28 @@ class GroupStepper:
         self._colliders = standing(jobs)
         self._whole = joined([course.space for course in self._courses])
         self._solver = make_solver(self._whole, self._lead.body.solver, prepared[0].linear_solver)
-        self._meeting = meeting(self._whole, self._colliders, FRICTION)
+        bodies = [(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+        owns = [own_surface(*each) for each in bodies]
+        self._owns = bodies, owns
+        self._meeting = meeting(self._whole, self._colliders, FRICTION, (), owns, self._always_given())
         names = [*(job.body.name for job in jobs), *self._colliders.names]
         first = joined_state([each.first_state() for each in prepared]).positions
         check_apart(self._meeting.barrier.surfaces, self._meeting.surfaces(first), names)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences, each with a remedy, about what of the bodies does not meet others as it looks."""
+        return [words for (body, mesh), own in zip(*self._owns) for words in surface_warnings(body, mesh, own)]
+
+    def _always_given(self) -> np.ndarray:
+        """The unknowns that pins never let go of. What becomes free must not have passed through anything before."""
+        last = self._lead.frame_count - 1
+        return np.concatenate(
+            [
+                course.body.pins.held_corners(last) + part.vertices.start
+                for course, part in zip(self._courses, self._whole.slices)
+            ]
+        )
 
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
