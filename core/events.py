@@ -67,6 +67,12 @@ class Mesh(Event, kind="mesh"):
     vibrations: list[list[float]] = field(default_factory=list)
 
 
+class OfBody(Event, kind="body"):
+    """What is told from now on, until the frames, is of that body of a group, counted from 0."""
+
+    number: int
+
+
 class FrameDone(Event, kind="frame"):
     """A frame is safe on disk, after so many seconds; the report of its last step."""
 

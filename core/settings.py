@@ -127,6 +127,27 @@ class ContactSettings:
         check_ranges(self, SettingsError, "Collisions")
 
 
+@dataclass(frozen=True, kw_only=True)
+class MeetSettings:
+    """What a body meets beside what it runs into, and how: nothing of both ever crosses (``core/contact/meeting.py``).
+
+    Bodies meet where both meet others. The friction of two is the geometric mean of theirs; they keep apart by the sum
+    of their distances.
+    """
+
+    bodies: bool = choice(True, "Meet other bodies that do so too: they are baked together, and never cross")
+    itself: bool = choice(False, "Meet itself: lips, armpits and folds touch, and never cross")
+    friction: float = number(
+        0.5, 0.0, 10.0, "", "Coulomb's coefficient between bodies, no unit: ice 0.05, wood 0.4, rubber 1"
+    )
+    thickness: float = number(
+        0.0, 0.0, 10.0, "m", "How far the body keeps from what it meets, m; 0 for as near as it can be", "distance"
+    )
+
+    def __post_init__(self) -> None:
+        check_ranges(self, SettingsError, "Meets")
+
+
 _OwnSettings = make_dataclass(
     "_OwnSettings",
     [(name, type(each.default).__name__, each) for name, each in own_settings().items()],

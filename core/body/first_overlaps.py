@@ -2,12 +2,12 @@
 the other.
 
 Ways are straight. Of a few directions, those in which faces of either look where both are and those of the axes and
-their diagonals, each is gone as far as the two are free of each other, to a thousandth.
+their diagonals, each is gone until the two are free of each other, to a hundredth of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -22,10 +22,14 @@ from ..mesh.winding_number import WindingNumber
 from .between_bodies import Wanted
 from .meeting_surfaces import Standing
 
+HAIR = 0.1
+"""Of the distance from which surfaces push, by how much what touches at first is moved."""
 MOST_NORMALS = 12
 """Directions of faces that are tried."""
-HALVINGS = 10
-"""Of a way's length, until it is known."""
+HALVINGS, ABOUT = 30, 0.01
+"""Of a way's length at most, until it is known to a part of itself."""
+BETTER = 0.98
+"""Of the shortest way so far, what another has to be free at."""
 BEYOND = 1.05
 """Of the gap and the distance from which surfaces push, how much farther a way leads."""
 
@@ -118,22 +122,23 @@ class _Two(NamedTuple):
         lengths = np.linalg.norm(found, axis=1)
         return found[lengths > 0.0] / lengths[lengths > 0.0, None]
 
-    def freeing(self) -> tuple[float, np.ndarray]:
-        """The length of the shortest way found, m, and its direction."""
+    def freeing(self, least: float) -> tuple[float, np.ndarray]:
+        """The length of the shortest way found, m, and its direction; one under ``least`` is short enough."""
         best, found = np.inf, np.zeros(3)
         for along in self.directions():
             most = float((self.b @ along).max() - (self.a @ along).min())
-            limit = min(most, best)
-            if limit < best and most > 0.0:
-                low, high = 0.0, most
-            elif self.crosses(0.99 * best * along):
+            high = min(most, BETTER * best)
+            if most <= 0.0 or (high < most and self.crosses(high * along)):
                 continue
-            else:
-                low, high = 0.0, 0.99 * best
+            low = 0.0
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
                 low, high = (middle, high) if self.crosses(middle * along) else (low, middle)
+                if high - low <= ABOUT * high or high < least:
+                    break
             best, found = high, along
+            if best < least:
+                break
         return best, found
 
 
@@ -149,15 +154,11 @@ def shifted_off(at: Standpoint, colliders: Standing, touching: float) -> Standin
     for c in range(len(at.places), len(at.names)):
         ways = []
         for k in np.flatnonzero(at.want.meets[c, : len(at.places)]):
-            two = _two(at, colliders, int(k), c)
-            if two is None or two.nearest(touching) >= touching and not two.crosses(np.zeros(3)):
-                continue
-            depth, along = two.freeing()
-            if depth <= touching:
-                ways.append(-along)
+            found = _overlap(at, colliders, int(k), c, touching)
+            if found is not None and found.depth <= touching:
+                ways.append(found.way / np.linalg.norm(found.way))
         if ways:
-            way = 4.0 * touching * np.mean(ways, axis=0)
-            colliders = colliders.moved(c - len(at.places), way)
+            colliders = colliders.moved(c - len(at.places), -HAIR * at.distance * np.mean(ways, axis=0))
     return colliders
 
 
@@ -193,5 +194,5 @@ def _overlap(at: Standpoint, colliders: Standing, i: int, j: int, touching: floa
     if not two.crosses(np.zeros(3)):
         if two.nearest(touching) >= touching:
             return None
-    depth, along = two.freeing()
+    depth, along = two.freeing(0.5 * touching)
     return Overlap(at.names[i], at.names[j], depth if depth > touching else 0.0, (depth + clear) * along)

@@ -4,7 +4,7 @@ where something does not arrive.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,8 +19,16 @@ from ..job.job import Job
 from ..optimization.report import StepReport
 from .between_bodies import Pairs, between, starting_gaps, touching, wanted
 from .first_overlaps import Overlap, Standpoint, overlaps_of, shifted_off
-from .meeting_surfaces import OF_EDGES, SLIP, mean_edge, own_surface, points_of_all, side_by_side, standing
-from .meeting_surfaces import surface_warnings
+from .meeting_surfaces import (
+    OF_EDGES,
+    SLIP,
+    mean_edge,
+    own_surface,
+    points_of_all,
+    side_by_side,
+    standing,
+    surface_warnings,
+)
 from .prepare import Prepared
 
 NEARLY = 2.0
@@ -41,12 +49,12 @@ class Gathering:
     first : (s,3) m, all surfaces at the first frame
     """
 
-    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | Mapping = {}) -> None:
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
         self._jobs, self._prepared = jobs, prepared
         self.owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
         self.colliders = standing(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
-        self._want = wanted(jobs, self.colliders, pairs)
+        self._want = wanted(jobs, self.colliders, pairs or {})
         selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
         points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # What becomes free must not have passed through anything before: pins that are ever let go do not count.
@@ -159,7 +167,8 @@ class Gathering:
             return ""
         steps = max((len(track) - 1) // max(self._jobs[0].frame_count - 1, 1), 1)
         frame = self._jobs[0].frame_start + -(-(int(ways.argmax()) + 1) // steps)
+        name = self.names[len(self.owns) + number]
         return (
-            f"The collider “{self.names[len(self.owns) + number]}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
+            f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
             "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
         )

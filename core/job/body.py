@@ -15,7 +15,7 @@ from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringE
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..parts import coerce, lengths, part
-from ..settings import MaterialSettings, ResolutionSettings, SolverSettings, moduli
+from ..settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings, moduli
 from ..solver_kinds import solver_kind
 from ..tracks import fits
 from .absorber import Absorber
@@ -28,6 +28,17 @@ MOST_CONTROLLED = 40
 """Vibrations that can be controlled, as many as can be matched."""
 MOST_NODES = 200
 """Dynamic nodes at most: each costs three right-hand sides a step."""
+
+
+@dataclass(frozen=True)
+class Fellow:
+    """Another body of a group: its name, and a digest, 32 bytes, of all that it is."""
+
+    name: str
+    digest: np.ndarray = part("something of it", dtype=np.uint8)
+
+    def __post_init__(self) -> None:
+        coerce(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +78,12 @@ class Body:
     springs : tuple of Spring
     colliders : tuple of Ground and Collider
         What the body runs into; contacts are summed in this order.
+    meets : MeetSettings
+        What the body meets of the job's other bodies, and of itself.
+    met : tuple of str or None
+        The names of the bodies that it meets; None for all that meet others.
+    fellows : tuple of Fellow
+        Of a body that was baked with others: those. They are told (``job/groups.py``), not given.
     accelerations : (frames, n, 3) float64 or None
         An acceleration that acts beside gravity, at each surface vertex and frame, world space, m/s².
     moduli : (frames, K) float64 or None
@@ -106,6 +123,9 @@ class Body:
     )
     springs: tuple[Spring, ...] = part("spring", word="springs", default=())
     colliders: tuple[Ground | Collider, ...] = part("collider", word="collisions", default=())
+    meets: MeetSettings = part("meets", word="collisions", default_factory=MeetSettings)
+    met: tuple[str, ...] | None = part("which bodies it meets", word="collisions", default=None)
+    fellows: tuple[Fellow, ...] = part("body", word="collisions", default=())
     accelerations: np.ndarray | None = part(
         "acceleration", word="fields", default=None, dtype=np.float64, over_frames=True
     )

@@ -76,6 +76,7 @@ def joined_state(states: Sequence[State]) -> State:
         {
             name: value if name == "previous_time_step" else np.concatenate([each[name] for each in arrays])
             for name, value in arrays[0].items()
+            if name != "colliders"
         }
     )
 

@@ -16,12 +16,14 @@ class State:
 
     ``stretch`` belongs to the state because the mixed method stopped early has not brought it to ``S(F(x))``.
     ``history`` is the step before, for rules of time integration that look back; None where there is none.
+    ``colliders`` (2,c,3) m: of the first of bodies that meet, where what they run into is, and was a step ago.
     """
 
     positions: np.ndarray
     velocities: np.ndarray
     stretch: np.ndarray
     history: History | None = None
+    colliders: np.ndarray | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
         """By name, for the frame store."""
@@ -30,6 +32,8 @@ class State:
             arrays["previous_positions"] = self.history.positions
             arrays["previous_velocities"] = self.history.velocities
             arrays["previous_time_step"] = np.array([self.history.time_step])
+        if self.colliders is not None:
+            arrays["colliders"] = self.colliders
         return arrays
 
     @classmethod
@@ -40,7 +44,7 @@ class State:
             if "previous_positions" in arrays:
                 step = float(np.ravel(arrays["previous_time_step"])[0])
                 history = History(arrays["previous_positions"], arrays["previous_velocities"], step)
-            state = cls(arrays["positions"], arrays["velocities"], arrays["stretch"], history)
+            state = cls(arrays["positions"], arrays["velocities"], arrays["stretch"], history, arrays.get("colliders"))
         except (LookupError, TypeError, ValueError) as error:
             raise CorruptFrameError(f"A saved state lacks {error}.", "Delete the bake and bake again.") from error
         n, m = len(np.atleast_1d(state.positions)), len(np.atleast_1d(state.stretch))
@@ -55,6 +59,8 @@ class State:
     def fits(self, n_vertices: int, n_tets: int) -> bool:
         """Whether it is a state of a body of that size. Kernels do not ask: they would read past its end."""
         shapes = {"stretch": (n_tets, 6), "previous_time_step": (1,)}
+        if self.colliders is not None:
+            shapes["colliders"] = (2, self.colliders.size // 6, 3)
         return all(
             a.shape == shapes.get(name, (n_vertices, 3)) and a.dtype == np.float64 for name, a in self.arrays().items()
         ) and (self.history is None or self.history.time_step > 0.0)

@@ -1,27 +1,33 @@
-"""A bake: a job simulated into a frame store, with events for whoever watches. The same call in a window's child
-process, in a headless Blender and in a script."""
+"""A bake: a body, or bodies that meet, simulated into frame stores, with events for whoever watches. The same call in a
+window's child process, in a headless Blender and in a script."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from ..body.about_mesh import about_mesh
 from ..body.prepare import Prepared, Stopped, materials, prepare, tetrahedra
-from ..errors import NotEnoughMemoryError, SinewError, StoreError
-from ..events import Done, FrameDone, OnEvent, Phase, StoppedAfter, ignore
+from ..errors import NotEnoughMemoryError, SinewError, StoreError, named
+from ..events import Done, FrameDone, OfBody, OnEvent, Phase, StoppedAfter, ignore
 from ..files.file_names import check_names
+from ..job.groups import groups_of, members
 from ..job.job import Job
+from ..model.state import State
 from ..store.cached_handles import cached_handles
 from ..store.frame_store import FrameStore
-from ..store.store_lock import alone
+from ..store.store_lock import alone, locked
+from .group import meet, simulate_group, without_colliders
 from .handles_of_frames import keep_handles, mode_count
-from .run import simulate
 from .warm_up import load_kernels, warm_up
 
+Member = tuple[Job, FrameStore, int]
+"""Of a group: its job, its store, and as how many modes its frames are kept, too."""
 
-@alone
+
 def bake(
     job: Job,
     store: FrameStore,
@@ -31,55 +37,113 @@ def bake(
     modes: int = 0,
     until: int | None = None,
 ) -> str:
-    """Simulate a job into a store that was made for it.
+    """Simulate a job of one body into a store that was made for it: :func:`bake_group` of it alone."""
+    return bake_group([job], [store], on_event, should_stop, resume, [modes], until)
+
+
+def bake_group(
+    jobs: Sequence[Job],
+    stores: Sequence[FrameStore],
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+    resume: bool = False,
+    modes: Sequence[int] = (),
+    until: int | None = None,
+) -> str:
+    """Simulate bodies that meet (``job/groups.members``), each into a store that was made for its job.
 
     Parameters
     ----------
-    on_event : gets the events of ``docs/design/contract.md``; ``frame`` comes after that frame is safe on disk
+    on_event : gets the events of ``docs/design/contract.md``; ``frame`` comes after that frame of all is safe on disk
     should_stop : asked between steps
-    resume : go on after the newest whole frame instead of starting over; the result has the same bits either way
-    modes : more than 0: keep the frames as handles, too (``handles_of_frames``), when all are done
+    resume : go on after the newest frame that is whole in all stores instead of starting over; the result has the same
+        bits either way
+    modes : of each that has more than 0: keep the frames as handles, too (``handles_of_frames``), when all are done
     until : stop after this frame, as if asked to
 
     Returns
     -------
     "done" or "stopped"
     """
+    with ExitStack() as held:
+        for store in sorted(stores, key=lambda each: each.folder):
+            held.enter_context(locked(store.folder))
+        return _bake(list(zip(jobs, stores, modes or [0] * len(jobs))), on_event, should_stop, resume, until)
+
+
+def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, until: int | None) -> str:
+    lead = members[0][0]
     if resume:
-        _require_same(job, store)
-    last = store.last_state(job.frame_start)
+        for job, store, _modes in members:
+            _require_same(job, store)
+    last = _last_states(members)
     began = time.perf_counter()
     warm_up(on_event)
-    load_kernels(job)
+    for job, _store, _modes in members:
+        load_kernels(job)
     compiled = time.perf_counter()
     try:
         if should_stop():
             raise Stopped
-        prepared = prepare(job, store, on_event, should_stop)
+        prepared = _prepare(members, on_event, should_stop)
     except Stopped:
         on_event(StoppedAfter(last[0] if last else None))
         return "stopped"
-    store.add_preparation({"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled})
-    if modes:
-        mode_count(job, prepared.model, modes)  # refused now, not after the last frame
+    times = {"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled}
     start = last if resume else None
-    space = prepared.space
-    if start and not start[1].fits(space.unknowns, len(space.elastic.weights)):
-        raise StoreError(
-            f"The bake cannot be resumed: the state of frame {start[0]} is of another body.", "Bake from the start."
-        )
-    store.keep_until(start[0] if start else None)
-    on_event(Phase("simulate", _done(job, start), job.frame_count))
-    ended = _simulate(job, prepared, store, start, on_event, should_stop, until)
-    if modes and ended.kind == "done" and cached_handles(job, store, modes) is None:
-        try:
-            keep_handles(job, store, modes, prepared, on_event, should_stop)
-        except Stopped:
-            ended = StoppedAfter(job.frame_end)
+    for k, ((_job, store, _modes), each) in enumerate(zip(members, prepared)):
+        store.add_preparation({part: seconds / len(members) for part, seconds in times.items()})
+        if start and not start[1][k].fits(each.space.unknowns, len(each.space.elastic.weights)):
+            raise StoreError(
+                f"The bake cannot be resumed: the state of frame {start[0]} is of another body.",
+                "Bake from the start.",
+            )
+        store.keep_until(start[0] if start else None)
+    on_event(Phase("simulate", _done(lead, start), lead.frame_count))
+    ended = _simulate(members, prepared, start, on_event, should_stop, until)
+    if ended.kind == "done" and not _keep_handles(members, prepared, on_event, should_stop):
+        ended = StoppedAfter(lead.frame_end)
     if ended.kind == "done":
-        store.check_whole(range(job.frame_start, job.frame_end + 1))
+        for job, store, _modes in members:
+            store.check_whole(range(job.frame_start, job.frame_end + 1))
     on_event(ended)
     return ended.kind
+
+
+def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prepared]:
+    """Each body, as it is stepped; what hinders one names it."""
+    prepared, jobs = [], [job for job, _store, _modes in members]
+    for k, (job, store, modes) in enumerate(members):
+        with named(job.body.name, len(members) > 1):
+            if len(members) > 1:
+                on_event(OfBody(k))
+            prepared.append(prepare(without_colliders(job) if meet(jobs) else job, store, on_event, should_stop))
+            if modes:
+                mode_count(job, prepared[k].model, modes)  # refused now, not after the last frame
+    return prepared
+
+
+def _keep_handles(members: list[Member], prepared: list[Prepared], on_event: OnEvent, should_stop) -> bool:
+    """Of those that want them; False where that was stopped."""
+    try:
+        for (job, store, modes), each in zip(members, prepared):
+            if modes and cached_handles(job, store, modes) is None:
+                keep_handles(job, store, modes, each, on_event, should_stop)
+    except Stopped:
+        return False
+    return True
+
+
+def _last_states(members: list[Member]) -> tuple[int, list[State]] | None:
+    """The newest frame that is whole in all stores, with its states."""
+    until: int | None = None
+    while True:
+        found = [store.last_state(job.frame_start, until) for job, store, _modes in members]
+        if None in found:
+            return None
+        until = min(frame for frame, _state in found)
+        if all(frame == until for frame, _state in found):
+            return until, [state for _frame, state in found]
 
 
 def bake_each(
@@ -89,31 +153,39 @@ def bake_each(
     should_stop: Callable[[], bool] = lambda: False,
     resume: bool = False,
 ) -> dict[str, str | SinewError]:
-    """Simulate the bodies of a job one after the other, each into a store of its own, ``folder / NAME``.
+    """Simulate the bodies of a job, those that meet together, the others one after the other, each into a store of its
+    own, ``folder / NAME``.
 
-    ``events_of`` a name gets the events of that body's bake; ``resume`` goes on with what lies there. Returns how each
-    ended, by its name: as :func:`bake`, or the error that hindered it, which hinders no other.
+    ``events_of`` a name, or several names, gets the events of that bake; ``resume`` goes on with what lies there.
+    Returns how each ended, by its name: as :func:`bake`, or the error that hindered it, which hinders no other that it
+    does not meet.
     """
     names = [body.name for body in job.bodies]
     if names != [""]:
         check_names(names)
-    ended: dict[str, str | SinewError] = {}
-    for k, body in enumerate(job.bodies):
-        store, alone = FrameStore(folder / body.name), job.alone(k)
-        goes_on = resume and store.exists()
-        try:
-            if not goes_on:
-                store = FrameStore.create(store.folder, alone)
-            ended[body.name] = bake(alone, store, events_of(body.name), should_stop, goes_on)
-        except SinewError as error:
-            ended[body.name] = error
-        except MemoryError:
-            ended[body.name] = NotEnoughMemoryError(
-                "The memory does not suffice for this body.", "Lower its resolution."
-            )
+    ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
+    for group in groups_of(job.bodies):
+        outcome = _bake_into(
+            members(replace(job, bodies=tuple(job.bodies[k] for k in group))), folder, events_of, should_stop, resume
+        )
+        ended |= {names[k]: outcome for k in group}
         if should_stop():
             break
-    return {body.name: "stopped" for body in job.bodies} | ended
+    return ended
+
+
+def _bake_into(jobs: list[Job], folder: Path, events_of, should_stop, resume: bool) -> str | SinewError:
+    stores = [FrameStore(folder / job.body.name) for job in jobs]
+    goes_on = resume and all(store.exists() for store in stores)
+    try:
+        if not goes_on:
+            stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
+        heard = events_of(", ".join(job.body.name for job in jobs))
+        return bake_group(jobs, stores, heard, should_stop, goes_on)
+    except SinewError as error:
+        return error
+    except MemoryError:
+        return NotEnoughMemoryError("The memory does not suffice for this body.", "Lower its resolution.")
 
 
 def _require_same(job: Job, store: FrameStore) -> None:
@@ -131,29 +203,35 @@ def _done(job: Job, start: tuple | None) -> int:
 
 
 def _simulate(
-    job: Job, prepared: Prepared, store: FrameStore, start, on_event: OnEvent, should_stop, until: int | None
+    members: list[Member], prepared: list[Prepared], start, on_event: OnEvent, should_stop, until: int | None
 ) -> Done | StoppedAfter:
     """Frame by frame; the event that tells how it ended."""
+    jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
     unconverged: list[int] = []
     began = time.perf_counter()
-    end = job.frame_end if until is None else min(until, job.frame_end)
-    if last is not None and end <= last < job.frame_end:
+    end = lead.frame_end if until is None else min(until, lead.frame_end)
+    if last is not None and end <= last < lead.frame_end:
         return StoppedAfter(last)
     try:
-        for frame in simulate(job, prepared, start, should_stop):
-            surface, now = prepared.surface(frame.state.positions, frame.number - job.frame_start), time.perf_counter()
-            store.write(frame.number, surface, frame.state, frame.reports, now - began)
-            last = frame.number
-            if not all(report.converged for report in frame.reports):
+        for frames in simulate_group(jobs, prepared, start, should_stop):
+            last, reports = frames[0].number, frames[0].reports
+            surfaces = [
+                each.surface(frame.state.positions, last - lead.frame_start) for each, frame in zip(prepared, frames)
+            ]
+            now = time.perf_counter()
+            share = (now - began) / len(members)
+            for (_job, store, _modes), frame, surface in zip(members, frames, surfaces):
+                store.write(last, surface, frame.state, frame.reports, share)
+            if not all(report.converged for report in reports):
                 unconverged.append(last)
-            on_event(FrameDone(last, now - began, frame.reports[-1].as_dict() if frame.reports else {}))
+            on_event(FrameDone(last, now - began, reports[-1].as_dict() if reports else {}))
             began = now
-            if last == end < job.frame_end:
+            if last == end < lead.frame_end:
                 raise Stopped
     except Stopped:
         return StoppedAfter(last)
-    return Done(job.frame_count, unconverged)
+    return Done(lead.frame_count, unconverged)
 
 
 @alone

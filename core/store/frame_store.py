@@ -206,11 +206,13 @@ class FrameStore:
         for old in self._numbers("state")[:-KEPT_STATES]:
             remove(self._path("state", old))
 
-    def last_state(self, first_frame: int) -> tuple[int, State] | None:
-        """The newest frame from which the simulation can go on: it and all frames before it are whole."""
+    def last_state(self, first_frame: int, until: int | None = None) -> tuple[int, State] | None:
+        """The newest frame, none after ``until``, from which the simulation can go on: it and all frames before it are
+        whole.
+        """
         good = first_frame - 1
         for frame in self.frames():
-            if frame != good + 1:
+            if frame != good + 1 or (until is not None and frame > until):
                 break
             try:
                 self.read(frame)

@@ -1,0 +1,76 @@
+"""Which bodies of a job meet, and are stepped as one: a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import SettingsError
+from ..files.digest import digest
+from ..solver_kinds import SOLVER_KINDS
+from .body import Body, Fellow
+from .job import Job
+from .job_changes import details
+
+
+def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
+    """The numbers of bodies that meet, by whatever others between; alone where one meets none. In each group they
+    ascend by their names, so that it is the same whatever came first.
+    """
+    left, groups = list(range(len(bodies))), []
+    while left:
+        group, new = [], [left[0]]
+        while new:
+            k = new.pop()
+            left.remove(k)
+            group.append(k)
+            new += [j for j in left if j not in new and do_meet(bodies[k], bodies[j])]
+        groups.append(sorted(group, key=lambda k: bodies[k].name))
+    return groups
+
+
+def do_meet(a: Body, b: Body) -> bool:
+    """Whether two bodies meet: each wants to."""
+    return all(x.meets.bodies and (x.met is None or y.name in x.met) for x, y in ((a, b), (b, a)))
+
+
+def members(job: Job) -> list[Job]:
+    """The jobs of a group's bodies, one each, that know the others as their ``fellows``."""
+    bodies = job.bodies
+    met = [[b.name for b in bodies if b is not a and do_meet(a, b)] for a in bodies]
+    told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
+    alone = [job.alone(k).with_body(met=each, fellows=()) for k, each in enumerate(told)]
+    if len(alone) == 1:
+        return alone
+    told = [Fellow(each.body.name, _digest(each)) for each in alone]
+    return [each.with_body(fellows=(*told[:k], *told[k + 1 :])) for k, each in enumerate(alone)]
+
+
+def _digest(job: Job) -> np.ndarray:
+    return np.frombuffer(bytes.fromhex(digest(*sorted(job.fingerprints().values()))), dtype=np.uint8)
+
+
+def check_group(jobs: Sequence[Job]) -> None:
+    """SettingsError where jobs of one body each cannot be stepped as one."""
+    lead = jobs[0]
+    for job in jobs:
+        name, other = job.body.name, lead.body.name
+        if not job.body.solver.kind.meets_bodies:
+            labels = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.meets_bodies)
+            raise SettingsError(
+                f"“{name}” meets {'itself' if len(jobs) == 1 else 'other bodies'}, which {job.body.solver.kind.label} "
+                "cannot compute.",
+                f"Choose {labels} for it, or turn off what it meets under Collisions > Meets.",
+            )
+        if (job.frame_start, job.frame_end, job.frame_rate) != (lead.frame_start, lead.frame_end, lead.frame_rate):
+            raise SettingsError(
+                f"“{other}” and “{name}” meet, but have unequal frame ranges or rates.",
+                "Give them the same, or turn off Other Bodies under Collisions > Meets of one.",
+            )
+        if job.body.solver != lead.body.solver:
+            differ = "; ".join(details("solver", lead, job))
+            raise SettingsError(
+                f"“{other}” and “{name}” meet, but have unequal solver settings ({differ}).",
+                "Give them the same, or turn off Other Bodies under Collisions > Meets of one.",
+            )
