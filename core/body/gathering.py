@@ -131,24 +131,27 @@ class Gathering:
 
     def _stopping(self, meeting: Meeting, y: np.ndarray, way: np.ndarray) -> list[tuple[str, str]]:
         """The pairs that are nearest to each other where one would come nearer to the other on its way, by name."""
-        ends, away = meeting.barrier.pairs(y)
-        if not len(ends):
+        corners, away = meeting.barrier.pairs(y)
+        if not len(corners):
             return []
-        a, b = ends.T
+        last = (corners >= 0).sum(axis=1) - 1
+        a, b = corners[:, 0], corners[np.arange(len(corners)), last]
         closing = np.sum((way[a] - way[b]) * (y[a] - y[b]), axis=1) < 0.0
         if closing.any():
-            ends, away = ends[closing], away[closing]
+            corners, away = corners[closing], away[closing]
         order = np.argsort(away)
         near = order[away[order] <= NEARLY * away[order[0]]]
-        told = dict.fromkeys(tuple(sorted(self._named(int(end)) for end in ends[k])) for k in near)
+        told = dict.fromkeys(self._named(corners[k][corners[k] >= 0]) for k in near)
         return list(told)[:MOST_TOLD]
 
-    def _named(self, vertex: int) -> str:
-        """What a vertex is of: a collider, a body, or its pins."""
-        body = int(self._surfaces.body[vertex])
-        name = self.names[body]
-        is_pinned = body < len(self.owns) and self._surfaces.given[vertex]
-        return f"pins of {name}" if is_pinned else name
+    def _named(self, corners: np.ndarray) -> tuple[str, str]:
+        """What two sides of a pair are of: a collider, a body, or its pins."""
+        bodies = self._surfaces.body[corners]
+        names = []
+        for k in (bodies[0], bodies[-1]):
+            pinned = k < len(self.owns) and self._surfaces.given[corners[bodies == k]].any()
+            names.append(f"pins of {self.names[k]}" if pinned else self.names[k])
+        return min(names), max(names)
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -118,12 +118,10 @@ class Barriers:
         return min((part.barrier.gap(y[part.kept]) for part in self.parts), default=np.inf)
 
     def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What pushes: a vertex of either side of each pair (k,2), and by what their distances exceed their gaps, of
-        those from which they push (k,).
-        """
-        ends, away = [np.zeros((0, 2), dtype=np.int64)], [np.zeros(0)]
+        """As :meth:`Barrier.pairs`."""
+        corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:
             own, distances = barrier.pairs(y[kept])
-            ends.append(kept[own])
+            corners.append(np.where(own >= 0, kept[own], -1))
             away.append(distances)
-        return np.concatenate(ends), np.concatenate(away)
+        return np.concatenate(corners), np.concatenate(away)

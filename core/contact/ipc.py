@@ -189,15 +189,12 @@ class Barrier:
         return (self.smallest_distance(y) - self._gap) / self.distance
 
     def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What pushes: a vertex of either side of each pair (k,2), and by what their distances exceed the gap, of that
+        """The corners (k,4) of :meth:`touching_vertices`, and by what distances exceed the gap, of the distance
         from which they push (k,).
         """
         found, faces = self.touching(y), self.surfaces.faces
         away = [found[k].compute_distance(found[k].dof(y, self._edges, faces)) for k in range(len(found))]
-        corners = self.touching_vertices(y)
-        last = (corners >= 0).sum(axis=1) - 1
-        ends = np.column_stack([corners[:, 0], corners[np.arange(len(corners)), last]])
-        return ends, (np.sqrt(np.array(away, dtype=np.float64)) - self._gap) / self.distance
+        return self.touching_vertices(y), (np.sqrt(np.array(away, dtype=np.float64)) - self._gap) / self.distance
 
     def touching_vertices(self, y: np.ndarray) -> np.ndarray:
         """The corners of what pushes, those of one side first, (k,4), -1 behind where there are fewer."""

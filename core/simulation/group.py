@@ -12,6 +12,7 @@ import numpy as np
 from ..body.between_bodies import Pairs
 from ..body.first_overlaps import Overlap
 from ..body.gathering import Gathering
+from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
@@ -46,6 +47,16 @@ class GroupStepper:
     def warnings(self) -> list[str]:
         """Sentences, each with a remedy, about what of the bodies does not meet others as it looks."""
         return self._gathering.warnings
+
+    @property
+    def surfaces(self) -> list[OwnSurface]:
+        """Of each body, what touches."""
+        return self._gathering.owns
+
+    @property
+    def let_through(self) -> list[np.ndarray]:
+        """Of each body, pairs of vertices of its surface that never meet, (k,2), since it touches itself there."""
+        return self._gathering.let_through
 
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
