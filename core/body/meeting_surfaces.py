@@ -1,28 +1,38 @@
 """Which surfaces meet: those of bodies that are stepped as one, and of what they run into.
 
-A body's is the boundary of its tetrahedra. Colliders and the ground are triangles that go where they are told; those
-that several bodies have are one.
+A body's is the skin of its draft lattice, or the boundary of other tetrahedra. Colliders and the ground are triangles
+that go where they are told; those that several bodies have are one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks.skin_warnings import skin_warnings
 from ..contact.ipc import Barrier, Surfaces
+from ..contact.lattice_skin import lattice_skin
 from ..contact.meeting import Meeting
 from ..errors import ColliderError
+from ..job.body import Body
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
 from ..mesh.embedding import Embedding
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import boundary_triangles
 from ..model.model import Model
+from ..subspaces.space import Space
+from ..tracks import steps_of
 from .loads import track_at
 
 OF_EDGES = 0.1
 """Of the shortest mean edge of what meets, from which surfaces push."""
+
+FLAT = 1e-12
+"""Area of a face, of its longest edge's square, under which it has none."""
 
 REACH = 100.0
 """Sizes of all bodies together that the ground's triangles reach."""
@@ -32,11 +42,14 @@ SLIP = 1e-2
 
 
 class Standing(NamedTuple):
-    """Colliders, each once: triangles and the track of its vertices over the frames, (samples,k,3) m."""
+    """Colliders and grounds, ``found``, each once: triangles and the track of its vertices over the frames,
+    (samples,k,3) m.
+    """
 
     names: tuple[str, ...]
     triangles: tuple[np.ndarray, ...]
     tracks: tuple[np.ndarray, ...]
+    found: tuple[Ground | Collider, ...] = ()
 
     @property
     def first(self) -> np.ndarray:
@@ -48,65 +61,141 @@ class Standing(NamedTuple):
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
+    def moved(self, number: int, way: np.ndarray) -> Standing:
+        """The same with one of them displaced all the time, by (3,) m."""
+        tracks = tuple(track + way if k == number else track for k, track in enumerate(self.tracks))
+        return self._replace(tracks=tracks)
+
 
 def standing(jobs: Sequence[Job]) -> Standing:
-    """What the bodies of jobs run into."""
-    each = {id(found): found for job in jobs for found in job.body.colliders}
-    named = {(found.name, found.height) if isinstance(found, Ground) else id(found): found for found in each.values()}
+    """What the bodies of jobs run into. ColliderError names what shrinks to nothing, and when."""
+    found: list[Ground | Collider] = []
+    for each in (own for job in jobs for own in job.body.colliders):
+        if not any(is_same(each, other) for other in found):
+            found.append(each)
     points = np.concatenate([job.body.surface.positions for job in jobs])
     middle, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
-    names, triangles, tracks = [], [], []
-    for found in named.values():
-        names.append(found.name)
-        if isinstance(found, Collider):
-            triangles.append(found.triangles.astype(np.int64))
-            tracks.append(found.positions)
+    triangles, tracks = [], []
+    for each in found:
+        if isinstance(each, Collider):
+            kept = _with_area(each, jobs[0])
+            used, numbered = np.unique(kept, return_inverse=True)
+            triangles.append(numbered.reshape(-1, 3))
+            tracks.append(each.positions[:, used])
         else:
             corners = REACH * size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) + middle[:2]
             triangles.append(np.array([[0, 1, 2], [0, 2, 3]]))
-            tracks.append(np.column_stack([corners, np.full(4, found.height + found.thickness)])[None])
-    return Standing(tuple(names), tuple(triangles), tuple(tracks))
+            tracks.append(np.column_stack([corners, np.full(4, each.height)])[None])
+    return Standing(tuple(each.name for each in found), tuple(triangles), tuple(tracks), tuple(found))
+
+
+def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
+    """Whether two bodies that were given these run into the same thing."""
+    if one is other or isinstance(one, Ground) or isinstance(other, Ground):
+        return one is other or one == other
+    told = (one.name, one.friction, one.thickness) == (other.name, other.friction, other.thickness)
+    return told and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("triangles", "positions"))
+
+
+def _with_area(collider: Collider, job: Job) -> np.ndarray:
+    """The faces (t,3) of a collider but those without area: nothing touches these."""
+    corners = collider.positions[:, collider.triangles]
+    sides = np.roll(corners, 1, axis=2) - corners
+    longest = np.linalg.norm(sides, axis=3).max(axis=2)
+    areas = np.linalg.norm(np.cross(sides[:, :, 0], sides[:, :, 1]), axis=2)
+    flat = areas <= FLAT * np.maximum(longest.max(axis=0) ** 2, np.finfo(float).tiny)
+    always = flat[0]
+    if always.all() or flat[:, ~always].any():
+        sample = int(flat[:, ~always].any(axis=1).argmax()) if not always.all() else 0
+        steps = max(steps_of(collider.positions, job.frame_count), 1)
+        raise ColliderError(
+            f"The collider “{collider.name}” shrinks to nothing at frame {job.frame_start + sample // steps}.",
+            "Keep its scale above zero, or move it away instead.",
+        )
+    return collider.triangles[~always].astype(np.int64)
+
+
+class OwnSurface(NamedTuple):
+    """What of a body touches: ``faces`` (f,3) of points that its tets carry, ``rest`` (s,3) m."""
+
+    rest: np.ndarray
+    faces: np.ndarray
+    embedding: Embedding
+
+
+def _boundary(mesh: TetMesh, of: slice = slice(None)) -> OwnSurface:
+    """The boundary of tets, whose vertices are the tets' own."""
+    first, tets = of.start or 0, mesh.tets[of]
+    faces = boundary_triangles(tets)
+    kept, corner = np.unique(tets, return_index=True)
+    used = np.isin(kept, faces)
+    kept, corner = kept[used], corner[used]
+    own = Embedding(first + corner // 4, np.eye(4)[corner % 4], np.zeros(len(kept), dtype=bool))
+    return OwnSurface(mesh.rest_positions[kept], np.searchsorted(kept, faces), own)
+
+
+def own_surface(body: Body, mesh: TetMesh) -> OwnSurface:
+    """The skin of a draft lattice, whose boundary overhangs the body; of other tets their boundary, which is the body's
+    surface. MeshError where cells are too coarse for a skin.
+    """
+    if body.resolution.method != "lattice":
+        return _boundary(mesh)
+    skin = lattice_skin(body.surface, mesh)
+    return OwnSurface(skin.rest, skin.faces, Embedding.of_rows(skin.carried, mesh.tets))
+
+
+def surface_warnings(body: Body, mesh: TetMesh, own: OwnSurface) -> list[str]:
+    """Sentences about what of a body does not meet others as it looks; empty where all does."""
+    if body.resolution.method != "lattice":
+        return []
+    said = skin_warnings(body.surface, mesh, SurfaceMesh(own.rest, own.faces), body.resolution.cells_across)
+    return [f"“{body.name}”: {words}" for words in said]
+
+
+def side_by_side(
+    owns: Sequence[OwnSurface], given: Sequence[np.ndarray], colliders: Standing, selves: Sequence[int] = ()
+) -> Surfaces:
+    """The surfaces of bodies, of which ``selves`` meet themselves, whose vertices are ``given`` (s,) bool, and of
+    colliders, numbered in that order.
+    """
+    rest = [*(own.rest for own in owns), *(track[0] for track in colliders.tracks)]
+    faces = [*(own.faces for own in owns), *colliders.triangles]
+    starts = np.cumsum([0, *(len(each) for each in rest)])
+    all_given = [*given, *(np.ones(track.shape[1], dtype=bool) for track in colliders.tracks)]
+    return Surfaces(
+        np.concatenate(rest),
+        np.concatenate([each + start for each, start in zip(faces, starts)]),
+        np.repeat(np.arange(len(rest)), np.diff(starts)),
+        np.concatenate(all_given),
+        tuple(selves),
+    )
+
+
+def points_of_all(space: Space, owns: Sequence[OwnSurface], firsts: Sequence[int]) -> Any:
+    """The vertices of bodies' surfaces, each embedded in tets that begin at one of ``firsts`` in the space's."""
+    return space.points(
+        Embedding(
+            np.concatenate([own.embedding.tet_indices + first for own, first in zip(owns, firsts)]),
+            np.concatenate([own.embedding.barycentric for own in owns]),
+            np.concatenate([own.embedding.outside for own in owns]),
+        )
+    )
 
 
 def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence[int] = ()) -> Meeting:
-    """Of the bodies of a model, of which ``selves`` meet themselves, and what they run into."""
-    faces = boundary_triangles(whole.mesh.tets)
-    kept = np.unique(faces)
-    corner = np.unique(whole.mesh.tets, return_index=True)[1][kept]
-    points = whole.points(Embedding(corner // 4, np.eye(4)[corner % 4], np.zeros(len(kept), dtype=bool)))
-    ends = [each.vertices.stop for each in whole.slices]
-    body = [np.searchsorted(ends, kept, side="right")]
-    rest, triangles = [whole.mesh.rest_positions[kept]], [np.searchsorted(kept, faces)]
-    given, count = [np.isin(kept, whole.pinned)], len(kept)
-    for k, (own, track) in enumerate(zip(colliders.triangles, colliders.tracks)):
-        triangles.append(own + count)
-        rest.append(track[0])
-        body.append(np.full(track.shape[1], len(ends) + k))
-        given.append(np.ones(track.shape[1], dtype=bool))
-        count += track.shape[1]
-    surfaces = Surfaces(*(np.concatenate(parts) for parts in (rest, triangles, body, given)), tuple(selves))
-    corners = rest[0][triangles[0]]
-    edge = float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
-    softest = float(whole.elastic.youngs_modulus.min())
-    barrier = Barrier(surfaces, OF_EDGES * edge, softest, friction, SLIP * whole.size)
+    """Of the bodies of a model, by the boundaries of their tets, of which ``selves`` meet themselves, and what they run
+    into, all with one friction and no gap that is kept.
+    """
+    owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
+    points = points_of_all(whole, owns, [0] * len(owns))
+    held, ends = points.held(whole.pinned), np.cumsum([len(own.rest) for own in owns])
+    met = side_by_side(owns, np.split(held, ends[:-1]), colliders, selves)
+    distance = OF_EDGES * min(mean_edge(own) for own in owns)
+    barrier = Barrier(met, distance, float(whole.elastic.youngs_modulus.min()), friction, SLIP * whole.size)
     return Meeting(barrier, points, colliders.first)
 
 
-def check_apart(surfaces: Surfaces, positions: np.ndarray, names: Sequence[str]) -> None:
-    """ColliderError where bodies or colliders, by the numbers of ``surfaces.body``, cross at positions (s,3)."""
-    of_face = surfaces.body[surfaces.faces[:, 0]]
-    own = [positions[surfaces.body == k] for k in range(len(names))]
-    boxes = [(points.min(axis=0), points.max(axis=0)) for points in own]
-    for k, name in enumerate(names):
-        for other in range(k):
-            far = (boxes[k][0] > boxes[other][1]).any() or (boxes[other][0] > boxes[k][1]).any()
-            both = np.isin(surfaces.body, (k, other))
-            if far or surfaces.given[both].all():
-                continue
-            number = np.cumsum(both) - 1
-            faces = number[surfaces.faces[np.isin(of_face, (k, other))]]
-            pair = Surfaces(surfaces.rest[both], faces, surfaces.body[both], surfaces.given[both])
-            if Barrier(pair, 1.0, 1.0, 0.0, 1.0).crosses(positions[both]):
-                raise ColliderError(
-                    f"“{names[other]}” and “{name}” overlap at the first frame.", "Move one of them out of the other."
-                )
+def mean_edge(own: OwnSurface) -> float:
+    """Of the faces of a surface, m."""
+    corners = own.rest[own.faces]
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())

@@ -26,9 +26,13 @@ ipctk.set_num_threads(1)
 ipctk.set_logger_level(ipctk.error)
 
 
+NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
+
+
 class Surfaces(NamedTuple):
     """What touches: ``rest`` (s,3) m, ``faces`` (f,3); ``body`` (s,), a number a body, of which those in ``selves``
-    meet themselves; ``given`` (s,), whether a vertex is where it is told, which two of such never meet for.
+    meet themselves; ``given`` (s,), whether a vertex is where it is told, which two of such never meet for; ``through``
+    (k,2), pairs of vertices that never meet.
     """
 
     rest: np.ndarray
@@ -36,6 +40,13 @@ class Surfaces(NamedTuple):
     body: np.ndarray
     given: np.ndarray
     selves: tuple[int, ...] = ()
+    through: np.ndarray = NO_PAIRS
+
+    def of(self, chosen: np.ndarray) -> Surfaces:
+        """Those of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
+        number = np.cumsum(chosen) - 1
+        faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.through))
+        return Surfaces(self.rest[chosen], faces, self.body[chosen], self.given[chosen], self.selves, pairs)
 
 
 class Rubbing(NamedTuple):
@@ -49,21 +60,28 @@ class Rubbing(NamedTuple):
 
 
 class Barrier:
-    """The potential of distances under ``distance`` m between surfaces, and what rubs with ``mu``, fully from slips of
-    ``slip`` m/s on.
+    """The potential of distances between surfaces that exceed ``gap`` m by less than ``distance`` m: they never come as
+    near as the gap. What touches rubs with ``mu``, a number or one for each two bodies (b,b), fully from slips of
+    ``slip`` m/s on. Of different bodies those meet that ``meets`` (b,b) tells, all by default.
 
-    Positions (s,3) are those of the surfaces' vertices. Nothing is to be asked where they cross.
+    Positions (s,3) are those of the surfaces' vertices. Nothing is to be asked where they cross or are too near.
     """
 
-    def __init__(self, surfaces: Surfaces, distance: float, stiffness: float, mu: float, slip: float) -> None:
+    def __init__(
+        self,
+        surfaces: Surfaces,
+        distance: float,
+        stiffness: float,
+        mu: float | np.ndarray,
+        slip: float,
+        gap: float = 0.0,
+        meets: np.ndarray | None = None,
+    ) -> None:
         edges = ipctk.edges(surfaces.faces.astype(np.int32))
         self.mesh = ipctk.CollisionMesh(np.asfortranarray(surfaces.rest), edges, surfaces.faces.astype(np.int32))
-        alone = len(surfaces.body) + np.arange(len(surfaces.body))
-        own = np.where(np.isin(surfaces.body, surfaces.selves), alone, surfaces.body)
-        given = np.where(surfaces.given, 0, alone)
-        filters = [ipctk.make_vertex_patches_filter(ids.astype(np.int32)) for ids in (own, given)]
-        self.mesh.can_collide = filters[0] & filters[1]
-        self.surfaces, self.distance, self.mu, self.slip = surfaces, distance, mu, slip
+        self.mesh.can_collide = _filter(surfaces, meets)
+        self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
+        self._friction, self.mu = mu, float(np.max(mu))
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
         self._edges = np.array(self.mesh.edges)
@@ -78,19 +96,19 @@ class Barrier:
         """The part of a way, at most 1, that is free; what is asked next along it is found quickly."""
         ahead = _columns(y + dy)
         self._near, self._found = ipctk.Candidates(), None
-        self._near.build(self.mesh, _columns(y), ahead, 0.5 * self.distance)
+        self._near.build(self.mesh, _columns(y), ahead, 0.5 * (self.distance + self._gap))
         self._way = y, dy
-        return self._near.compute_collision_free_stepsize(self.mesh, _columns(y), ahead, 0.0, self._ccd)
+        return self._near.compute_collision_free_stepsize(self.mesh, _columns(y), ahead, self._gap, self._ccd)
 
     def touching(self, y: np.ndarray) -> Any:
-        """The pairs that are nearer than the distance."""
+        """The pairs that are nearer than gap and distance together."""
         if self._found is None or not np.array_equal(self._found[0], y):
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
             if self._near is not None and self._is_on_way(y):
-                found.build(self._near, self.mesh, _columns(y), self.distance)
+                found.build(self._near, self.mesh, _columns(y), self.distance, self._gap)
             else:
-                found.build(self.mesh, _columns(y), self.distance)
+                found.build(self.mesh, _columns(y), self.distance, self._gap)
             self._found = y.copy(), found
         return self._found[1]
 
@@ -118,14 +136,19 @@ class Barrier:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
         found = ipctk.TangentialCollisions()
         if self.mu > 0.0:
-            found.build(self.mesh, _columns(y), self.touching(y), self._barrier, self.mu)
+            found.build(self.mesh, _columns(y), self.touching(y), self._barrier, 1.0)
         kinds = found.vv_collisions, found.ev_collisions, found.ee_collisions, found.fv_collisions
         corners, parts = zip(*map(self._ends, kinds))
         each = [pair for kind in kinds for pair in kind]
         starts = np.cumsum([0, *np.repeat([one.shape[1] for one in corners], [len(kind) for kind in kinds])])
         columns, values = (np.concatenate([one.ravel() for one in several]) for several in (corners, parts))
         shares = sp.csr_matrix((values, columns, starts), shape=(len(each), len(y)))
-        forces = self.mu * np.array([pair.normal_force_magnitude * pair.weight for pair in each])
+        forces = np.array([pair.normal_force_magnitude * pair.weight for pair in each])
+        if np.ndim(self._friction):
+            ends = [(int(one[0]), int(one[-1])) for several in corners for one in several]
+            forces *= self._friction[tuple(self.surfaces.body[np.array(ends, dtype=np.int64).reshape(-1, 2)].T)]
+        else:
+            forces *= self.mu
         # What is nearest to one another lies along the normal.
         apart = shares @ y
         return Rubbing(shares, forces, apart / np.linalg.norm(apart, axis=1, keepdims=True))
@@ -152,10 +175,66 @@ class Barrier:
         corners = np.column_stack([numbers("vertex_id"), faces[numbers("face_id")]])
         return corners, np.stack([one, at[0] + at[1] - 1.0, -at[0], -at[1]], 1)
 
+    def contacts(self, y: np.ndarray) -> int:
+        """How many pairs push."""
+        return len(self.touching(y))
+
     def smallest_distance(self, y: np.ndarray) -> float:
-        """Between what is nearer than the distance, m; inf where nothing is."""
+        """Between what pushes, m; inf where nothing does."""
         found = self.touching(y)
         return float(np.sqrt(found.compute_minimum_distance(self.mesh, _columns(y)))) if len(found) else np.inf
+
+    def gap(self, y: np.ndarray) -> float:
+        """By what the smallest distance exceeds the gap that is kept, of the distance from which surfaces push."""
+        return (self.smallest_distance(y) - self._gap) / self.distance
+
+    def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The corners (k,4) of :meth:`touching_vertices`, and by what distances exceed the gap, of the distance
+        from which they push (k,).
+        """
+        found, faces = self.touching(y), self.surfaces.faces
+        away = [found[k].compute_distance(found[k].dof(y, self._edges, faces)) for k in range(len(found))]
+        return self.touching_vertices(y), (np.sqrt(np.array(away, dtype=np.float64)) - self._gap) / self.distance
+
+    def touching_vertices(self, y: np.ndarray) -> np.ndarray:
+        """The corners of what pushes, those of one side first, (k,4), -1 behind where there are fewer."""
+        found, faces = self.touching(y), self.surfaces.faces
+        corners = [found[k].vertex_ids(self._edges, faces) for k in range(len(found))]
+        return np.array(corners, dtype=np.int64).reshape(-1, 4)
+
+
+def _filter(surfaces: Surfaces, meets: np.ndarray | None) -> Any:
+    """What may meet: groups of vertices that share a number do not."""
+    alone = len(surfaces.body) + np.arange(len(surfaces.body))
+    numbers = [
+        np.where(np.isin(surfaces.body, surfaces.selves), alone, surfaces.body),
+        np.where(surfaces.given, 0, alone),
+    ]
+    for group in _strangers(np.unique(surfaces.body), meets):
+        numbers.append(np.where(np.isin(surfaces.body, group), 0, alone))
+    first, *others = (ipctk.make_vertex_patches_filter(each.astype(np.int32)) for each in numbers)
+    for other in others:
+        first = first & other
+    if len(surfaces.through):
+        blocked = {(int(min(pair)), int(max(pair))): False for pair in surfaces.through}
+        first = first & ipctk.make_sparse_filter(blocked, True)
+    return first
+
+
+def _strangers(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
+    """Groups of bodies none of which meets another of the group, such that each two that do not meet share one."""
+    if meets is None:
+        return []
+    left = {(int(a), int(b)) for a in bodies for b in bodies if a < b and not meets[a, b]}
+    groups = []
+    while left:
+        group = list(min(left))
+        for c in bodies:
+            if int(c) not in group and not any(meets[c, other] for other in group):
+                group.append(int(c))
+        left -= {(a, b) for a in group for b in group}
+        groups.append(group)
+    return groups
 
 
 def _columns(y: np.ndarray) -> np.ndarray:

@@ -159,4 +159,4 @@ class MeetingPotential(Arriving):
 
     def gap(self, positions: np.ndarray) -> float:
         """As :meth:`Arriving.gap`."""
-        return self._barrier.smallest_distance(self._at(positions)) / self._barrier.distance
+        return self._barrier.gap(self._at(positions))

@@ -37,7 +37,10 @@ def do_meet(a: Body, b: Body) -> bool:
 
 def members(job: Job) -> list[Job]:
     """The jobs of a group's bodies, one each, that know the others as their ``fellows``."""
-    alone = [job.alone(k).with_body(met=None, fellows=()) for k in range(len(job.bodies))]
+    bodies = job.bodies
+    met = [[b.name for b in bodies if b is not a and do_meet(a, b)] for a in bodies]
+    told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
+    alone = [job.alone(k).with_body(met=each, fellows=()) for k, each in enumerate(told)]
     if len(alone) == 1:
         return alone
     told = [Fellow(each.body.name, _digest(each)) for each in alone]

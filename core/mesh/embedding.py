@@ -56,6 +56,29 @@ class Embedding:
             points += self.barycentric[:, c : c + 1] * tet_positions[corners[:, c]]
         return points
 
+    @classmethod
+    def of_rows(cls, rows: scipy.sparse.csr_matrix, tets: np.ndarray) -> Embedding:
+        """That of points whose rows (n,v) are told, each a combination of the vertices of one of the tets (m,4): the
+        first that has them all is its.
+        """
+        m = len(tets)
+        corners = scipy.sparse.csr_matrix(
+            (np.ones(tets.size), tets.ravel(), np.arange(0, tets.size + 1, 4)), shape=(m, rows.shape[1])
+        )
+        used = rows.copy()
+        used.data = np.ones(len(rows.data))
+        shared = (used @ corners.T).tocoo()
+        whole = shared.data == np.diff(rows.indptr)[shared.row]
+        first = np.full(rows.shape[0], m, dtype=np.int32)
+        np.minimum.at(first, shared.row[whole], shared.col[whole].astype(np.int32))
+        if (first == m).any():
+            raise ValueError("a row is carried by the vertices of no single tet")
+        point = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        corner = (tets[first[point]] == rows.indices[:, None]).argmax(axis=1)
+        weights = np.zeros((rows.shape[0], 4))
+        weights[point, corner] = rows.data
+        return cls(first, weights, np.zeros(len(first), dtype=bool))
+
     def matrix(self, tets: np.ndarray, n_vertices: int) -> scipy.sparse.csr_matrix:
         """The same linear map as a sparse matrix, (n, n_vertices)."""
         n = len(self.tet_indices)

@@ -38,7 +38,9 @@ class StepReport:
     elastic energy, of the most at rest, where it is known (``eigenfit.stretch_potential``). ``lost``: of the kinetic
     energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``); ``buckles``: what carries it has a
     tangent that had to be made definite. ``blocked``: of the way of pins and obstacles, what is left since something
-    was in it. ``seconds``: by part (assembly, factorization, solve, local, line_search).
+    was in it, and ``blocked_by`` the pairs, by name, that were nearest to each other there. ``contacts``: pairs of what
+    meets that pushed at the end, the nearest of them by ``distance``, m, NaN where none did. ``seconds``: by part
+    (assembly, factorization, solve, local, line_search).
     """
 
     solver: str
@@ -53,6 +55,9 @@ class StepReport:
     lost: float = 0.0
     buckles: bool = False
     blocked: float = 0.0
+    blocked_by: list[tuple[str, str]] = field(default_factory=list)
+    contacts: int = 0
+    distance: float = float("nan")
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

@@ -9,7 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..body.meeting_surfaces import check_apart, meeting, standing
+from ..body.between_bodies import Pairs
+from ..body.first_overlaps import Overlap
+from ..body.gathering import Gathering
+from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
@@ -22,9 +25,6 @@ from ..solvers import make_solver
 from .course import Course
 from .run import Frame, simulate
 
-FRICTION = 0.3
-"""Between bodies."""
-
 
 class GroupStepper:
     """Steps prepared jobs of one body each as one; frames are counted from the first as 0.
@@ -33,18 +33,30 @@ class GroupStepper:
     SettingsError where they do not go together.
     """
 
-    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
         check_group(jobs)
         self._lead = jobs[0]
         self._courses = [Course(job, each) for job, each in zip(jobs, prepared)]
-        self._colliders = standing(jobs)
+        self._gathering = Gathering(jobs, prepared, pairs or {})
+        self._colliders = self._gathering.colliders
         self._whole = joined([course.space for course in self._courses])
         self._solver = make_solver(self._whole, self._lead.body.solver, prepared[0].linear_solver)
-        selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
-        self._meeting = meeting(self._whole, self._colliders, FRICTION, selves)
-        names = [*(job.body.name for job in jobs), *self._colliders.names]
-        first = joined_state([each.first_state() for each in prepared]).positions
-        check_apart(self._meeting.barrier.surfaces, self._meeting.surfaces(first), names)
+        self._meeting = self._gathering.meeting(self._whole)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences, each with a remedy, about what of the bodies does not meet others as it looks."""
+        return self._gathering.warnings
+
+    @property
+    def surfaces(self) -> list[OwnSurface]:
+        """Of each body, what touches."""
+        return self._gathering.owns
+
+    @property
+    def let_through(self) -> list[np.ndarray]:
+        """Of each body, pairs of vertices of its surface that never meet, (k,2), since it touches itself there."""
+        return self._gathering.let_through
 
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
@@ -72,6 +84,9 @@ class GroupStepper:
                 return *loads, meeting
 
             state, report = self._solver.step(state, targets, job.time_step, acting)
+            way = np.zeros_like(state.positions)
+            way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
+            self._gathering.note(report, meeting, state.positions, way)
             reports.append(report)
         first, *others = states_of(self._whole, state)
         return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
@@ -82,21 +97,28 @@ def simulate_group(
     prepared: Sequence[Prepared],
     start: tuple[int, Sequence[State]] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    pairs: Pairs | None = None,
 ) -> Iterator[list[Frame]]:
     """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last;
-    the reports are those of all together. A body that meets nothing goes as alone (:func:`simulate`).
+    the reports are those of all together. ``pairs``: what is told of two by their names. A body that meets nothing goes
+    as alone (:func:`simulate`).
     """
     if not meet(jobs):
         alone = start and (start[0], start[1][0])
         yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
         return
-    stepper, first = GroupStepper(jobs, prepared), jobs[0].frame_start
+    stepper, first = GroupStepper(jobs, prepared, pairs), jobs[0].frame_start
     number, states = start or (first, [each.first_state() for each in prepared])
     if start is None:
         yield [Frame(first, state, []) for state in states]
     for frame in range(number + 1, jobs[0].frame_end + 1):
         states, reports = stepper.advance(states, frame - first, should_stop)
         yield [Frame(frame, state, reports) for state in states]
+
+
+def overlaps(jobs: Sequence[Job], prepared: Sequence[Prepared]) -> list[Overlap]:
+    """What of bodies that meet, prepared :func:`without_colliders`, overlaps at the first frame, and how to free it."""
+    return Gathering(jobs, prepared).overlaps
 
 
 def meet(jobs: Sequence[Job]) -> bool:

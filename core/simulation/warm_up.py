@@ -10,9 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import jit
+from ..checks.skin_warnings import skin_warnings
 from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
 from ..contact.contact_points import ContactPoints
+from ..contact.lattice_skin import lattice_skin
 from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane
 from ..contact.penalty import Contact, ContactNumbers
@@ -81,6 +83,8 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
 
     yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
     yield "fields", lambda: _search(surface)
+    # What bodies that meet need alone comes last.
+    yield "skin", lambda: _skin(surface)
 
 
 def load_kernels(job: Job) -> None:
@@ -107,6 +111,12 @@ def load_kernels(job: Job) -> None:
         _search(surface)
     if job.body.absorbers:
         AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
+
+
+def _skin(surface: SurfaceMesh) -> None:
+    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=6))
+    skin = lattice_skin(surface, mesh)
+    skin_warnings(surface, mesh, SurfaceMesh(skin.rest, skin.faces), 6)
 
 
 def _search(surface: SurfaceMesh) -> None:
@@ -155,7 +165,7 @@ def warm_up(on_event: OnEvent) -> None:
     """
     if jit.is_compiled():
         return
-    total = 4 + len(ENERGIES) + len(SOLVER_KINDS)
+    total = 5 + len(ENERGIES) + len(SOLVER_KINDS)
     on_event(Phase("compile", 0, total))
     for done, (_name, stage) in enumerate(_stages(), start=1):
         stage()

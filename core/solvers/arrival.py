@@ -57,14 +57,22 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
         dx, slope = _driven(solver, here, given, step, report)
         rho = max(rho, FLOOR * float(np.sum(dx * (model.mass @ dx))), ABOVE * slope)
 
-        def merit(alpha: float, x=x, dx=dx, places=places, way=way, left=left, rho=rho):
+        # Colliders that come to what nothing pushes yet: no energy tells how far they may go.
+        comes = not given.any() and meeting.gap(x) == np.inf
+
+        def merit(alpha: float, x=x, dx=dx, places=places, way=way, left=left, rho=rho, comes=comes):
             meeting.places = places + alpha * way
             trial = solver.evaluate(x + alpha * dx, step)
+            if comes:
+                return 0.0 if meeting.gap(trial.x) > OPEN else np.inf, 0.0, trial
             return trial.value + rho * (1.0 - alpha) * left, trial.magnitude + rho * left, trial
 
         longest = meeting.longest(x, dx, going=True)
         start, magnitude = here.value + rho * left, here.magnitude + rho * left
-        alpha, accepted = backtrack(merit, start, magnitude, slope - rho * left, longest)
+        slope -= rho * left
+        if comes:
+            start = slope = 0.0
+        alpha, accepted = backtrack(merit, start, magnitude, slope, longest)
         meeting.places = places + alpha * way
         report.iterations += 1
         x = accepted.x if accepted is not None else x

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
+from sinew.benchmarks.thin_bodies import ball, joined
+from sinew.core.body.meeting_surfaces import own_surface
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import ColliderError, SettingsError
 from sinew.core.job.job import Job
@@ -14,7 +16,7 @@ from sinew.core.job.surroundings import Ground
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation.group import simulate_group, without_colliders
+from sinew.core.simulation.group import GroupStepper, simulate_group, without_colliders
 from sinew.core.simulation.run import simulate
 
 from ..jobs import free_box, rising_plate, shaken_bar
@@ -35,6 +37,21 @@ def frames_of(jobs):
     return list(simulate_group(jobs, prepared)), prepared
 
 
+def touching_surfaces(jobs, prepared):
+    """Of all bodies, what places are at positions of each, and faces."""
+    owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+    starts = np.cumsum([0, *(len(own.rest) for own in owns)])
+    faces = np.concatenate([own.faces + start for own, start in zip(owns, starts)])
+
+    def places(frame):
+        return [
+            each.space.points(own.embedding).positions(now.state.positions)
+            for each, own, now in zip(prepared, owns, frame)
+        ]
+
+    return places, faces
+
+
 @pytest.mark.parametrize("solver", ("mixed_fem", "newton"))
 def test_a_stack_on_the_ground(solver):
     ground = Ground(height=0.0)
@@ -51,6 +68,44 @@ def test_a_stack_on_the_ground(solver):
         assert points[:, 2].min() > 0.0 and all(report.converged for report in frame[0].reports)
     fallen = [np.ptp([frame[k].state.positions[:, 2].min() for frame in found]) for k in range(2)]
     assert max(fallen) > 1e-3
+
+
+def test_skins_of_draft_lattices_meet():
+    """Not the lattices' boundaries, which overhang: balls come as near as they look, and never cross."""
+    draft = ResolutionSettings(method="lattice", cells_across=6)
+    surface = ball(10, 0.1)
+    jobs = []
+    for name, x in (("A", 0.0), ("B", 0.21)):
+        own = SurfaceMesh(surface.positions + (x, 0.0, 0.0), surface.triangles)
+        n = len(own.positions)
+        pull = np.zeros((8, n, 3))
+        pull[:, :, 0] = 20.0 if name == "A" else -20.0
+        job = box(name, (0.0, 0.0, 0.0), gravity=(0.0, 0.0, 0.0))
+        body = dict(surface=own, resolution=draft, material_weights=np.ones((n, 1)), stiffness_maps=None)
+        jobs.append(job.with_body(**body, accelerations=pull))
+    found, prepared = frames_of(jobs)
+    places, faces = touching_surfaces(jobs, prepared)
+    for frame in found:
+        assert not len(crossings(np.concatenate(places(frame)), faces))
+    one, other = places(found[-1])
+    cell = 0.2 / 5.5
+    assert abs(other[:, 0].min() - one[:, 0].max()) < 0.1 * cell
+    np.testing.assert_allclose(places(found[0])[0], own_surface(jobs[0].body, prepared[0].model.mesh).rest, atol=1e-12)
+
+
+def test_what_skins_do_not_show_is_told():
+    """Rods much thinner than a cell, and parts that cells hold together, with the cells that part them."""
+    small, rod = ball(10, 0.1), ball(6, 0.1)
+    spike = SurfaceMesh(rod.positions * (0.004, 0.004, 3.0) + (0.12, 0.0, 0.0), rod.triangles)
+    near = SurfaceMesh(small.positions + (0.0, 0.23, 0.0), small.triangles)
+    surface = joined([small, spike, near])
+    n = len(surface.positions)
+    body = dict(resolution=ResolutionSettings(cells_across=8), material_weights=np.ones((n, 1)), stiffness_maps=None)
+    job = box("Odd", (0.0, 0.0, 0.0)).with_body(surface=surface, **body)
+    prepared = [prepare(job)]
+    welded = GroupStepper([job], prepared).warnings
+    assert all(words.startswith("“Odd”: ") for words in welded)
+    assert "others pass through" in welded[0] and "parts of the body together" in welded[1]
 
 
 def test_far_apart_each_moves_as_by_itself():

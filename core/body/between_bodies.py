@@ -1,0 +1,127 @@
+"""What is between each two of bodies that meet and what they run into: whether they meet, how they rub, how far apart
+they keep, and from where they push.
+
+Two bodies rub with the geometric mean of their coefficients, and keep the sum of their thicknesses apart; a collider's
+own friction is that of whatever runs into it. What is told of two by name goes before that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..contact.barriers import Between
+from ..contact.ipc import Barrier, Surfaces
+from ..errors import SettingsError
+from ..job.groups import do_meet
+from ..job.job import Job
+from .meeting_surfaces import Standing, is_same
+
+HALVINGS = 10
+"""Of the distance from which surfaces push, for two that begin near each other: what is nearer still touches."""
+ROOM = 0.1
+"""Of that distance, what two begin farther apart than the gap they are to keep, or they keep a smaller one."""
+
+
+@dataclass(frozen=True)
+class PairSettings:
+    """What is told of two by their names: Coulomb's ``friction``, and the gap that they keep, ``thickness`` m; None for
+    what follows from each.
+    """
+
+    friction: float | None = None
+    thickness: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("friction", self.friction), ("thickness", self.thickness)):
+            if value is not None and not 0.0 <= value <= 10.0:
+                raise SettingsError(f"The {name} of a pair is {value!r}.", "Give a number from 0 to 10.")
+
+
+Pairs = Mapping[tuple[str, str], PairSettings]
+
+
+class Wanted(NamedTuple):
+    """Which meet, (b,b) bool, with what friction (b,b), and what gap is wanted between them, (b,b) m."""
+
+    meets: np.ndarray
+    friction: np.ndarray
+    gap: np.ndarray
+
+
+def wanted(jobs: Sequence[Job], colliders: Standing, pairs: Pairs) -> Wanted:
+    """As the bodies, the colliders and what is told of ``pairs`` have it; SettingsError names a pair that is not
+    there.
+    """
+    bodies, n = [job.body for job in jobs], len(jobs)
+    count = n + len(colliders.names)
+    meets, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
+    own = np.array([body.meets.friction for body in bodies])
+    friction = np.zeros((count, count))
+    friction[:n, :n] = np.sqrt(own[:, None] * own)
+    for k, body in enumerate(bodies):
+        for j in range(k):
+            meets[k, j] = do_meet(body, bodies[j])
+            gap[k, j] = body.meets.thickness + bodies[j].meets.thickness
+        for c, found in enumerate(colliders.found, start=n):
+            meets[c, k] = any(is_same(found, each) for each in body.colliders)
+            gap[c, k], friction[c, k] = found.thickness + body.meets.thickness, found.friction
+    meets, gap = meets | meets.T, gap + gap.T
+    friction = np.maximum(friction, friction.T)
+    names = [*(body.name for body in bodies), *colliders.names]
+    for two, told in pairs.items():
+        if any(name not in names for name in two) or len(set(two)) != 2:
+            raise SettingsError(
+                f"“{two[0]}” and “{two[1]}” are no pair that meets.", "Name two of the bodies and colliders."
+            )
+        at = [[k for k, name in enumerate(names) if name == each] for each in two]
+        for i, j in ((i, j) for i in at[0] for j in at[1]):
+            if told.friction is not None:
+                friction[i, j] = friction[j, i] = told.friction
+            if told.thickness is not None:
+                gap[i, j] = gap[j, i] = told.thickness
+    return Wanted(meets, friction, gap)
+
+
+def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarray) -> Between:
+    """What is kept by surfaces that begin ``apart`` (b,b) m and are not nearer than :func:`touching` says; ``distance``
+    m from which they push where they begin farther apart; ``softest`` (b,) Pa of bodies, inf of colliders.
+
+    What begins nearer pushes from there, so that it begins at rest, and keeps a smaller gap where that leaves no room.
+    Both are halved as often as needed: few values, of which each takes a barrier of its own.
+    """
+    gap, room = want.gap.copy(), apart - want.gap
+    tight = want.meets & (room < ROOM * distance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        halved = np.maximum(np.ceil(np.log2(np.where(tight & (gap > 0.0), 2.0 * gap / apart, 1.0))), 0.0)
+        gap = np.where(tight, gap * 0.5**halved, gap)
+        times = np.clip(np.ceil(np.log2(distance / np.maximum(apart - gap, 0.0))), 0.0, HALVINGS)
+    times = np.where(want.meets, times, 0.0)
+    stiffness = np.minimum(softest[:, None], softest)
+    return Between(want.friction, gap, distance * 0.5**times, stiffness)
+
+
+def touching(distance: float) -> float:
+    """From how near on, m, two touch and cannot begin so."""
+    return distance * 0.5 ** (HALVINGS - 1)
+
+
+def starting_gaps(surfaces: Surfaces, first: np.ndarray, want: Wanted, distance: float) -> np.ndarray:
+    """How far apart each two that meet are with the surfaces at (s,3) m, (b,b) m; inf where that is more than what
+    matters.
+    """
+    count = len(want.meets)
+    apart = np.full((count, count), np.inf)
+    low = np.array([first[surfaces.body == k].min(axis=0) for k in range(count)])
+    high = np.array([first[surfaces.body == k].max(axis=0) for k in range(count)])
+    for i, j in np.argwhere(np.triu(want.meets, 1)):
+        reach = want.gap[i, j] + distance
+        if (low[i] - reach > high[j]).any() or (low[j] - reach > high[i]).any():
+            continue
+        both = np.isin(surfaces.body, (i, j))
+        pair = surfaces._replace(selves=()).of(both)
+        apart[i, j] = apart[j, i] = Barrier(pair, reach, 1.0, 0.0, 1.0).smallest_distance(first[both])
+    return apart

@@ -1,0 +1,177 @@
+"""The bodies of a group with all that they run into: what of them touches, what is between each two, and who stops whom
+where something does not arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..contact.barriers import Barriers, Between
+from ..contact.ipc import Surfaces
+from ..contact.let_through import let_through
+from ..contact.meeting import Meeting
+from ..errors import ColliderError
+from ..job.job import Job
+from ..optimization.report import StepReport
+from .between_bodies import Pairs, between, starting_gaps, touching, wanted
+from .first_overlaps import Overlap, Standpoint, overlaps_of, shifted_off
+from .meeting_surfaces import (
+    OF_EDGES,
+    SLIP,
+    mean_edge,
+    own_surface,
+    points_of_all,
+    side_by_side,
+    standing,
+    surface_warnings,
+)
+from .prepare import Prepared
+
+NEARLY = 2.0
+"""Times the smallest gap of what stops something, up to which others stop it, too."""
+MOST_TOLD = 4
+"""Pairs that are named at most."""
+LEAPS = 2.0
+"""Sizes of itself that a collider has to go from one sample to the next to be told of."""
+
+
+class Gathering:
+    """Jobs of one body each, prepared without their colliders; ``pairs``: what is told of two by their names.
+
+    Attributes
+    ----------
+    names : of the bodies, then of the colliders, by which numbers stand for them
+    owns : the surface of each body; ``colliders`` : what they run into
+    first : (s,3) m, all surfaces at the first frame
+    """
+
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
+        self._jobs, self._prepared = jobs, prepared
+        self.owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+        self.colliders = standing(jobs)
+        self.names = (*(job.body.name for job in jobs), *self.colliders.names)
+        self._want = wanted(jobs, self.colliders, pairs or {})
+        selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
+        points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
+        # What becomes free must not have passed through anything before: pins that are ever let go do not count.
+        last = jobs[0].frame_count - 1
+        given = [at.held(each.pins.held_corners(last)) for at, each in zip(points, prepared)]
+        bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
+        self._distance = OF_EDGES * min(mean_edge(own) for own in self.owns)
+        self.colliders = shifted_off(self._standpoint(bodies), self.colliders, touching(self._distance))
+        self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
+        self.first = np.concatenate([*bodies, self.colliders.first])
+
+    @cached_property
+    def overlaps(self) -> list[Overlap]:
+        """What overlaps at the first frame, and how to free it."""
+        count = len(self.owns)
+        bodies = [self.first[self._surfaces.body == k] for k in range(count)]
+        return overlaps_of(self._standpoint(bodies), self.colliders, touching(self._distance))
+
+    def _standpoint(self, bodies: list[np.ndarray]) -> Standpoint:
+        return Standpoint(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
+
+    def check(self) -> None:
+        """ColliderError where anything overlaps at the first frame."""
+        if self.overlaps:
+            raise ColliderError(*self.overlaps[0].said(len(self.overlaps) - 1))
+
+    @cached_property
+    def let_through(self) -> list[np.ndarray]:
+        """Of each body, pairs of its surface's vertices that never meet, (k,2): it touches or crosses itself there at
+        rest or at the first frame. None where it does not meet itself.
+        """
+        found, start = [], 0
+        for k, own in enumerate(self.owns):
+            pairs = [np.zeros((0, 2), dtype=np.int64)]
+            if k in self._surfaces.selves:
+                places = (self._surfaces.rest, self.first)
+                pairs += [let_through(self._surfaces, k, OF_EDGES * mean_edge(own), each) - start for each in places]
+            found.append(np.unique(np.concatenate(pairs), axis=0))
+            start += len(own.rest)
+        return found
+
+    def meeting(self, whole: Any) -> Meeting:
+        """The load of all, on the space of the joined bodies. ColliderError where they overlap."""
+        self.check()
+        starts = np.cumsum([0, *(len(own.rest) for own in self.owns)])
+        through = np.concatenate([pairs + start for pairs, start in zip(self.let_through, starts)])
+        surfaces = self._surfaces._replace(through=through)
+        firsts = np.cumsum([0, *(len(each.model.mesh.tets) for each in self._prepared)])
+        points = points_of_all(whole, self.owns, [int(first) for first in firsts[:-1]])
+        size = min(each.model.size for each in self._prepared)
+        barriers = Barriers(surfaces, self._between(surfaces), self._want.meets, SLIP * size)
+        return Meeting(barriers, points, self.colliders.first)
+
+    def _between(self, surfaces: Surfaces) -> Between:
+        moduli = [float(each.model.elastic.youngs_modulus.min()) for each in self._prepared]
+        softest = np.array([*moduli, *([np.inf] * len(self.colliders.names))])
+        apart = starting_gaps(surfaces, self.first, self._want, self._distance)
+        found = between(self._want, apart, self._distance, softest)
+        for k, (job, own) in enumerate(zip(self._jobs, self.owns)):
+            found.distance[k, k] = OF_EDGES * mean_edge(own)
+            found.friction[k, k] = job.body.meets.friction
+        return found
+
+    def note(self, report: StepReport, meeting: Meeting, positions: np.ndarray, way: np.ndarray) -> None:
+        """In the report of a step that ended at ``positions``, what touches, and what stopped what had still ``way``
+        (n,3) to go.
+        """
+        y = meeting.surfaces(positions)
+        report.contacts = meeting.barrier.contacts(y)
+        report.distance = meeting.barrier.smallest_distance(y) if report.contacts else float("nan")
+        if report.blocked:
+            missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.places])
+            report.blocked_by = self._stopping(meeting, y, missing)
+
+    def _stopping(self, meeting: Meeting, y: np.ndarray, way: np.ndarray) -> list[tuple[str, str]]:
+        """The pairs that are nearest to each other where one would come nearer to the other on its way, by name."""
+        corners, away = meeting.barrier.pairs(y)
+        if not len(corners):
+            return []
+        last = (corners >= 0).sum(axis=1) - 1
+        a, b = corners[:, 0], corners[np.arange(len(corners)), last]
+        closing = np.sum((way[a] - way[b]) * (y[a] - y[b]), axis=1) < 0.0
+        if closing.any():
+            corners, away = corners[closing], away[closing]
+        order = np.argsort(away)
+        near = order[away[order] <= NEARLY * away[order[0]]]
+        told = dict.fromkeys(self._named(corners[k][corners[k] >= 0]) for k in near)
+        return list(told)[:MOST_TOLD]
+
+    def _named(self, corners: np.ndarray) -> tuple[str, str]:
+        """What two sides of a pair are of: a collider, a body, or its pins."""
+        bodies = self._surfaces.body[corners]
+        names = []
+        for k in (bodies[0], bodies[-1]):
+            pinned = k < len(self.owns) and self._surfaces.given[corners[bodies == k]].any()
+            names.append(f"pins of {self.names[k]}" if pinned else self.names[k])
+        return min(names), max(names)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """Sentences, each with a remedy, about what of the bodies does not meet others as it looks, and colliders that
+        leap.
+        """
+        bodies = [(job.body, each.model.mesh) for job, each in zip(self._jobs, self._prepared)]
+        said = [words for each, own in zip(bodies, self.owns) for words in surface_warnings(*each, own)]
+        return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
+
+    def _leap(self, number: int) -> str:
+        track = self.colliders.tracks[number]
+        size = float(np.ptp(track, axis=1).max())
+        ways = np.linalg.norm(np.diff(track, axis=0), axis=2).min(axis=1, initial=np.inf)
+        if len(track) < 2 or ways.max() <= LEAPS * size:
+            return ""
+        steps = max((len(track) - 1) // max(self._jobs[0].frame_count - 1, 1), 1)
+        frame = self._jobs[0].frame_start + -(-(int(ways.argmax()) + 1) // steps)
+        name = self.names[len(self.owns) + number]
+        return (
+            f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
+            "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
+        )

@@ -1,0 +1,54 @@
+"""What the skin of a draft lattice, by which bodies meet, does not show of them."""
+
+from __future__ import annotations
+
+from ..contact.welded import welded_parts
+from ..lengths import length_words
+from ..mesh.surface_depth import SurfaceDepth
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import sample_surface
+from ..mesh.tet_mesh import TetMesh
+from ..mesh.vertex_normals import face_normals
+
+SPACING, BESIDE = 0.25, 1e-3
+"""Of the places of the surface that are asked, and how far off it its sides are, in cells."""
+OUTSIDE, NOTICEABLE, FAR = 0.5, 0.005, 1.0
+"""Cells by which a place sticks out of the skin that is lost; the part of the surface from which that is told, and the
+cells from which it is however little that is: a rod has hardly a surface.
+"""
+
+
+def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_across: int) -> list[str]:
+    """Sentences, each with a remedy, about what others pass through, and what moves as one."""
+    said, cell = [], surface.size / (cells_across - 0.5)
+    share, farthest = lost(surface, skin, cell)
+    if share > NOTICEABLE or farthest > FAR * cell:
+        said.append(
+            f"{max(share, 0.001):.1%} of the surface are so much thinner than a cell ({length_words(cell)}) that "
+            f"others pass through them, up to {length_words(farthest)} deep: set Cells Across higher, or make "
+            "them thicker."
+        )
+    welded = welded_parts(surface, mesh, cells_across)
+    if welded.cells:
+        said.append(
+            f"The cells hold {welded.parts} parts of the body together in {welded.moving}, across gaps down to "
+            f"{length_words(welded.gap)}: they move as one and do not meet. Set Cells Across to {welded.cells} to part "
+            "them."
+        )
+    return said
+
+
+def lost(surface: SurfaceMesh, skin: SurfaceMesh, cell: float) -> tuple[float, float]:
+    """The part of a surface, without inner ones, that sticks out of its skin by more than half a ``cell`` m, and by how
+    much it does at most, m.
+    """
+    samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
+    places = samples.interpolate(surface.positions, surface.triangles)
+    outside = -SurfaceDepth(skin).at(places)
+    off = BESIDE * cell * face_normals(surface.positions[surface.triangles])[samples.triangle]
+    body = SurfaceDepth(surface)
+    shown = ~((body.at(places - off) > 0.0) & (body.at(places + off) > 0.0))
+    out = shown & (outside > OUTSIDE * cell)
+    if not out.any():
+        return 0.0, 0.0
+    return float(samples.area[out].sum() / samples.area[shown].sum()), float(outside[out].max())

@@ -1,0 +1,127 @@
+"""Barriers of several gaps at once: surfaces that different pairs of bodies keep off one another by different ones.
+
+Pairs of one gap and one distance share a barrier of what they are of; a body that meets itself has one of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from .ipc import Barrier, Rubbing, Surfaces
+
+
+class Between(NamedTuple):
+    """What is between each two bodies, each (b,b) and symmetric: ``friction``, Coulomb's coefficient; ``gap`` m, that
+    they keep; ``distance`` m beyond it from which they push; ``stiffness`` Pa, of the softer one.
+    """
+
+    friction: np.ndarray
+    gap: np.ndarray
+    distance: np.ndarray
+    stiffness: np.ndarray
+
+
+class _Part(NamedTuple):
+    """A barrier of some of the surfaces' vertices, whose numbers are ``kept`` (k,)."""
+
+    barrier: Barrier
+    kept: np.ndarray
+
+
+class Barriers:
+    """All of them as one, with what a :class:`Barrier` is asked.
+
+    ``pairs`` : which bodies meet one another, (b,b) bool; ``selves`` of the surfaces meet themselves, and keep no gap
+    """
+
+    def __init__(self, surfaces: Surfaces, between: Between, pairs: np.ndarray, slip: float) -> None:
+        self.surfaces, self.between, self.slip = surfaces, between, slip
+        self.parts: list[_Part] = []
+        alone = surfaces._replace(selves=())
+        upper = np.argwhere(np.triu(pairs, 1))
+        kinds = np.column_stack([between.gap[tuple(upper.T)], between.distance[tuple(upper.T)]])
+        for gap, distance in np.unique(kinds, axis=0):
+            chosen = upper[(kinds == (gap, distance)).all(axis=1)]
+            meets = np.zeros_like(pairs)
+            meets[tuple(chosen.T)] = meets[tuple(chosen[:, ::-1].T)] = True
+            softest = float(between.stiffness[meets].min())
+            self._add(alone, np.unique(chosen), (distance, softest, between.friction, slip, gap, meets))
+        for k in surfaces.selves:
+            own = surfaces._replace(selves=(k,))
+            numbers = between.distance[k, k], between.stiffness[k, k], between.friction, slip, between.gap[k, k]
+            self._add(own, np.array([k]), tuple(numbers))
+        self.distance = max((part.barrier.distance for part in self.parts), default=1.0)
+        self.mu = max((part.barrier.mu for part in self.parts), default=0.0)
+
+    def _add(self, surfaces: Surfaces, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
+        chosen = np.isin(surfaces.body, bodies)
+        self.parts.append(_Part(Barrier(surfaces.of(chosen), *numbers), np.flatnonzero(chosen)))
+
+    def crosses(self, y: np.ndarray) -> bool:
+        """Whether surfaces cross."""
+        return any(part.barrier.crosses(y[part.kept]) for part in self.parts)
+
+    def longest(self, y: np.ndarray, dy: np.ndarray) -> float:
+        """As :meth:`Barrier.longest`."""
+        return min((part.barrier.longest(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0)
+
+    def contacts(self, y: np.ndarray) -> int:
+        """How many pairs push."""
+        return sum(part.barrier.contacts(y[part.kept]) for part in self.parts)
+
+    def value(self, y: np.ndarray) -> float:
+        """J."""
+        return sum(part.barrier.value(y[part.kept]) for part in self.parts)
+
+    def gradient(self, y: np.ndarray) -> np.ndarray:
+        """(s,3), N."""
+        out = np.zeros_like(y)
+        for part in self.parts:
+            out[part.kept] += part.barrier.gradient(y[part.kept])
+        return out
+
+    def hessian(self, y: np.ndarray) -> sp.csr_matrix:
+        """Semi-definite, (3s,3s), N/m."""
+        total = sp.csr_matrix((y.size, y.size))
+        for part in self.parts:
+            own = part.barrier.hessian(y[part.kept])
+            if len(part.kept) < len(y):
+                number = (3 * part.kept[:, None] + np.arange(3)).ravel()
+                own = own.tocoo()
+                own = sp.csr_matrix((own.data, (number[own.row], number[own.col])), shape=(y.size, y.size))
+            total = total + own
+        return total
+
+    def rubbing(self, y: np.ndarray) -> Rubbing:
+        """As :meth:`Barrier.rubbing`."""
+        each = [(part, part.barrier.rubbing(y[part.kept])) for part in self.parts]
+        if not each:
+            return Rubbing(sp.csr_matrix((0, len(y))), np.zeros(0), np.zeros((0, 3)))
+        shares = [
+            sp.csr_matrix(
+                (own.shares.data, part.kept[own.shares.indices], own.shares.indptr), (len(own.forces), len(y))
+            )
+            for part, own in each
+        ]
+        forces, normals = (np.concatenate([getattr(own, name) for _, own in each]) for name in ("forces", "normals"))
+        return Rubbing(sp.vstack(shares, format="csr"), forces, normals)
+
+    def smallest_distance(self, y: np.ndarray) -> float:
+        """Between what pushes, m; inf where nothing does."""
+        return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
+
+    def gap(self, y: np.ndarray) -> float:
+        """As :meth:`Barrier.gap`, where it is smallest."""
+        return min((part.barrier.gap(y[part.kept]) for part in self.parts), default=np.inf)
+
+    def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`Barrier.pairs`."""
+        corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
+        for barrier, kept in self.parts:
+            own, distances = barrier.pairs(y[kept])
+            corners.append(np.where(own >= 0, kept[own], -1))
+            away.append(distances)
+        return np.concatenate(corners), np.concatenate(away)

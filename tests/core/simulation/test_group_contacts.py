@@ -1,0 +1,222 @@
+"""What is between bodies that meet: thickness and friction, pairs by name, bad starts, and who blocks whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sinew.benchmarks.crossings import crossings
+from sinew.benchmarks.thin_bodies import hollow_ball
+from sinew.core.body.between_bodies import PairSettings
+from sinew.core.body.prepare import prepare
+from sinew.core.errors import ColliderError, SettingsError
+from sinew.core.job.surroundings import Collider, Ground
+from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.settings import MeetSettings, ResolutionSettings
+from sinew.core.simulation.group import GroupStepper, overlaps, simulate_group, without_colliders
+
+from ..jobs import box_surface
+from .test_group import box
+
+STILL = dict(gravity=(0.0, 0.0, 0.0))
+
+
+def prepared_of(jobs):
+    return [prepare(without_colliders(job)) for job in jobs]
+
+
+def run(jobs, pairs=None):
+    """The frames of all, the reports of all steps, and the stepper's prepared bodies."""
+    prepared = prepared_of(jobs)
+    frames = list(simulate_group(jobs, prepared, pairs=pairs))
+    return frames, [report for frame in frames for report in frame[0].reports], prepared
+
+
+def pushed(x: float, frames: int = 10, **meets):
+    """Two boxes of 0.2 m, x metres apart, that are driven together."""
+    jobs = []
+    for name, at, way in (("A", 0.0, 1.0), ("B", 0.2 + x, -1.0)):
+        job = box(name, (at, 0.0, 0.0), frames, **STILL)
+        pull = np.zeros((frames, len(job.body.surface.positions), 3))
+        pull[:, :, 0] = 15.0 * way
+        jobs.append(job.with_body(accelerations=pull, meets=MeetSettings(**meets)))
+    return jobs
+
+
+def apart(frame, axis: int = 0) -> float:
+    one, other = (each.state.positions[:, axis] for each in frame)
+    return float(other.min() - one.max())
+
+
+def plate(name: str, z: float, size: float = 1.0, **settings) -> Collider:
+    corners = size * np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]) + (0, 0, z)
+    return Collider(name, np.array([[0, 1, 2], [0, 2, 3]]), corners[None], **settings)
+
+
+def test_bodies_keep_their_thickness_apart():
+    """And what is told of the two goes before it."""
+    frames, reports, _ = run(pushed(0.02, thickness=0.004))
+    assert 0.008 < apart(frames[-1]) < 0.008 + 0.006
+    assert reports[-1].contacts > 0 and reports[-1].distance == pytest.approx(apart(frames[-1]), rel=0.05)
+    frames, _, _ = run(pushed(0.02, thickness=0.004), {("B", "A"): PairSettings(thickness=0.012)})
+    assert 0.012 < apart(frames[-1]) < 0.012 + 0.006
+    with pytest.raises(SettingsError, match="no pair"):
+        run(pushed(0.02), {("B", "C"): PairSettings(thickness=0.012)})
+
+
+def test_what_begins_nearer_than_its_thickness_begins_at_rest():
+    """With a smaller gap, and pushing from where it is: nothing leaps."""
+    frames, reports, _ = run([job.with_body(accelerations=None) for job in pushed(0.0007, 4, thickness=0.004)])
+    for job, state in zip((0, 1), (each.state for each in frames[-1])):
+        np.testing.assert_allclose(state.positions, frames[0][job].state.positions, atol=1e-6)
+    assert all(report.converged for report in reports)
+
+
+def slid(pairs=None, **friction) -> float:
+    """How a box that is thrown along a plate is slowed, m/s²."""
+    frames = 12
+    job = box("Box", (0.0, 0.0, 0.0011), frames, substeps=4)
+    pull = np.zeros((frames, len(job.body.surface.positions), 3))
+    pull[:, :, 0] = 9.81
+    floor = plate("Floor", 0.0, thickness=0.001, **friction)
+    found, _, prepared = run(
+        [job.with_body(accelerations=pull, colliders=(floor,)), box("Far", (0, 5, 0), frames, substeps=4)], pairs
+    )
+    mass = prepared[0].model.lumped_masses
+    speeds = [mass @ each[0].state.velocities[:, 0] / mass.sum() for each in found[-6:]]
+    return 9.81 - (speeds[-1] - speeds[0]) * 24.0 / 5.0
+
+
+def test_friction_is_the_colliders_or_the_pairs():
+    assert slid(friction=0.3) == pytest.approx(0.3 * 9.81, rel=0.05)
+    assert slid({("Box", "Floor"): PairSettings(friction=0.1)}, friction=0.3) == pytest.approx(0.1 * 9.81, rel=0.08)
+
+
+@pytest.mark.parametrize("floor", ["ground", "plate"])
+def test_what_stands_exactly_on_a_floor_stays(floor):
+    """In single precision, too: corners lie on either side."""
+    surroundings = Ground(height=0.0) if floor == "ground" else plate("Floor", 0.0)
+    job = box("Box", (0.0, 0.0, -3e-8), 6).with_body(colliders=(surroundings,))
+    frames, reports, _ = run([job.with_body(meets=MeetSettings(itself=True))])
+    low = [frame[0].state.positions[:, 2].min() for frame in frames]
+    assert min(low) > -1e-3 and all(report.converged for report in reports)
+    assert max(report.iterations for report in reports) <= 30
+
+
+def test_overlaps_are_told_with_the_way_out():
+    """Of bodies, of bodies and colliders; moved by it they start."""
+    jobs = [box("A", (0.0, 0.0, 0.0), **STILL), box("B", (0.17, 0.02, 0.0), **STILL)]
+    (found,) = overlaps(jobs, prepared_of(jobs))
+    assert {found.first, found.second} == {"A", "B"} and found.depth == pytest.approx(0.03, rel=0.02)
+    assert abs(found.way[0]) > 0.03 and np.abs(found.way[1:]).max() < 1e-9
+    with pytest.raises(ColliderError, match="“A” and “B” overlap by 30") as told:
+        run(jobs)
+    assert "Move “A” by (-0.0" in told.value.remedy
+    moved = jobs[0].body.surface.positions + found.way
+    jobs[0] = jobs[0].with_body(surface=SurfaceMesh(moved, jobs[0].body.surface.triangles))
+    assert not overlaps(jobs, prepared_of(jobs))
+    post = box_surface((0.05, 0.05, 1.0), (1, 1, 4))
+    collider = Collider("Post", post.triangles, post.positions[None] + (0.18, 0.1, -0.4))
+    job = box("A", (0.0, 0.0, 0.0)).with_body(colliders=(collider,), meets=MeetSettings(itself=True))
+    (found,) = overlaps([job], prepared_of([job]))
+    assert (found.first, found.second) == ("A", "Post") and found.depth == pytest.approx(0.02, rel=0.02)
+    assert found.way[0] < -0.02
+
+
+def test_what_is_below_the_ground_is_told_how_far():
+    job = box("A", (0.0, 0.0, -0.25)).with_body(colliders=(Ground(height=0.1),), meets=MeetSettings(itself=True))
+    with pytest.raises(ColliderError, match="“A” begins 350 mm under “Ground”") as told:
+        run([job])
+    assert "Raise it by 35" in told.value.remedy
+
+
+def test_a_body_in_a_hollow_one_is_none_that_overlaps():
+    shell = hollow_ball(0.12)
+    n = len(shell.positions)
+    body = dict(surface=shell, material_weights=np.ones((n, 1)), stiffness_maps=None)
+    hollow = box("Hollow", (0, 0, 0), 3, **STILL).with_body(**body, resolution=ResolutionSettings(cells_across=10))
+    small = box("Small", (-0.1, -0.1, -0.1), 3, **STILL)
+    jobs = [hollow, small]
+    assert not overlaps(jobs, prepared_of(jobs))
+    solid = [box("Solid", (-0.3, -0.3, -0.3), 3, **STILL), small]
+    surface = SurfaceMesh(3.0 * box_surface((0.2,) * 3, (2, 2, 2)).positions - 0.3, solid[0].body.surface.triangles)
+    solid[0] = solid[0].with_body(surface=surface)
+    (found,) = overlaps(solid, prepared_of(solid))
+    assert found.depth == pytest.approx(0.4, rel=0.02)
+
+
+def test_a_body_that_touches_itself_at_rest_starts():
+    """Two bars, end to end and a hair apart, of one body: what is near there is let through, and told."""
+    one = box_surface((0.3, 0.1, 0.1), (9, 3, 3))
+    n = len(one.positions)
+    surface = SurfaceMesh(
+        np.concatenate([one.positions, one.positions + (0.3 + 1e-5, 0.0, 0.0)]),
+        np.concatenate([one.triangles, one.triangles + n]),
+    )
+    job = box("Two", (0, 0, 0), 5, **STILL)
+    job = job.with_body(surface=surface, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
+    pull = np.zeros((5, 2 * n, 3))
+    pull[:, :n, 0], pull[:, n:, 0] = 5.0, -5.0
+    job = job.with_body(accelerations=pull, meets=MeetSettings(itself=True))
+    stepper = GroupStepper([job], prepared_of([job]))
+    (through,) = stepper.let_through
+    touched = stepper.surfaces[0].rest[np.unique(through)][:, 0]
+    assert len(through) and touched.min() > 0.1 and touched.max() < 0.5
+    frames, reports, _ = run([job])
+    assert all(report.converged for report in reports)
+
+
+def test_what_meets_itself_does_not_cross():
+    """The same farther apart: the halves come together, and stop."""
+    one = box_surface((0.1, 0.1, 0.1), (3, 3, 3))
+    n = len(one.positions)
+    surface = SurfaceMesh(
+        np.concatenate([one.positions, one.positions + (0.11, 0.01, 0.0)]),
+        np.concatenate([one.triangles, one.triangles + n]),
+    )
+    job = box("Two", (0, 0, 0), 8, **STILL)
+    job = job.with_body(surface=surface, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
+    pull = np.zeros((8, 2 * n, 3))
+    pull[:, :n, 0], pull[:, n:, 0] = 20.0, -20.0
+    job = job.with_body(accelerations=pull, meets=MeetSettings(itself=True))
+    stepper = GroupStepper([job], prepared_of([job]))
+    assert not len(stepper.let_through[0])
+    frames, _, prepared = run([job])
+    own = stepper.surfaces[0]
+    for (frame,) in frames:
+        assert not len(crossings(prepared[0].space.points(own.embedding).positions(frame.state.positions), own.faces))
+
+
+def test_who_blocks_whom_is_told():
+    """A plate that comes down on pinned vertices, by name."""
+    frames = 4
+    job = box("Block", (0.0, 0.0, 0.0), frames, **STILL)
+    X = job.body.surface.positions
+    top = np.flatnonzero(X[:, 2] > 0.2 - 1e-9)
+    down = np.arange(frames)[:, None, None] * np.array([0.0, 0.0, -0.02])
+    press = plate("Press", 0.23, thickness=0.001)
+    press = replace(press, positions=press.positions + down)
+    job = job.with_body(pinned_vertices=top, pin_positions=np.tile(X[top], (frames, 1, 1)), pin_held=None)
+    job = job.with_body(colliders=(press,), resolution=ResolutionSettings(method="clean", cells_across=2))
+    _, reports, _ = run([job, box("Far", (0, 5, 0), frames, **STILL)])
+    assert reports[-1].blocked > 0.5 and ("Press", "pins of Block") in [tuple(pair) for pair in reports[-1].blocked_by]
+    assert not reports[0].blocked and not reports[0].blocked_by
+
+
+def test_colliders_that_shrink_or_leap_are_named():
+    frames = 5
+    small = plate("Vanishing", -0.5)
+    sizes = np.array([1.0, 0.6, 0.3, 0.0, 0.0])[:, None, None]
+    small = replace(small, positions=small.positions * np.array([1.0, 1.0, 0.0]) * sizes + (0, 0, -0.5))
+    job = box("Box", (0, 0, 0), frames, **STILL)
+    with pytest.raises(ColliderError, match="“Vanishing” shrinks to nothing at frame 4"):
+        run([job.with_body(colliders=(small,)), box("Far", (0, 5, 0), frames, **STILL)])
+    leaping = plate("Leaping", -1.0, 0.2)
+    way = np.where(np.arange(frames) < 2, 0.0, 3.0)[:, None, None] * np.array([0.0, 0.0, 1.0])
+    jobs = [job.with_body(colliders=(replace(leaping, positions=leaping.positions + way),))]
+    jobs.append(box("Far", (0, 5, 0), frames, **STILL))
+    warned = GroupStepper(jobs, prepared_of(jobs)).warnings
+    assert any("“Leaping” leaps by 3 m on the way to frame 3" in words for words in warned)
+    found, reports, _ = run(jobs)
+    assert np.isfinite(found[-1][0].state.positions).all()
