@@ -48,7 +48,10 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
     uids = tuple(each.session_uid for each in bodies)
-    read, take = partial(_read, mode=mode, uids=uids, job_steps=job_steps), partial(_take, uids=uids)
+    read, take = (
+        partial(_read, mode=mode, uids=uids, job_steps=job_steps),
+        partial(_take, names={each.session_uid: each.name for each in bodies}),
+    )
     start, here = partial(_start, uids=uids, until=until), partial(_work_here, uids=uids, until=until)
     told: dict[str, Any] = {"beside": tuple(uid for uid in uids if uid != obj.session_uid)}
     if mode in WITHOUT_FRAMES:
@@ -139,17 +142,18 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
         apply_all(bodies, stores, status)
 
 
-def _take(work: Work, uids: Sequence[int]) -> str:
+def _take(work: Work, names: dict[int, str]) -> str:
     """Take the child's result into the scene; what it waits for (Edit Mode, a running tool)."""
     order, message, state = work.order, work.state.message_with_remedy, work.state
-    found = [(k, shown.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(uids, order.folders))]
+    found = [(k, shown.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
     if order.mode not in WITHOUT_FRAMES:
-        for folder in (folder for _k, obj, folder in found if obj is None):
-            print(
-                f"sinew: a body that was baked is gone; its frames are kept in {folder}: undo, then press Resume.",
-                file=sys.stderr,
-            )
+        for name, (_k, obj, folder) in zip(names.values(), found):
+            if obj is None:
+                print(
+                    f"sinew: “{name}” is gone; its frames are kept in {folder}: undo, then press Resume.",
+                    file=sys.stderr,
+                )
         if waits_for := next(filter(None, (shown.in_the_way(obj) for _k, obj, _folder in there)), ""):
             return waits_for
     for k, obj, _folder in there:

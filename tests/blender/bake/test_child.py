@@ -226,7 +226,7 @@ def test_an_error_of_the_library_arrives_with_its_remedy(body, saved):
     begin = run.begin
 
     def begin_with_a_torn_job(work, obj, read):
-        (read[2].folder / "job.npz").write_bytes(b"torn")
+        (read[2][0].folder / "job.npz").write_bytes(b"torn")
         begin(work, obj, read)
 
     run.begin = begin_with_a_torn_job

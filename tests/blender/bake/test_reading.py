@@ -158,7 +158,7 @@ def test_what_is_read_to_the_end_begins(by_hand, scene, body):
     with pytest.raises(SinewError, match="read for “Body” already"):
         begin(body, [])
     read_all()
-    ((mode, job, store),) = begun
+    ((mode, (job,), (store,)),) = begun
     assert mode == "bake" and store.job().fingerprints() == job.fingerprints() and state(scene, body) == before
 
 
