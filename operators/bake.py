@@ -8,12 +8,12 @@ from bpy.props import BoolProperty
 
 from ..blender_addon.bake import background, bake_queue, baking
 from ..blender_addon.basics import sources
+from ..blender_addon.basics.groups import group_of
 from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
 from ..blender_addon.child.work import Work
 from ..blender_addon.scene_in.job_in import group_steps
-from ..blender_addon.scene_in.meeting_in import group_of
 from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
 from .operator_class import BY_ESC, choose_file, file_parts, operator, refused

@@ -5,8 +5,8 @@ from typing import Any
 import bpy
 
 from ..blender_addon.basics import sources
+from ..blender_addon.basics.groups import group_of
 from ..blender_addon.basics.solid import SOLID, can_collide
-from ..blender_addon.scene_in.meeting_in import group_of
 from .places import CLOSED, ItemList, draw_properties, panel, wrapped
 
 MOST_NAMED = 3

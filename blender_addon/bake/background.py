@@ -17,13 +17,13 @@ from ...core.events import Event
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
 from ..basics import shown
+from ..basics.groups import group_of, groups_of_all
 from ..basics.stepwise import Steps
 from ..child import running
 from ..child.machine import Stage, State, transition
 from ..child.process import Order
 from ..child.work import Work
 from ..scene_in import job_in
-from ..scene_in.meeting_in import group_of, groups_of_all
 from ..scene_in.settings_in import frame_range
 from . import baking
 from .together import Together

@@ -23,10 +23,10 @@ from ...core.store.frame_store import FrameStore
 from ...core.store.store_lock import locked
 from ..bake import background, baking
 from ..bake.together import Together
+from ..basics.groups import groups_of_all
 from ..basics.stepwise import at_once
 from ..child.machine import Stage, Started, State, transition
 from ..scene_in.job_in import group_steps
-from ..scene_in.meeting_in import groups_of_all
 from .bodies import all_in_one, bodies_of_scene
 from .export import check_formats, export_bodies
 from .plan import tell_plan

@@ -17,12 +17,12 @@ from ...core.errors import ColliderError
 from ...core.job.surroundings import Collider
 from ...core.tracks import interleaved
 from ..basics import linked
+from ..basics.groups import met_by
 from ..basics.linked import out_of_view
 from ..basics.solid import SOLID, can_collide
 from ..basics.stack import shown
 from ..properties.mirror import clean
 from .animation_in import Moment, Moved, Track
-from .meeting_in import met_by
 from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, triangles_of, unit_scale, vertex_positions
 
 

@@ -80,7 +80,7 @@ def group_steps(
     solver: str | None = None,
     read: Callable[[Any, Any], Steps[Job]] | None = None,
 ) -> Steps[list[Job]]:
-    """:func:`job_steps` of bodies that meet (:func:`meeting_in.group_of`), in their order, as their stores keep them:
+    """:func:`job_steps` of bodies that meet (:func:`groups.group_of`), in their order, as their stores keep them:
     each knows the others. A SinewError when one cannot be baked, or they do not go together. ``read``, where it is
     given, reads one that meets no other.
     """

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 from sinew.blender_addon.bake import background, baking
+from sinew.blender_addon.basics import groups
 from sinew.blender_addon.child import running
-from sinew.blender_addon.scene_in import meeting_in
 from sinew.blender_addon.scene_in.colliders_in import collider_objects
 from sinew.core.errors import SinewError
 
@@ -89,7 +89,7 @@ def test_who_meets_whom(boxes, add_mesh):
     low, high = boxes
     third = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Far")
     bpy.ops.sinew.enable()
-    names = lambda obj: [each.name for each in meeting_in.group_of(obj, bpy.context)]  # noqa: E731
+    names = lambda obj: [each.name for each in groups.group_of(obj, bpy.context)]  # noqa: E731
     assert names(low) == ["Far", "High", "Low"]
     third.sinew.collisions.meets_bodies = False
     assert names(low) == ["High", "Low"] and names(third) == ["Far"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..basics.linked import is_in, own_bodies
+from .linked import is_in, own_bodies
 
 
 def met_by(obj: Any, context: Any) -> list[Any]:
