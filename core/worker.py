@@ -1,8 +1,9 @@
 """The child process of a bake:
-``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL]]``.
+``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL [BESIDE MODES] ...]]``.
 
 A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, made for the
-parent alone. With a number of modes, frames are kept as handles, too; a bake stops after frame UNTIL.
+parent alone. With a number of modes, frames are kept as handles, too; a bake stops after frame UNTIL, unless that is
+empty. BESIDE are the stores of the bodies that are baked with the first.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
@@ -87,7 +88,8 @@ def main(arguments: list[str]) -> int:
     """Run one task of a store."""
     package, folder, parent, store_folder, task = arguments[:5]
     modes = int(arguments[5]) if len(arguments) > 5 else 0
-    until = int(arguments[6]) if len(arguments) > 6 else None
+    until = int(arguments[6]) if len(arguments) > 6 and arguments[6] else None
+    beside = [(folder, int(count)) for folder, count in zip(arguments[7::2], arguments[8::2])]
     end_with(int(parent))
     _add_runtime()
     # Whatever libraries print must not end up between the JSON lines.
@@ -119,7 +121,7 @@ def main(arguments: list[str]) -> int:
     errors, events = (importlib.import_module(f"{package}.core.{name}") for name in ("errors", "events"))
     importlib.import_module(f"{package}.core.process.child_process").sweep_dead()
     try:
-        _work(package, store_folder, task, modes, until, on_event, stop.is_set, iter(commands.get, None))
+        _work(package, store_folder, task, modes, until, beside, on_event, stop.is_set, iter(commands.get, None))
     except errors.SinewError as error:
         on_event(events.Failed(error.code, error.message, error.remedy))
         return 1
@@ -145,6 +147,7 @@ def _work(
     task: str,
     modes: int,
     until: int | None,
+    beside: list[tuple[str, int]],
     on_event: Callable[[Any], None],
     should_stop: Callable[[], bool],
     commands: Iterable[str],
@@ -169,7 +172,9 @@ def _work(
         handles_of_frames = importlib.import_module(f"{package}.core.simulation.handles_of_frames")
         handles_of_frames.find_handles(job, store, modes, on_event, should_stop)
     else:
-        simulation.bake(job, store, on_event, should_stop, resume=task == "resume", modes=modes, until=until)
+        stores = [store, *(frame_store.FrameStore.open(folder) for folder, _modes in beside)]
+        jobs, counts = [job, *(each.job() for each in stores[1:])], [modes, *(count for _folder, count in beside)]
+        simulation.bake_group(jobs, stores, on_event, should_stop, task == "resume", counts, until)
 
 
 def end_with(parent: int) -> None:

@@ -12,7 +12,8 @@ from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
 from ..blender_addon.child.work import Work
-from ..blender_addon.scene_in.job_in import job_steps
+from ..blender_addon.scene_in.job_in import group_steps
+from ..blender_addon.scene_in.meeting_in import group_of
 from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
 from .operator_class import BY_ESC, choose_file, file_parts, operator, refused
@@ -22,7 +23,8 @@ FIRST_NAME = "untitled.blend"
 
 
 def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
-    lost = baking.replaced_words(sources.body_of(context))
+    group = group_of(sources.body_of(context), context)
+    lost = " ".join(filter(None, map(baking.replaced_words, group)))
     if not lost:
         return self.execute(context)
     return context.window_manager.invoke_confirm(
@@ -175,7 +177,9 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 
     def read(obj: Any) -> Steps[list[str]]:
         baking.open_store(obj)
-        return baking.find_changes(obj, (yield from job_steps(obj, bpy.context)))
+        group = group_of(obj, bpy.context)
+        jobs = yield from group_steps(group, bpy.context)
+        return baking.find_changes(obj, jobs[group.index(obj)])
 
     running.begin(Work(obj.session_uid, obj.name, read, keep, baking.note_error))
     for words in found:  # else the panel will say so

@@ -6,7 +6,11 @@ import bpy
 
 from ..blender_addon.basics import sources
 from ..blender_addon.basics.solid import SOLID, can_collide
-from .places import CLOSED, ItemList, draw_properties, panel
+from ..blender_addon.scene_in.meeting_in import group_of
+from .places import CLOSED, ItemList, draw_properties, panel, wrapped
+
+MOST_NAMED = 3
+"""Bodies that are named of those that one meets."""
 
 
 class SINEW_UL_colliders(ItemList, bpy.types.UIList):
@@ -28,8 +32,9 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
 
 @panel("Collisions", bl_options=CLOSED)
 def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
-    """The ground, and the collection of what else is in the way."""
+    """What the body meets, the ground, and the collection of what else is in the way."""
     collisions = obj.sinew.collisions
+    _draw_meets(layout, context, obj)
     layout.prop(collisions, "use_ground")
     if collisions.use_ground:
         draw_properties(layout, collisions, "height", "friction")
@@ -38,6 +43,23 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(collisions, "collider_friction")
     if collisions.use_ground or collisions.collection is not None:
         layout.prop(collisions, "thickness")
+
+
+def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
+    collisions = obj.sinew.collisions
+    column = layout.column(heading="Meets")
+    column.prop(collisions, "meets_bodies")
+    column.prop(collisions, "meets_itself")
+    if collisions.meets_bodies:
+        layout.prop(collisions, "met")
+        others = [f"“{each.name}”" for each in group_of(obj, context) if each != obj]
+        if others:
+            named = ", ".join(others[:MOST_NAMED]) + (
+                f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
+            )
+            wrapped(layout, f"Baked together with {named}.", context, "LINKED")
+    if collisions.meets_bodies or collisions.meets_itself:
+        draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 
 
 def _has_colliders(obj: Any) -> bool:

@@ -13,119 +13,168 @@ from typing import Any
 import bpy
 
 from ...core.errors import SinewError
-from ...core.events import Event, Mesh
+from ...core.events import Event
 from ...core.job.job import Job
+from ...core.store.frame_store import FrameStore
 from ..basics import shown
 from ..basics.stepwise import Steps
 from ..child import running
+from ..child.machine import Stage, State, transition
 from ..child.process import Order
 from ..child.work import Work
 from ..scene_in import job_in
+from ..scene_in.meeting_in import group_of, groups_of_all
 from ..scene_in.settings_in import frame_range
 from . import baking
 from .together import Together
 
 Reader = Callable[..., Steps[Job]]
 """Reads a body's job, as ``job_in.job_steps`` does."""
+Found = tuple[str, list[Job], list[FrameStore]]
+"""A mode, and of each body the job and its store."""
 WITHOUT_FRAMES = ("mesh", "vibrations")
 """Modes after which the scene has the result that it had."""
+OF_ONE = (*WITHOUT_FRAMES, "handles")
+"""Those of a body alone, whatever it meets."""
 STORES = {"resume": baking.prepare_resume, "vibrations": baking.live_store}
 """Where the job is kept, but that of a fresh bake."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
 
 def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = job_in.job_steps) -> Work:
-    """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames), ``handles``, ``mesh``
-    or ``vibrations`` of a body, for ``running.begin``; ``job_steps`` reads its job.
+    """``bake``, ``resume`` (both up to frame ``until``; "" is that of them which keeps frames) of a body and all that
+    it meets, ``handles``, ``mesh`` or ``vibrations`` of the body alone, for ``running.begin``; ``job_steps`` reads its
+    job.
     """
-    read, start = partial(_read, mode=mode, job_steps=job_steps), partial(_start, until=until)
-    here = partial(_work_here, until=until)
-    again = {"again": "Begin again."} if mode in WITHOUT_FRAMES else {}
-    return Work(obj.session_uid, obj.name, read, start, baking.note_error, _take, here, **again)
+    bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
+    uids = tuple(each.session_uid for each in bodies)
+    read, take = partial(_read, mode=mode, uids=uids, job_steps=job_steps), partial(_take, uids=uids)
+    start, here = partial(_start, uids=uids, until=until), partial(_work_here, uids=uids, until=until)
+    told: dict[str, Any] = {"beside": tuple(uid for uid in uids if uid != obj.session_uid)}
+    if mode in WITHOUT_FRAMES:
+        told["again"] = "Begin again."
+    return Work(obj.session_uid, obj.name, read, start, baking.note_error, take, here, **told)
 
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
-    """Begin :func:`work_on` a body alone."""
+    """Begin :func:`work_on` a body."""
     running.begin(work_on(obj, mode, until))
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Work]:
-    """:func:`work_on` several, to go on with or to bake; as far as can be they are read together."""
-    together = Together(bodies)
-    return [work_on(obj, "", job_steps=together.job_steps) for obj in bodies]
+    """:func:`work_on` several, to go on with or to bake, those that meet together; as far as can be the others are
+    read together.
+    """
+    groups = groups_of_all(bodies, bpy.context)
+    together = Together([group[0] for group in groups if len(group) == 1])
+    return [work_on(next(o for o in bodies if o in group), "", job_steps=together.job_steps) for group in groups]
 
 
-def _read(obj: Any, mode: str, job_steps: Reader) -> Steps[tuple[str, Any, Any]]:
-    """The mode that ``mode`` comes to, the job and its store."""
+def _objects(uids: Sequence[int]) -> list[Any]:
+    """The bodies of these; ReferenceError where one is gone."""
+    found = [shown.object_of(uid) for uid in uids]
+    if None in found:
+        raise ReferenceError
+    return found
+
+
+def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[Found]:
+    """The mode that ``mode`` comes to, and of each body the job and its store."""
     if mode == "handles":
         store = baking.own_store(obj, shown=True)
-        return mode, store.job(), store
+        return mode, [store.job()], [store]
+    bodies = _objects(uids)
     if mode != "vibrations":
-        baking.check_folder(obj, mode)
-    # Tetrahedra are those of the first frame: no other is sampled for them.
-    frames = {"frames": 2 * frame_range(obj.sinew, bpy.context.scene)[:1]} if mode == "mesh" else {}
-    job = yield from job_steps(obj, bpy.context, **frames)
-    mode = mode or baking.mode_of(obj, job)
-    return mode, job, STORES.get(mode, baking.prepare)(obj, job)
+        for each in bodies:
+            baking.check_folder(each, mode)
+    if mode in WITHOUT_FRAMES:
+        # Tetrahedra are those of the first frame: no other is sampled for them.
+        frames = {"frames": 2 * frame_range(obj.sinew, bpy.context.scene)[:1]} if mode == "mesh" else {}
+        jobs = [(yield from job_steps(obj, bpy.context, **frames))]
+    else:
+        jobs = yield from job_in.group_steps(bodies, bpy.context, read=job_steps)
+        mode = mode or baking.mode_of_all(bodies, jobs)
+    if mode == "bake":
+        for job in jobs:
+            baking.check(job)  # before the frames of any are lost
+    return mode, jobs, [STORES.get(mode, baking.prepare)(each, job) for each, job in zip(bodies, jobs)]
 
 
-def _start(work: Work, obj: Any, read: tuple[str, Any, Any], until: int | None) -> None:
-    mode, job, store = read
+def _start(work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
+    mode, (job, *_), stores = read
     last = job.frame_end if until is None else min(until, job.frame_end)
     frames = last - job.frame_start + 1 if mode not in WITHOUT_FRAMES else 0
-    work.start(Order(store.folder, mode, frames, baking.wanted_modes(obj), until))
+    (first, modes), *beside = [(s.folder, baking.wanted_modes(each)) for s, each in zip(stores, _objects(uids))]
+    work.start(Order(first, mode, frames, modes, until, tuple(beside)))
 
 
-def _work_here(_work: Work, obj: Any, read: tuple[str, Any, Any], until: int | None) -> None:
+def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: int | None) -> None:
     """The whole work in this process; SinewError when it fails, with the frames done kept."""
     from ...core.simulation import bake, handles_of_frames
 
-    mode, job, store = read
-    events: list[Event] = []
+    mode, jobs, stores = read
+    bodies, state = _objects(uids), State(Stage.RUNNING)
+    modes = [baking.wanted_modes(each) for each in bodies]
+
+    def note(event: Event) -> None:
+        nonlocal state
+        state = transition(state, event, 0.0)
+
     status = obj.sinew.bake.status
     if mode == "mesh":
-        bake.build_mesh(job, store, events.append)
+        bake.build_mesh(jobs[0], stores[0], note)
     elif mode == "vibrations":
-        bake.find_vibrations(job, store, events.append)
+        bake.find_vibrations(jobs[0], stores[0], note)
     elif mode == "handles":
-        handles_of_frames.find_handles(job, store, baking.wanted_modes(obj), events.append)
+        handles_of_frames.find_handles(jobs[0], stores[0], modes[0], note)
     else:
-        modes = baking.wanted_modes(obj)
         try:
-            status = STATUS_OF[bake.bake(job, store, events.append, resume=mode == "resume", modes=modes, until=until)]
+            status = STATUS_OF[bake.bake_group(jobs, stores, note, resume=mode == "resume", modes=modes, until=until)]
         except SinewError as error:
-            apply(obj, store.folder, STATUS_OF["error"], str(error))
+            apply_all(bodies, stores, STATUS_OF["error"], str(error))
             raise
-    baking.note_mesh(obj, next((e for e in events if isinstance(e, Mesh)), None))
+    for k, each in enumerate(bodies):
+        baking.note_mesh(each, state.mesh(k))
     if mode not in WITHOUT_FRAMES:
-        apply(obj, store.folder, status)
+        apply_all(bodies, stores, status)
 
 
-def _take(work: Work) -> str:
+def _take(work: Work, uids: Sequence[int]) -> str:
     """Take the child's result into the scene; what it waits for (Edit Mode, a running tool)."""
-    obj, order, message = shown.object_of(work.object_uid), work.order, work.state.message_with_remedy
-    if obj is None:
-        if order.mode not in WITHOUT_FRAMES:
+    order, message, state = work.order, work.state.message_with_remedy, work.state
+    found = [(k, shown.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(uids, order.folders))]
+    there = [each for each in found if each[1] is not None]
+    if order.mode not in WITHOUT_FRAMES:
+        for folder in (folder for _k, obj, folder in found if obj is None):
             print(
-                f"sinew: “{work.object_name}” is gone; its frames are kept in {order.folder}: undo, then press Resume.",
+                f"sinew: a body that was baked is gone; its frames are kept in {folder}: undo, then press Resume.",
                 file=sys.stderr,
             )
-        return ""
-    if order.mode not in WITHOUT_FRAMES and (waits_for := shown.in_the_way(obj)):
-        return waits_for
-    baking.note_mesh(obj, work.state.mesh)
-    if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and work.state.outcome != "done"):
-        obj.sinew.bake.message = message
-    elif order.mode == "handles":
-        apply(obj, order.folder, obj.sinew.bake.status)
-    else:
-        apply(obj, order.folder, STATUS_OF[work.state.outcome], message)
+        if waits_for := next(filter(None, (shown.in_the_way(obj) for _k, obj, _folder in there)), ""):
+            return waits_for
+    for k, obj, _folder in there:
+        baking.note_mesh(obj, state.mesh(k))
+    if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and state.outcome != "done"):
+        for _k, obj, _folder in there:
+            obj.sinew.bake.message = message
+    elif there:
+        bodies, stores = [obj for _k, obj, _folder in there], [FrameStore(folder) for _k, _obj, folder in there]
+        is_handles = order.mode == "handles"
+        apply_all(bodies, stores, bodies[0].sinew.bake.status if is_handles else STATUS_OF[state.outcome], message)
     return ""
 
 
-def apply(obj: Any, folder: Path, status: str, message: str = "") -> None:
-    """Call the operator that turns frames into shape keys, so that one undo takes it back."""
+def apply_all(bodies: Sequence[Any], stores: Sequence[FrameStore], status: str, message: str = "") -> None:
+    """:func:`apply` of bodies that were baked together; one undo takes all back."""
+    for obj, store in zip(bodies, stores):
+        apply(obj, store.folder, status, message, is_last=obj == bodies[-1])
+
+
+def apply(obj: Any, folder: Path, status: str, message: str = "", is_last: bool = True) -> None:
+    """Call the operator that turns frames into shape keys, so that one undo takes it back, with the next unless it
+    ``is_last``.
+    """
     with shown.where_it_is_shown(obj):
         bpy.ops.sinew.apply_bake(
-            "EXEC_DEFAULT", True, object_name=obj.name, folder=str(folder), status=status, message=message
+            "EXEC_DEFAULT", is_last, object_name=obj.name, folder=str(folder), status=status, message=message
         )

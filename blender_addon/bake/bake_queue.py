@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..basics.linked import is_linked
+from ..basics.linked import own_bodies
 from . import baking
 
 
 def bodies_of(scene: Any) -> list[Any]:
     """The bodies of a scene, in the order in which they can be baked."""
     return in_order(own_bodies(scene))
-
-
-def own_bodies(scene: Any) -> list[Any]:
-    """The bodies of a scene but those of other files, which are baked there."""
-    enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
-    return [obj for obj in enabled if not is_linked(obj)]
 
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:

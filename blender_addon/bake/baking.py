@@ -174,6 +174,18 @@ def mode_of(obj: Any, job: Job) -> str:
     return "bake" if find_changes(obj, job) else "resume"
 
 
+def mode_of_all(bodies: Sequence[Any], jobs: Sequence[Job]) -> str:
+    """:func:`mode_of` bodies that are baked together; a StoreError where only some of them are baked."""
+    modes = {obj.name: mode_of(obj, job) for obj, job in zip(bodies, jobs)}
+    if len(set(modes.values())) > 1:
+        fresh, baked = ([name for name, mode in modes.items() if mode == each] for each in ("bake", "resume"))
+        raise StoreError(
+            f"“{baked[0]}” is baked, but not together with “{fresh[0]}”, which it meets.",
+            "Press Bake on one of them to bake them together.",
+        )
+    return modes[bodies[0].name]
+
+
 def replaced_words(obj: Any) -> str:
     """What to say of frames that a new bake of the object would replace; "" where there are none."""
     record = obj.sinew.bake

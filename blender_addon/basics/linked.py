@@ -24,6 +24,12 @@ def is_linked(obj: Any) -> bool:
     return any(block.library is not None or block.override_library is not None for block in blocks)
 
 
+def own_bodies(scene: Any) -> list[Any]:
+    """The bodies of a scene but those of other files, which are baked there."""
+    enabled = (obj for obj in scene.objects if obj.type == "MESH" and obj.sinew.enabled)
+    return [obj for obj in enabled if not is_linked(obj)]
+
+
 def linked_words(obj: Any) -> str:
     """What an object of another file is, in a sentence; "" for one of this file."""
     if not is_linked(obj):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from ...core.events import Done, Event, Failed, FrameDone, Mesh, Phase, StoppedAfter
+from ...core.events import Done, Event, Failed, FrameDone, Mesh, OfBody, Phase, StoppedAfter
 
 PHASES = {
     "compile": "Compiling Kernels (once)",
@@ -89,7 +89,8 @@ class Over(Event):
 
 @dataclass(frozen=True)
 class State:
-    """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock.
+    """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
+    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number.
     ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
     """
 
@@ -100,7 +101,8 @@ class State:
     frames_total: int = 0
     frames_before: int = 0
     frames_done: int = 0
-    mesh: Mesh | None = None
+    body: int = 0
+    meshes: tuple[tuple[int, Mesh], ...] = ()
     outcome: str = ""
     message: str = ""
     remedy: str = ""
@@ -125,6 +127,10 @@ class State:
         if phase.phase == "simulate" and self.frames_total:
             return f"Frame {self.frames_there} / {self.frames_total}"
         return PHASES.get(f"{phase.phase} {phase.step}", PHASES.get(phase.phase, "Starting"))
+
+    def mesh(self, body: int = 0) -> Mesh | None:
+        """What is told of the tetrahedra of one of the bodies."""
+        return dict(self.meshes).get(body)
 
     @property
     def frames_there(self) -> int:
@@ -206,8 +212,10 @@ def _told(state: State, event: Event, now: float) -> State:
             return replace(state, phase=event, frames_before=done, first_frame_at=now)
         case Phase():
             return replace(state, phase=event)
+        case OfBody(number):
+            return replace(state, body=number)
         case Mesh():
-            return replace(state, mesh=event)
+            return replace(state, meshes=(*state.meshes, (state.body, event)))
         case FrameDone():
             return replace(state, frames_done=state.frames_done + 1)
         case Done() | StoppedAfter():

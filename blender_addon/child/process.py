@@ -34,7 +34,7 @@ class Order:
 
     ``mode`` is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``handles`` or ``live``; with ``modes``, frames are kept
     as handles too; a bake stops after frame ``until``. ``frames`` are to be there in the end, 0 where it is not about
-    frames.
+    frames. ``beside`` are, of other bodies that are baked with it, the folders and numbers of modes.
     """
 
     folder: Path
@@ -42,6 +42,12 @@ class Order:
     frames: int = 0
     modes: int = 0
     until: int | None = None
+    beside: tuple[tuple[Path, int], ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Of all the bodies, in their order."""
+        return self.folder, *(folder for folder, _modes in self.beside)
 
 
 class Child:
@@ -57,8 +63,10 @@ class Child:
 
     def __init__(self, order: Order) -> None:
         self.log = order.folder / LOG_NAME
-        until = [] if order.until is None else [str(order.until)]
-        command = child_process.worker_command(python_executable(), order.folder, order.mode, str(order.modes), *until)
+        until = "" if order.until is None else str(order.until)
+        beside = (str(part) for each in order.beside for part in each)
+        told = order.mode, str(order.modes), until, *beside
+        command = child_process.worker_command(python_executable(), order.folder, *told)
         with _opened(self.log) as log:
             self.process = subprocess.Popen(
                 command,
@@ -130,10 +138,12 @@ def _may_be_gone() -> Iterator[None]:
             raise
 
 
-def unexpected_end(folder: Path, phase: Phase, code: int, again: str) -> Ended:
-    """What to tell of a child that told no outcome, and left this exit code; ``again`` says what to do."""
+def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str) -> Ended:
+    """What to tell of a child that told no outcome, and left this exit code; ``folder`` has its log, ``body`` the job
+    that it was at; ``again`` says what to do.
+    """
     if phase.phase == DEAF and phase.method in meshing.FOREIGN:
-        error = _mesher_crashed(folder, phase.method, code)
+        error = _mesher_crashed(body, phase.method, code)
         return Ended("error", error.message, error.remedy)
     last = _last_lines(folder / LOG_NAME)
     message = f"The simulation process ended unexpectedly {child_process.ended_words(code)}."

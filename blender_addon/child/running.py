@@ -47,7 +47,7 @@ def reading(object_uid: int | None = None) -> Work | None:
 
 def _first(stages: set[Stage], object_uid: int | None) -> Work | None:
     work = next((work for work in _works if work.state.stage in stages), None)
-    return work if work is not None and object_uid in (None, work.object_uid) else None
+    return work if work is not None and object_uid in (None, *work.uids) else None
 
 
 def waiting() -> list[Work]:
@@ -57,8 +57,7 @@ def waiting() -> list[Work]:
 
 def place_of(obj: Any) -> int:
     """How much comes before the work with ``obj`` that waits; 0: none does."""
-    uids = [work.object_uid for work in waiting()]
-    return 1 + uids.index(obj.session_uid) if obj.session_uid in uids else 0
+    return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
 def is_idle() -> bool:

@@ -29,6 +29,7 @@ class Work:
     here : does it in this process, where no timer runs, as ``begin`` else
     title, again : what it is called in a row; what to do after an end that nobody expected
     transition : what events make of its state
+    beside : ``session_uid`` of the other bodies that are worked on with it
     on_tick : of who plays along: after each look for events, ``interval`` seconds apart
     """
 
@@ -41,6 +42,7 @@ class Work:
     here: Callable[[Work, Any, Any], Sequence[Work] | None] | None = None
     title: str = ""
     again: str = "The frames done are kept: press Resume."
+    beside: tuple[int, ...] = ()
     interval: float = INTERVAL
     on_tick: Callable[[], None] | None = None
     state: State = field(default_factory=State)
@@ -51,6 +53,11 @@ class Work:
     found: Any = None
     left_at: float = 0.0
     _said: tuple[str, float, int] | None = None
+
+    @property
+    def uids(self) -> tuple[int, ...]:
+        """``session_uid`` of all the bodies."""
+        return self.object_uid, *self.beside
 
     @property
     def elapsed(self) -> float:
@@ -88,8 +95,12 @@ class Work:
 
     def _conclude(self) -> None:
         code, state = self.leave(), self.state
-        told = state.outcome
-        self.note(Ended(told) if told else unexpected_end(self.order.folder, state.phase, code, self.again))
+        told, order = state.outcome, self.order
+        self.note(
+            Ended(told)
+            if told
+            else unexpected_end(order.folder, order.folders[state.body], state.phase, code, self.again)
+        )
 
     def stop(self) -> None:
         """Ask the child to stop after its step, or end it where it hears nothing; its end comes by :meth:`listen`."""

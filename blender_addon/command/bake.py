@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from ..bake import background, baking
 from ..bake.together import Together
 from ..basics.stepwise import at_once
 from ..child.machine import Stage, Started, State, transition
+from ..scene_in.job_in import group_steps
+from ..scene_in.meeting_in import groups_of_all
 from .bodies import all_in_one, bodies_of_scene
 from .export import check_formats, export_bodies
 from .plan import tell_plan
@@ -59,22 +62,26 @@ def main(options: argparse.Namespace, tell: Teller) -> int:
 def _bake_all(
     bodies: list[Any], options: argparse.Namespace, caught: list[signal.Signals], tell: Teller
 ) -> tuple[bool, list[SinewError]]:
-    """Bake the bodies, or tell what would be done, until a signal comes; whether anything had to be done, and what some
-    were refused for, which hinders the others as little as with Bake All.
+    """Bake the bodies, those that meet together, or tell what would be done, until a signal comes; whether anything had
+    to be done, and what some were refused for, which hinders the others as little as with Bake All.
     """
-    changed, refused, together = False, [], Together(bodies, options.frames, options.solver)
-    for k, obj in enumerate(bodies):
+    groups = groups_of_all(bodies, bpy.context)
+    single = [group[0] for group in groups if len(group) == 1]
+    changed, refused, together = False, [], Together(single, options.frames, options.solver)
+    for k, group in enumerate(groups):
+        name = ", ".join(obj.name for obj in group)
         try:
+            jobs = at_once(group_steps(group, bpy.context, options.frames, options.solver, together.job_steps))
             if options.dry_run:
-                tell_plan(obj, options, together, tell)
+                for obj, job in zip(group, jobs):
+                    tell_plan(obj, job, options, tell)
             else:
-                job = at_once(together.job_steps(obj, bpy.context))
-                changed |= _bake_one(obj, job, options, caught, _Progress(obj.name, tell, k, len(bodies)))
+                changed |= _bake_group(group, jobs, options, caught, _Progress(name, tell, k, len(groups)))
         except SinewError as error:
-            refused.append(type(error)(f"{obj.name}: {error.message}", error.remedy))
-            tell.event("failed", body=obj.name, code=error.code, message=error.message, remedy=error.remedy)
-            if len(bodies) > 1:
-                say(f"{obj.name}: failed. {error}")
+            refused.append(type(error)(f"{name}: {error.message}", error.remedy))
+            tell.event("failed", body=name, code=error.code, message=error.message, remedy=error.remedy)
+            if len(groups) > 1:
+                say(f"{name}: failed. {error}")
         if caught:
             break
     return changed, refused
@@ -90,59 +97,66 @@ def _keep(options: argparse.Namespace, changed: bool, refused: list[SinewError],
         say(f"{bpy.data.filepath} is complete")
 
 
-def _bake_one(
-    obj: Any, job: Job, options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
+def _bake_group(
+    group: list[Any], jobs: list[Job], options: argparse.Namespace, caught: list[signal.Signals], progress: _Progress
 ) -> bool:
-    """Bake one body; whether anything had to be done."""
-    if options.result:
-        obj.sinew.result = options.result.upper()
-    elif options.output and obj.sinew.result == "CACHE":
-        say(f"{obj.name}: a cache file would stay behind: the result lies on shape keys")
-        obj.sinew.result = "KEYS"
-    complete = _complete_before(obj)
-    store, resumes = _prepare(obj, job, options)
-    if resumes and complete and len(store.frames()) == job.frame_count:
-        for name, value in complete.items():
-            setattr(obj.sinew.bake, name, value)
+    """Bake bodies that meet, or one that meets none; whether anything had to be done."""
+    for obj in group:
+        if options.result:
+            obj.sinew.result = options.result.upper()
+        elif options.output and obj.sinew.result == "CACHE":
+            say(f"{obj.name}: a cache file would stay behind: the result lies on shape keys")
+            obj.sinew.result = "KEYS"
+    complete, count = [_complete_before(obj) for obj in group], jobs[0].frame_count
+    stores, resumes = _prepare(group, jobs, options)
+    if resumes and all(complete) and all(len(store.frames()) == count for store in stores):
+        for obj, kept in zip(group, complete):
+            for name, value in kept.items():
+                setattr(obj.sinew.bake, name, value)
         progress.say("complete, nothing to bake")
-        progress.end("complete", job.frame_count)
+        progress.end("complete", count)
         return False
-    progress.begin(job.frame_count)
-    for warning in filter(None, (obj.sinew.bake.material_warning, obj.sinew.bake.pin_warning)):
-        progress.warn(warning)
-    modes = baking.wanted_modes(obj)
+    progress.begin(count)
+    progress.tell_of(group)
+    modes = [baking.wanted_modes(obj) for obj in group]
     try:
-        with locked(store.folder):  # until the frames are in the scene
-            library.bake(job, store, progress, should_stop=lambda: bool(caught), resume=resumes, modes=modes)
-            if not caught:
-                baking.note_mesh(obj, progress.state.mesh)
-                baking.put_result(obj, bpy.context, "DONE", store)
+        with ExitStack() as held:  # until the frames are in the scene
+            for store in stores:
+                held.enter_context(locked(store.folder))
+            library.bake_group(jobs, stores, progress, lambda: bool(caught), resumes, modes)
+            for k, (obj, store) in enumerate(zip(group, stores)):
+                if not caught:
+                    baking.note_mesh(obj, progress.state.mesh(k))
+                    baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
-        background.apply(obj, store.folder, "FAILED", str(error))  # with others' bakes, this may be saved
+        background.apply_all(group, stores, "FAILED", str(error))  # with others' bakes, this may be saved
         raise
     if caught:
-        progress.end("stopped", len(store.frames()))
+        progress.end("stopped", len(stores[0].frames()))
         return True
-    record = obj.sinew.bake
-    for warning in filter(None, (record.left_behind, record.message)):
-        progress.warn(warning)
+    for obj in group:
+        record = obj.sinew.bake
+        for warning in filter(None, (record.left_behind, record.message)):
+            progress.warn(warning)
     for line in (*([record.error] if record.error else []), *record.report.splitlines()):
         progress.say(line)
-    progress.end("done", job.frame_count)
+    progress.end("done", count)
     return True
 
 
-def _prepare(obj: Any, job: Job, options: argparse.Namespace) -> tuple[FrameStore, bool]:
-    """The store, and whether its frames are gone on with."""
+def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> tuple[list[FrameStore], bool]:
+    """The stores, and whether their frames are gone on with."""
     if options.resume or options.update:
         try:
-            return baking.prepare_resume(obj, job), True
+            return [baking.prepare_resume(obj, job) for obj, job in zip(group, jobs)], True
         except StoreError as error:
             if options.resume:
                 raise
-            if baking.has_frames(obj):
+            for obj in filter(baking.has_frames, group):
                 say(f"{obj.name}: bakes anew. {error.message}")
-    return baking.prepare(obj, job), False
+    for job in jobs:
+        baking.check(job)  # before the frames of any are lost
+    return [baking.prepare(obj, job) for obj, job in zip(group, jobs)], False
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:
@@ -174,6 +188,12 @@ class _Progress:
     def begin(self, frames: int) -> None:
         """So many are to be there in the end."""
         self.state = transition(self.state, Started(frames), time.monotonic())
+
+    def tell_of(self, group: list[Any]) -> None:
+        """Tell what is known of the bodies before they are baked."""
+        for obj in group:
+            for warning in filter(None, (obj.sinew.bake.material_warning, obj.sinew.bake.pin_warning)):
+                self.warn(warning)
 
     def __call__(self, event: Event) -> None:
         before, self.state = self.state, transition(self.state, event, time.monotonic())

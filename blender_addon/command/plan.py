@@ -14,18 +14,15 @@ from ...core.errors import StoreError
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
 from ..bake import baking
-from ..bake.together import Together
-from ..basics.stepwise import at_once
 from ..cache import frame_folders
 from ..scene_in import job_in
 from ..setup import forecasts
 from .telling import Teller, say
 
 
-def tell_plan(obj: Any, options: argparse.Namespace, together: Together, tell: Teller) -> None:
-    """Say what would be done for a body; a SinewError where it would be refused."""
+def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> None:
+    """Say what would be done for a body with its job; a SinewError where it would be refused."""
     baking.check_folder(obj)
-    job = at_once(together.job_steps(obj, bpy.context))
     baking.check(job)
     if options.frames:  # what is changed here is not saved
         obj.sinew.use_scene_range = False

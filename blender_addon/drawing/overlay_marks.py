@@ -83,10 +83,10 @@ def spring_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> tuple
     return np.concatenate(points), np.concatenate(ends)
 
 
-def colliders_of(obj: Any) -> list[Any]:
+def colliders_of(obj: Any, context: Any) -> list[Any]:
     """The objects in the body's way; none where its collection is empty, which the bake will say."""
     try:
-        return collider_objects(obj)
+        return collider_objects(obj, context)
     except ColliderError:
         return []
 

@@ -139,7 +139,7 @@ def note_error(obj: Any, error: Exception | str) -> None:
 
 def job_steps(obj: Any) -> Steps[Job]:
     """The body's job as the scene is now, without the springs of its last take."""
-    return job_in.job_steps(obj, bpy.context, without_springs=names_of_take(obj))
+    return job_in.job_steps(obj, bpy.context, without_springs=names_of_take(obj), alone=True)
 
 
 def stop(message: str = "", keep: Work | None = None) -> None:
@@ -230,8 +230,7 @@ def let_go(vertex: int) -> None:
 def _begin_to_show(session: Session, obj: Any) -> None:
     from . import live_view
 
-    if session.state.mesh is not None:
-        baking.note_mesh(obj, session.state.mesh)
+    baking.note_mesh(obj, session.state.mesh())
     with session.stage.unnoticed(), shown.where_it_is_shown(obj):
         session.view = live_view.View(session)
     session.stage.begin(obj)

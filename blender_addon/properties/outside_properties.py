@@ -10,6 +10,7 @@ import bpy
 
 from ...core.job.body import VIBRATION_STIFFNESS
 from ...core.job.surroundings import Ground
+from ...core.settings import MeetSettings
 from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
 
 SPRING_ENDS = (
@@ -51,7 +52,17 @@ class SinewSpring(bpy.types.PropertyGroup):
 
 
 class SinewCollisions(bpy.types.PropertyGroup):
-    """What the body runs into."""
+    """What the body runs into, and what it meets."""
+
+    meets_bodies: mirrored(MeetSettings, "bodies", "Other Bodies")
+    meets_itself: mirrored(MeetSettings, "itself", "Itself")
+    met: pointer(
+        "Bodies",
+        "Of other bodies only those of this collection are met; empty: all that meet others",
+        type=bpy.types.Collection,
+    )
+    meets_friction: mirrored(MeetSettings, "friction", "Friction", soft_max=1.0, precision=2)
+    meets_thickness: mirrored(MeetSettings, "thickness", "Distance", unit="LENGTH", precision=4)
 
     use_ground: switch("Ground", "A level floor that the body falls onto")
     height: mirrored(Ground, "height", "Height", unit="LENGTH")

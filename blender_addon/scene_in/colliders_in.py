@@ -22,31 +22,31 @@ from ..basics.solid import SOLID, can_collide
 from ..basics.stack import shown
 from ..properties.mirror import clean
 from .animation_in import Moment, Moved, Track
+from .meeting_in import met_by
 from .mesh_in import changed_mesh, columns_of, mesh_of, scaled, transform, triangles_of, unit_scale, vertex_positions
 
 
 @contextmanager
-def collider_samplers(obj: Any, context: Any, seen: Seen) -> Iterator[list[ColliderSampler]]:
+def collider_samplers(obj: Any, context: Any, seen: Seen, alone: bool = False) -> Iterator[list[ColliderSampler]]:
     """One for each object that is in the way of ``obj``, which may be one that was ``seen`` from another body; within
-    it, those that are hidden are evaluated too.
+    it, those that are hidden are evaluated too. A body that is to move ``alone`` runs into those that it meets.
     """
-    objects = collider_objects(obj)
+    objects = collider_objects(obj, context, alone)
     with shown(*objects), _in_view([o for o in objects if _may_instance(o)], context.view_layer):
         yield [seen.setdefault(s.seen_as, s) for s in (ColliderSampler(each, obj) for each in objects)]
 
 
-def collider_objects(obj: Any) -> list[Any]:
+def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     """The objects that are in the way of ``obj``, by name; ColliderError when its collection holds none.
 
-    Left out are the body itself and its bake. Of other bodies that are hidden by their bake, that is in the way.
+    Left out are the body itself and its bake; bodies that it meets are there only where it is to move ``alone``. Of
+    other bodies that are hidden by their bake, that is in the way.
     """
-    collection = obj.sinew.collisions.collection
-    if collection is None:
-        return []
-    own = _own(obj)
-    solid = (_seen(o) for o in collection.all_objects if can_collide(o))
-    objects = {o for o in solid if o is not None and o not in own}
-    if not objects:
+    collection, met = obj.sinew.collisions.collection, met_by(obj, context)
+    listed = [] if collection is None else [o for o in collection.all_objects if can_collide(o)]
+    solid = (_seen(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
+    objects = {o for o in solid if o is not None and o not in _own(obj)}
+    if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
             f"The collection “{collection.name}” holds nothing to collide with.",
             "Put a mesh into it besides the body itself, or clear Colliders under Collisions.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from ...core.errors import MeshError, SettingsError, SinewError, StoreError
 from ...core.job.body import Body
+from ...core.job.groups import check_group, members
 from ...core.job.job import Job
 from ..basics import linked
 from ..basics.stack import Place, check_place, cut_after, place_of, shown, with_collections
@@ -21,7 +23,14 @@ from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import mesh_at_place
 from .picks import mend
 from .rest_in import rest_and_start
-from .settings_in import frame_range, ground_of, material_settings, resolution_settings, solver_settings
+from .settings_in import (
+    frame_range,
+    ground_of,
+    material_settings,
+    meet_settings,
+    resolution_settings,
+    solver_settings,
+)
 from .springs_in import spring_samplers, spring_targets
 from .weights_in import material_weights
 
@@ -39,19 +48,20 @@ def job_steps(
     without_springs: Collection[str] = (),
     substeps: int = 0,
     beside: Sequence[Any] = (),
+    alone: bool = False,
 ) -> Steps[Job]:
     """Everything the bake of ``obj`` needs; a SinewError when it cannot be baked. The scene is left as it was, but for
     picked vertices that an edit of the mesh has lost (``picks.mend``). A step for each moment of the animation: in
     between the scene is at its frame, and what is read is shown.
 
     ``frames``, ``solver`` and ``substeps`` (but 0) replace the object's own choices; springs named in
-    ``without_springs`` are left out. Bodies ``beside`` it, of the same :func:`terms`, are read in the same passes: the
-    job has those, too, that are not refused.
+    ``without_springs`` are left out. One that moves ``alone`` runs into the bodies that it meets, as they stand. Bodies
+    ``beside`` it, of the same :func:`terms`, are read in the same passes: the job has those, too, that are not refused.
     """
     settings, scene = obj.sinew, context.scene
     span = first, last = simulated_range(settings, scene, frames)
     seen: Seen = {}
-    readings = [_Reading(each, context, seen) for each in (obj, *beside)]
+    readings = [_Reading(each, context, seen, alone) for each in (obj, *beside)]
     with ExitStack() as stack:
         for_each(readings, lambda reading: stack.enter_context(reading.opened()))
         with at_frame(scene, first):
@@ -63,12 +73,37 @@ def job_steps(
     return Job(bodies=tuple(bodies), frame_start=first, frame_end=last, frame_rate=rate, pre_roll=settings.pre_roll)
 
 
+def group_steps(
+    bodies: Sequence[Any],
+    context: Any,
+    frames: tuple[int, int] | None = None,
+    solver: str | None = None,
+    read: Callable[[Any, Any], Steps[Job]] | None = None,
+) -> Steps[list[Job]]:
+    """:func:`job_steps` of bodies that meet (:func:`meeting_in.group_of`), in their order, as their stores keep them:
+    each knows the others. A SinewError when one cannot be baked, or they do not go together. ``read``, where it is
+    given, reads one that meets no other.
+    """
+    if len(bodies) == 1:
+        alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
+        return members((yield from alone))
+    found: dict[str, Job] = {}
+    while left := [obj for obj in bodies if obj.name not in found]:  # who is refused beside another is so by itself
+        shared = terms(left[0], context, frames)
+        beside = [obj for obj in left[1:] if terms(obj, context, frames) == shared]
+        job = yield from job_steps(left[0], context, frames, solver, beside=beside)
+        found |= {body.name: job.alone(k) for k, body in enumerate(job.bodies)}
+    alone = [found[obj.name] for obj in bodies]
+    check_group(alone)
+    return members(replace(alone[0], bodies=tuple(job.body for job in alone)))
+
+
 class _Reading(Passenger):
     """One body that is read."""
 
-    def __init__(self, obj: Any, context: Any, seen: Seen) -> None:
+    def __init__(self, obj: Any, context: Any, seen: Seen, alone: bool) -> None:
         super().__init__(obj, context)
-        self._seen = seen
+        self._seen, self._alone = seen, alone
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -77,7 +112,7 @@ class _Reading(Passenger):
         _check(obj, context)
         mend(obj)
         self.place = place_of(obj)
-        outside = collider_samplers(obj, context, self._seen)
+        outside = collider_samplers(obj, context, self._seen, self._alone)
         with cut_after(obj, self.place), shown(*spring_targets(obj)), outside as self._colliders:
             yield
 
@@ -119,6 +154,7 @@ class _Reading(Passenger):
                 *ground_of(obj.sinew, scene),
                 *(collider for sampler in self._colliders for collider in sampler.colliders(obj, scene)),
             ),
+            meets=meet_settings(obj.sinew, scene),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),
             **self._still,
@@ -132,7 +168,7 @@ def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tupl
     for what is enabled may move others. A SinewError of what cannot be read.
     """
     check_object(obj, context)
-    settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj))
+    settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
     layer, span = context.view_layer, simulated_range(settings, context.scene, frames)
     disabled = {block for block in with_collections(*needed) if block.hide_viewport}
     eyes = {each for each in needed if linked.is_in(layer, each) and each.hide_get(view_layer=layer)}

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ...core.job.job import Job
 from ...core.job.surroundings import Ground
-from ...core.settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings, moduli
+from ...core.settings import DepthSettings, MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings, moduli
 from ..properties.choices import OWN, own_parameters
 from ..properties.mirror import clean, stiffness_of
 from ..properties.outside_properties import CONTROLLED
@@ -96,6 +96,17 @@ def compared(job: Job, compare: Any) -> Job:
         solver=replace(job.body.solver, **other),
         vibration_stiffness=factors,
         resolution=replace(job.body.resolution, cells_across=max(across, LEAST_CELLS)),
+    )
+
+
+def meet_settings(settings: Any, scene: Any) -> MeetSettings:
+    """What the body meets, and how."""
+    own = settings.collisions
+    return MeetSettings(
+        bodies=own.meets_bodies,
+        itself=own.meets_itself,
+        friction=clean(own.meets_friction),
+        thickness=clean(own.meets_thickness) * unit_scale(scene),
     )
 
 

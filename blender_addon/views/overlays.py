@@ -257,7 +257,7 @@ class Overlays(Layer):
             self._painter.marks("POINTS", tets.outside(), view, matrix, OUTSIDE, dot)
 
     def _draw_colliders(self, kept: MarksOf, obj: Any, view: View, context: Any) -> None:
-        for collider in marks.colliders_of(obj):
+        for collider in marks.colliders_of(obj, context):
             lines, matrix = kept.collider(collider, obj, context), np.array(collider.matrix_world)
             self._painter.marks("LINES", lines.outline, view, matrix, OUTLINE)
             self._painter.marks("LINES", lines.edges, view, matrix, COLLIDERS)

@@ -46,6 +46,11 @@
     height = -1
     friction = 0.5
 
+    [meets]                           # fields of MeetSettings, of what the body meets of the others and of itself
+    itself = true
+    only = ["left"]                   # names of the bodies that it meets; none says all
+    friction = 0.5
+
     [[collider]]                      # a surface that the body runs into
     mesh = "stairs.obj"
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
@@ -100,7 +105,7 @@ from ..files.file_names import check_names
 from ..job.body import MOST_CONTROLLED, Body
 from ..job.job import Job
 from ..materials.layer import Layer
-from ..settings import DepthSettings, MaterialSettings, ResolutionSettings, SolverSettings
+from ..settings import DepthSettings, MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
 from .scene_force_fields import read_force_fields
 from .scene_surroundings import read_colliders, read_fields, read_springs
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
@@ -108,7 +113,7 @@ from .surface_file import read_surface
 
 LAST_FRAME = 1048574  # Blender's
 _CLOCK = ("frames", "frame_rate")
-_TABLES = ("resolution", "solver", "ground", "nodes")
+_TABLES = ("resolution", "solver", "ground", "nodes", "meets")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that name files, of which list of tables."""
@@ -146,11 +151,19 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
         springs=read_springs(scene, reading),
         colliders=colliders,
+        **_meets(dict(scene.get("meets", {}))),
         accelerations=read_fields(scene, reading),
         force_fields=read_force_fields(scene, reading, len(absorbers)),
         absorbers=absorbers,
         vibration_stiffness=_vibrations(scene, reading),
     )
+
+
+def _meets(table: dict[str, Any]) -> dict[str, Any]:
+    only = table.pop("only", None)
+    if only is not None and not (isinstance(only, list) and all(isinstance(name, str) for name in only)):
+        raise SettingsError("The bodies that meets names are no names.", 'Write only = ["NAME"].')
+    return {"meets": settings_of(MeetSettings, table, "meets"), "met": None if only is None else tuple(only)}
 
 
 def scene_inputs(path: Path | str) -> list[Path]:

@@ -71,7 +71,7 @@ def test_a_bake_in_the_child_has_the_same_bits(body, saved, tmp_path):
     run = start(body)
     assert running.current(body.session_uid) is run and not bpy.ops.sinew.bake.poll() and bpy.ops.sinew.stop_bake.poll()
     drain_until(lambda: running.current() is None)
-    assert run.state.outcome == "done" and run.state.frames_done == 4 and run.state.mesh.tets > 0
+    assert run.state.outcome == "done" and run.state.frames_done == 4 and run.state.mesh().tets > 0
     assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
     job, theirs = baking.open_store(body).job(), baking.open_store(body)
     here = baking.FrameStore.create(tmp_path / "here", job)

@@ -201,10 +201,10 @@ def cube_in(collection, **given):
 def test_edges_of_colliders_are_found_hidden_or_not(saved_body, collection):
     cube = cube_in(collection)
     cube.hide_viewport = True
-    assert marks.colliders_of(saved_body) == [cube]
+    assert marks.colliders_of(saved_body, bpy.context) == [cube]
     assert lines_of(cube, saved_body).edges.shape == (24, 3)
     collection.objects.unlink(cube)
-    assert marks.colliders_of(saved_body) == []
+    assert marks.colliders_of(saved_body, bpy.context) == []
 
 
 @pytest.mark.parametrize("hidden", [False, True])

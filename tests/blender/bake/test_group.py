@@ -1,0 +1,145 @@
+"""Bodies that meet: baked together by Bake on any of them, each with a result and a store of its own."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from sinew.blender_addon.bake import background, baking
+from sinew.blender_addon.child import running
+from sinew.blender_addon.scene_in import meeting_in
+from sinew.blender_addon.scene_in.colliders_in import collider_objects
+from sinew.core.errors import SinewError
+
+from ..scenes import CUBE
+from .test_child import drain_until, in_child, kill, start
+
+FRAMES = 6
+
+
+@pytest.fixture
+def boxes(add_mesh, saved):
+    """Two boxes of 0.2 m, one above the other, and the ground."""
+    made = []
+    for name, place in (("Low", (0.0, 0.0, 0.01)), ("High", (0.03, 0.0, 0.24))):
+        obj = add_mesh(0.2 * np.array(CUBE[0]) + place, CUBE[1], name)
+        bpy.ops.sinew.enable()
+        settings = obj.sinew
+        settings.use_scene_range, settings.frame_start, settings.frame_end = False, 1, FRAMES
+        settings.cells_across, settings.collisions.use_ground = 3, True
+        made.append(obj)
+    yield made
+    running.abandon()
+
+
+def frames_of(obj) -> np.ndarray:
+    store = baking.open_store(obj)
+    return np.array([store.read(frame) for frame in store.frames()])
+
+
+def gap(low, high) -> np.ndarray:
+    """Between the one and what stands on it, of each frame."""
+    return frames_of(high)[:, :, 2].min(axis=1) - frames_of(low)[:, :, 2].max(axis=1)
+
+
+def test_bake_on_one_bakes_both(boxes, evaluated):
+    low, high = boxes
+    bpy.context.view_layer.objects.active = low
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert [obj.sinew.bake.status for obj in boxes] == ["DONE"] * 2
+    assert [obj.sinew.bake.frames for obj in boxes] == [FRAMES] * 2
+    assert all(obj.sinew.bake.mesh_summary and obj.sinew.bake.report for obj in boxes)
+    for obj in boxes:
+        np.testing.assert_allclose(evaluated(obj, FRAMES), frames_of(obj)[-1], atol=1e-6)
+    apart = gap(low, high)
+    assert apart[0] > 0.02 and 0.0 < apart.min() < 0.01, "it has come down on the other"
+    bpy.context.view_layer.objects.active = high
+    bpy.ops.sinew.check_bake()
+    assert high.sinew.bake.stale == ""
+    low.sinew.materials[0].log_stiffness += 0.5
+    bpy.ops.sinew.check_bake()
+    assert "“Low”" in high.sinew.bake.stale and high.sinew.bake.stale.startswith("collisions")
+
+
+def test_killed_and_resumed_it_has_the_same_bits(boxes):
+    low, high = boxes
+    bpy.ops.sinew.bake_all()
+    whole = [frames_of(obj) for obj in boxes]
+    bpy.context.view_layer.objects.active = high
+    bpy.ops.sinew.delete_bake()
+    assert low.sinew.bake.status == "DONE" and high.sinew.bake.status == "NONE"
+    with pytest.raises(SinewError, match="“Low” is baked, but not together with “High”"):
+        background.begin(high, "")
+    run = start(high)
+    assert running.current(low.session_uid) is run and running.current(high.session_uid) is run
+    drain_until(lambda: run.state.frames_done >= 2)
+    kill(run)
+    drain_until(running.is_idle)
+    assert [obj.sinew.bake.status for obj in boxes] == ["FAILED"] * 2
+    assert all("ended unexpectedly" in obj.sinew.bake.message for obj in boxes)
+    run = start(low, "resume")
+    drain_until(running.is_idle)
+    assert [obj.sinew.bake.status for obj in boxes] == ["DONE"] * 2, low.sinew.bake.message
+    for obj, before in zip(boxes, whole):
+        np.testing.assert_array_equal(frames_of(obj), before)
+
+
+def test_who_meets_whom(boxes, add_mesh):
+    low, high = boxes
+    third = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Far")
+    bpy.ops.sinew.enable()
+    names = lambda obj: [each.name for each in meeting_in.group_of(obj, bpy.context)]  # noqa: E731
+    assert names(low) == ["Far", "High", "Low"]
+    third.sinew.collisions.meets_bodies = False
+    assert names(low) == ["High", "Low"] and names(third) == ["Far"]
+    third.sinew.collisions.meets_bodies = True
+    collection = bpy.data.collections.new("Met")
+    collection.objects.link(low)
+    low.sinew.collisions.met = high.sinew.collisions.met = collection
+    assert names(high) == ["High"] and names(low) == ["Far", "Low"], "those that are met have to want it, too"
+    third.sinew.enabled = False
+    low.sinew.collisions.met = high.sinew.collisions.met = None
+    high.sinew.collisions.collection = collection
+    assert collider_objects(high, bpy.context) == [], "it is met, and not run into"
+    assert (
+        collider_objects(high, bpy.context, alone=True)
+        == [low]
+        == collider_objects(low, bpy.context, alone=True)[:0] + [low]
+    )
+    low.sinew.collisions.meets_bodies = False
+    assert collider_objects(high, bpy.context) == [low]
+
+
+def test_what_does_not_go_together_is_refused_before_anything_is_lost(boxes):
+    low, high = boxes
+    bpy.ops.sinew.bake_all()
+    before = frames_of(low)
+    high.sinew.frame_end = FRAMES + 1
+    for change, words in (
+        (lambda: None, "“High” and “Low” meet, but have unequal frame ranges"),
+        (lambda: setattr(high.sinew, "frame_end", FRAMES) or setattr(high.sinew, "max_iterations", 70), "iterations"),
+        (
+            lambda: setattr(high.sinew, "max_iterations", low.sinew.max_iterations) or high.sinew.materials.clear(),
+            "no physical",
+        ),
+    ):
+        change()
+        bpy.context.view_layer.objects.active = low
+        with pytest.raises(RuntimeError, match=words):
+            bpy.ops.sinew.bake()
+        np.testing.assert_array_equal(frames_of(low), before)
+
+
+def test_bake_all_in_the_child_takes_them_as_one(boxes, add_mesh):
+    """And one undo takes the results of both back."""
+    alone = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Alone")
+    bpy.ops.sinew.enable()
+    settings = alone.sinew
+    settings.use_scene_range, settings.frame_start, settings.frame_end, settings.cells_across = False, 1, 3, 3
+    settings.collisions.meets_bodies = False
+    works = [in_child(work) for work in background.work_on_all([*boxes, alone])]
+    assert [len(work.uids) for work in works] == [2, 1]
+    running.begin(*works)
+    assert running.place_of(alone) == 1 and running.place_of(boxes[1]) == 0
+    drain_until(running.is_idle)
+    assert [obj.sinew.bake.status for obj in (*boxes, alone)] == ["DONE"] * 3
