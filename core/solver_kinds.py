@@ -150,7 +150,6 @@ SUBSPACE_MIXED_FEM = replace(
     description="Mixed FEM for few movements of the whole body: real time at any resolution, without fine detail",
     seconds=0.04,
     takes_modes=True,
-    meets_bodies=False,
 )
 SUBSPACE_FEM = replace(
     NEWTON,
@@ -159,7 +158,6 @@ SUBSPACE_FEM = replace(
     description="Newton FEM for few movements of the whole body; loses motion when stopped early on stiff bodies",
     seconds=0.04,
     takes_modes=True,
-    meets_bodies=False,
 )
 
 SOLVER_KINDS = {

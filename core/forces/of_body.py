@@ -45,7 +45,10 @@ class PotentialOfBody(StepPotential):
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """As :meth:`StepPotential.add_stiffness`."""
-        self._own.add_stiffness(positions[self._vertices], scale, blocks[self._tets])
+        # In a subspace they are those of a full matrix, by unknowns, and not of tets.
+        is_full = blocks.shape[0] == 3 and blocks.shape[2:] == (3, blocks.shape[1])
+        own = blocks[:, self._vertices, :, self._vertices] if is_full else blocks[self._tets]
+        self._own.add_stiffness(positions[self._vertices], scale, own)
 
     def update(self, positions: np.ndarray) -> bool:
         """As :meth:`StepPotential.update`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,17 @@ from ..solver_kinds import SOLVER_KINDS
 from .body import Body, Fellow
 from .job import Job
 from .job_changes import details
+
+OF_EACH = (
+    "modes",
+    "cubature_points",
+    "match_full_space",
+    "match_resolution",
+    "match_cells",
+    "match_modes",
+    "match_method",
+)
+"""Of the solver's settings, those that say how a body is prepared, which each that meets others has of its own."""
 
 
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
@@ -68,7 +80,14 @@ def check_group(jobs: Sequence[Job]) -> None:
                 f"“{other}” and “{name}” meet, but have unequal frame ranges or rates.",
                 "Give them the same, or turn off Other Bodies under Collisions > Meets of one.",
             )
-        if job.body.solver != lead.body.solver:
+        if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
+            first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
+            raise SettingsError(
+                f"“{first}” and “{second}” meet, but the one moves in a subspace, and the other by all its vertices.",
+                "Give both the same Solver, or turn off Other Bodies under Collisions > Meets of one.",
+            )
+        same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
+        if replace(job.body.solver, **same) != lead.body.solver:
             differ = "; ".join(details("solver", lead, job))
             raise SettingsError(
                 f"“{other}” and “{name}” meet, but have unequal solver settings ({differ}).",

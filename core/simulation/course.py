@@ -80,6 +80,11 @@ class Course:
         """Where pins hold the unknowns that are given, (p,3) m."""
         return self.body.pins.targets_at(at, part)
 
+    @property
+    def is_matched_by_potential(self) -> bool:
+        """Whether a potential makes the body swing as a finer one, and not its stiffness alone."""
+        return bool(self._matched())
+
     def note(self, report: StepReport, positions: np.ndarray) -> None:
         """In a frame's last report, what a match takes at its end."""
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):

@@ -14,6 +14,7 @@ from ..body.first_overlaps import Overlap
 from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
+from ..errors import SettingsError
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
 from ..job.groups import check_group
@@ -22,6 +23,8 @@ from ..model.joined import joined, joined_state, states_of
 from ..model.state import State
 from ..optimization.report import StepReport
 from ..solvers import make_solver
+from ..subspaces.joined_subspaces import following, joined_subspaces
+from ..subspaces.space import Space
 from .course import Course
 from .run import Frame, simulate
 
@@ -39,7 +42,8 @@ class GroupStepper:
         self._courses = [Course(job, each) for job, each in zip(jobs, prepared)]
         self._gathering = Gathering(jobs, prepared, pairs or {})
         self._colliders = self._gathering.colliders
-        self._whole = joined([course.space for course in self._courses])
+        _check_matches(jobs, self._courses)
+        self._whole = _joined(self._courses)
         self._solver = make_solver(self._whole, self._lead.body.solver, prepared[0].linear_solver)
         self._meeting = self._gathering.meeting(self._whole)
 
@@ -72,7 +76,7 @@ class GroupStepper:
             part = k / substeps
             changes = [course.go(at, part) for course in self._courses]
             if any(change.any for change in changes):
-                self._whole = joined([course.space for course in self._courses])
+                self._whole = _joined(self._courses, self._whole)
                 pinned, stiffness = (any(getattr(each, name) for each in changes) for name in ("pinned", "stiffness"))
                 self._solver.follow(self._whole, pinned, stiffness)
             meeting.targets = self._colliders.places(job.frame_count, at, part)
@@ -90,6 +94,29 @@ class GroupStepper:
             reports.append(report)
         first, *others = states_of(self._whole, state)
         return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
+
+
+def _joined(courses: Sequence[Course], before: Space | None = None) -> Space:
+    """The bodies as they are now in one space; in subspaces, what they were ``before`` with what is other."""
+    spaces = [course.space for course in courses]
+    if not spaces[0].is_reduced:
+        return joined(spaces)
+    if before is not None:
+        return following(before, spaces)
+    subspaces = [replace(course.body.subspace, model=space) for course, space in zip(courses, spaces)]
+    return joined_subspaces(joined([course.body.model for course in courses]), subspaces)
+
+
+def _check_matches(jobs: Sequence[Job], courses: Sequence[Course]) -> None:
+    """SettingsError where a match is a potential, of which a step has one alone."""
+    for job, course in zip(jobs, courses):
+        # It is of vibrations as they are controlled at a frame.
+        course.go(min(1, job.frame_count - 1), 1.0)
+        if course.is_matched_by_potential:
+            raise SettingsError(
+                f"“{job.body.name}” meets others, and is made to swing as a finer body by a potential.",
+                "Set Match Method to Fitted Materials and turn Control Vibrations off, or turn off the match.",
+            )
 
 
 def simulate_group(

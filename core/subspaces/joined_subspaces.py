@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from ..cubature.spectral_clusters import Cubature
+from ..model.joined import side_by_side
 from ..model.model import Model, Slices
 from .reduced_model import ReducedModel, Subspace, in_basis
 
@@ -28,4 +30,13 @@ def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedMode
     slices = tuple(
         Slices(slice(int(a), int(b)), slice(int(c), int(d))) for a, b, c, d in zip(first, first[1:], points, points[1:])
     )
-    return replace(in_basis(whole, block_diag(*(space.basis for space in spaces)), pinned, cubature), slices=slices)
+    made = in_basis(whole, block_diag(*(space.basis for space in spaces)), pinned, cubature)
+    return following(replace(made, slices=slices), spaces)
+
+
+def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
+    """What was made of these bodies, as stiff as they are now and with what is given now."""
+    elastic = copy(whole.elastic)
+    elastic.parameters = side_by_side([space.elastic.parameters for space in spaces])
+    given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]
+    return replace(whole, elastic=elastic, pinned=np.concatenate(given))

@@ -146,3 +146,47 @@ def test_what_does_not_go_together_is_named():
     conjac = [job.with_body(solver=replace(job.body.solver, solver="conjac")) for job in (first, apart)]
     with pytest.raises(SettingsError, match="Choose Mixed FEM or Newton FEM"):
         frames_of(conjac)
+
+
+@pytest.mark.parametrize("solver", ["subspace_mixed_fem", "subspace_fem"])
+def test_bodies_in_subspaces_collide(solver):
+    """Each in one of its own, with other numbers of modes; momentum stays, and nothing crosses."""
+    jobs, frames = [], 9
+    for name, at, modes, speed in (("A", (0.0, 0.0, 0.0), 4, 1.5), ("B", (0.36, 0.06, 0.03), 8, 0.0)):
+        job = box(name, at, frames, solver=solver, modes=modes, gravity=(0.0, 0.0, 0.0), substeps=2, tolerance=1e-7)
+        # For one frame all that flies is driven to its speed.
+        pull = np.zeros((frames, len(job.body.surface.positions), 3))
+        pull[:2, :, 0] = speed * 24.0
+        jobs.append(job.with_body(accelerations=pull))
+    found, prepared = frames_of(jobs)
+    places, faces = touching_surfaces(jobs, prepared)
+    momenta = np.array(
+        [[each.space.lumped_masses @ now.state.velocities for each, now in zip(prepared, frame)] for frame in found]
+    )
+    for frame in found:
+        assert not len(crossings(np.concatenate(places(frame)), faces))
+        assert all(report.converged for report in frame[0].reports)
+    whole = momenta.sum(axis=1)
+    np.testing.assert_allclose(whole[3:], np.tile(whole[2], (len(whole) - 3, 1)), atol=1e-5 * np.abs(whole[2]).max())
+    assert momenta[-1, 1, 0] >= 0.3 * whole[2, 0] and momenta[2, 1, 0] < 0.2 * whole[2, 0]
+
+
+def test_subspaces_and_all_vertices_do_not_meet():
+    with pytest.raises(SettingsError, match="“B” and “A” meet, but the one moves in a subspace"):
+        frames_of([box("A", (0.0, 0.0, 0.0)), box("B", (0.5, 0.0, 0.0), solver="subspace_fem")])
+
+
+def test_pins_and_keyed_stiffness_in_subspaces():
+    """Far apart each moves as by itself, in a subspace, too."""
+    frames = 5
+    bar = shaken_bar(frames, solver="subspace_mixed_fem", modes=6)
+    settings = replace(bar.body.solver, max_iterations=60, tolerance=1e-9)
+    E = np.array([5e4, 1e9])
+    bar = bar.with_body(
+        name="Bar", resolution=CLEAN, solver=settings, moduli=np.array([E * 2.0**k for k in range(frames)])
+    )
+    other = box("Box", (3.0, 0.0, 0.0), frames).with_body(solver=replace(settings, modes=5))
+    found, _ = frames_of([bar, other])
+    for k, job in enumerate((bar, other)):
+        for together, single in zip(found, simulate(job, prepare(job))):
+            np.testing.assert_allclose(together[k].state.positions, single.state.positions, atol=1e-6)
