@@ -129,6 +129,8 @@ def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
     row.label(text=f"Elapsed {clock(work.elapsed)}", icon="TIME")
     if work.remaining is not None:
         row.label(text=f"Remaining {clock(work.remaining)}")
+    if work.state.of_step:
+        layout.label(text=work.state.of_step[0].upper() + work.state.of_step[1:])
     stop = "Stop All (Esc)" if running.waiting() else "Stop (Esc)"
     draw_button(layout, context, "sinew.stop_bake", text=stop, icon="CANCEL")
 

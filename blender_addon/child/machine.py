@@ -8,10 +8,12 @@ What cannot happen in a stage, a late line of a child that was cut off, say, cha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import Any
 
 from ...core.events import Done, Event, Failed, FrameDone, Mesh, OfBody, Phase, StoppedAfter
+from ...core.lengths import length_words
 
 PHASES = {
     "compile": "Compiling Kernels (once)",
@@ -90,7 +92,8 @@ class Over(Event):
 @dataclass(frozen=True)
 class State:
     """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
-    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number.
+    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``last_step``
+    is the report of the newest frame's last step.
     ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
     """
 
@@ -101,6 +104,7 @@ class State:
     frames_total: int = 0
     frames_before: int = 0
     frames_done: int = 0
+    last_step: dict[str, Any] = field(default_factory=dict)
     body: int = 0
     meshes: tuple[tuple[int, Mesh], ...] = ()
     outcome: str = ""
@@ -136,6 +140,15 @@ class State:
     def frames_there(self) -> int:
         """Frames that are done, those of before with them."""
         return self.frames_before + self.frames_done
+
+    @property
+    def of_step(self) -> str:
+        """What is told of the last step of the newest frame; "" before the first."""
+        told, contacts = self.last_step, self.last_step.get("contacts")
+        if not told:
+            return ""
+        near = f", {contacts:,} contacts, {length_words(told.get('distance', 0.0))} apart" if contacts else ""
+        return f"{told.get('iterations', 0)} iterations{near}"
 
     @property
     def factor(self) -> float:
@@ -217,7 +230,7 @@ def _told(state: State, event: Event, now: float) -> State:
         case Mesh():
             return replace(state, meshes=(*state.meshes, (state.body, event)))
         case FrameDone():
-            return replace(state, frames_done=state.frames_done + 1)
+            return replace(state, frames_done=state.frames_done + 1, last_step=event.report)
         case Done() | StoppedAfter():
             return _told_its_end(state, event.kind)
         case Failed():

@@ -19,11 +19,16 @@ SHOWN_RANGES = 6
 """Ranges of frames that a message names before it only counts the rest."""
 
 
+CONTACTS, NEAREST = "Contacts", "Nearest (m)"
+"""Headings of bodies that meet."""
+
 MEANINGS = {
     "Iterations": "of all steps of the frame",
     "Converged": "whether every step ended because its Stop When was met",
     "Still Moving": "how far a vertex wanted to move in a step's last iteration",
     "Unbalanced (N)": "force that nothing holds at a step's end, of all vertices together",
+    CONTACTS: "pairs of what meets that push at a step's end",
+    "Nearest": "how near they come",
     "Assembly": "seconds for the forces and the stiffness of all tetrahedra",
     "Factorization": "seconds to prepare the linear system",
     "Solve": "seconds to solve it for the movements",
@@ -51,8 +56,9 @@ class FrameReport:
     far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
     most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
     what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by implicit Euler, and
-    those of a body that buckles (``StepReport.buckles``); seconds in all and by part, and the peak memory of the
-    process so far (bytes; 0 unknown).
+    those of a body that buckles (``StepReport.buckles``); contacts at a step's end, at most, and the least distance of
+    what touches there (m; 0 without any); pairs that blocked each other (``StepReport.blocked_by``); seconds in all and
+    by part, and the peak memory of the process so far (bytes; 0 unknown).
     """
 
     frame: int
@@ -67,6 +73,9 @@ class FrameReport:
     lost: float
     redone: int
     buckling: int
+    contacts: int
+    nearest: float
+    blocked: tuple[tuple[str, str], ...]
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -146,7 +155,8 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match: {self.match}")
-        lines += filter(None, (self.match_words(), self.lost_words(), self.of_steps_words()))
+        told = self.contact_words(), self.blocked_words(), self.match_words(), self.lost_words(), self.of_steps_words()
+        lines += filter(None, told)
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]
@@ -167,6 +177,23 @@ class BakeReport:
         if most is None or not most.taken:
             return ""
         return f"The match takes up to {most.taken:.0%} of the stiffness that it may (frame {most.frame})."
+
+    def contact_words(self) -> str:
+        """How much touches at most, and how near that comes; "" where nothing does."""
+        most = max(self.frames, key=lambda f: f.contacts, default=None)
+        if most is None or not most.contacts:
+            return ""
+        nearest = min(frame.nearest for frame in self.frames if frame.contacts)
+        return f"Contacts: {most.contacts:,} at most (frame {most.frame}), {length_words(nearest)} apart at least"
+
+    def blocked_words(self) -> str:
+        """Who blocked whom, and when; "" where nobody did."""
+        pairs = dict.fromkeys(pair for frame in self.frames for pair in frame.blocked)
+        if not pairs:
+            return ""
+        frames = frame_words([frame.frame for frame in self.frames if frame.blocked])
+        named = "; ".join(f"“{one}” and “{other}”" for one, other in pairs)
+        return f"In frames {frames} something did not arrive where it is told, between {named}: give it more room."
 
     def lost_words(self) -> str:
         """What dynamic nodes do not carry at most; "" where that is little."""
@@ -193,19 +220,27 @@ class BakeReport:
     def table(self) -> str:
         """Every frame as a line of text, and what the columns mean."""
         heading, *values = self.rows()
-        lengths = heading.index(MOVING)
-        heading[lengths] = MOVING.removesuffix(" (m)")
-        for row in values:
-            row[lengths] = length_words(row[lengths])
+        for k, name in enumerate(heading):
+            if name in (MOVING, NEAREST):
+                heading[k] = name.removesuffix(" (m)")
+                for row in values:
+                    row[k] = length_words(row[k]) if row[k] else "0"
         rows = [[_cell(value) for value in row] for row in (heading, *values)]
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]) - 1)]
         lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths)), row[-1]]) for row in rows]
         meanings = [f"{word}: {MEANINGS[word]}" for word in heading if word in MEANINGS]
         return "\n".join([*self.summary(), "", *lines, "", *meanings]) + "\n"
 
-    def rows(self, parts: Sequence[str] | None = None) -> Iterator[list[Any]]:
-        """The heading and a row a frame, with these parts of a step, or those that it has."""
-        parts = list(self.parts()) if parts is None else parts
+    @property
+    def touches(self) -> bool:
+        """Whether anything that meets does in a frame."""
+        return any(frame.contacts for frame in self.frames)
+
+    def rows(self, parts: Sequence[str] | None = None, touches: bool = False) -> Iterator[list[Any]]:
+        """The heading and a row a frame, with these parts of a step, or those that it has; with contacts where there
+        are any, or of another bake ``touches``.
+        """
+        parts, touches = list(self.parts()) if parts is None else parts, touches or self.touches
         yield [
             "Frame",
             "Steps",
@@ -214,6 +249,7 @@ class BakeReport:
             "Converged",
             MOVING,
             "Unbalanced (N)",
+            *([CONTACTS, NEAREST] if touches else []),
             "Seconds",
             *(part_words(part).capitalize() for part in parts),
             "Why the steps ended",
@@ -221,13 +257,15 @@ class BakeReport:
         for f in self.frames:
             counts = [f.frame, f.steps, f.iterations, f.most_iterations, "yes" if f.converged else "NO"]
             times = [f.seconds, *(f.parts.get(part, 0.0) for part in parts)]
-            yield [*counts, f.movement, f.force, *times, "; ".join(f.reasons)]
+            met = [f.contacts, f.nearest] if touches else []
+            yield [*counts, f.movement, f.force, *met, *times, "; ".join(f.reasons)]
 
 
 def csv_of(reports: Mapping[str, BakeReport]) -> str:
     """Every frame of bakes, by the names of their bodies, as a line of comma-separated values: seconds and SI units."""
     parts = list(dict.fromkeys(part for report in reports.values() for part in report.parts()))
-    tables = {name: list(report.rows(parts)) for name, report in reports.items()}
+    touches = any(report.touches for report in reports.values())
+    tables = {name: list(report.rows(parts, touches)) for name, report in reports.items()}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows(["Body", *rows[0]] for rows in list(tables.values())[:1])
@@ -276,6 +314,9 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         lost=max(_number(step.get("lost")) for step in steps),
         redone=sum(BY_EULER in str(step.get("reason", "")) for step in steps),
         buckling=sum(step.get("buckles") is True for step in steps),
+        contacts=max(int(_number(step.get("contacts"))) for step in steps),
+        nearest=min((_number(step.get("distance")) for step in steps if step.get("contacts")), default=0.0),
+        blocked=tuple(dict.fromkeys(pair for step in steps for pair in _pairs(step.get("blocked_by")))),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
         peak_memory=int(_number(about.get("peak_memory"))),
@@ -287,6 +328,12 @@ def _number(value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         return 0.0
     return float(value)
+
+
+def _pairs(value: Any) -> list[tuple[str, str]]:
+    """Pairs of names from a file; nothing of anything else."""
+    pairs = value if isinstance(value, list) else []
+    return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
 
 
 def frame_words(frames: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from sinew.core import cli
 from sinew.core.errors import CorruptFrameError
 from sinew.core.optimization.report import StepReport
-from sinew.core.results.report import _number, csv_of, frame_words, read_report
+from sinew.core.results.report import _number, _pairs, csv_of, frame_words, read_report
 from sinew.core.simulation.bake import bake
 from sinew.core.store.frame_store import FrameStore
 
@@ -186,3 +186,19 @@ def test_steps_that_were_made_again_are_told_where_they_are_many(tmp_path):
     buckled = StepReport("x", converged=True, buckles=True)
     store.write(3, np.zeros((N, 3)), state(), [buckled] * 2)
     assert read_report(store).of_steps_words().startswith("In 2 of 12 steps the body buckled")
+
+
+def test_what_meets_is_told(store):
+    """Contacts at most, the nearest of them, and who blocked whom; damaged ones are none."""
+    near = StepReport("mixed_fem", 3, True, contacts=120, distance=2e-4)
+    shut = StepReport("mixed_fem", 3, True, contacts=80, distance=1e-4, blocked=0.3, blocked_by=[("Plate", "Ball")])
+    store.write(2, np.zeros((N, 3)), state(), [near, shut])
+    report = read_report(store)
+    assert report.contact_words() == "Contacts: 120 at most (frame 2), 0.1 mm apart at least"
+    assert report.blocked_words().startswith("In frames 2 something did not arrive where it is told, between “Plate”")
+    assert {report.contact_words(), report.blocked_words()} <= set(report.summary())
+    heading, first, *_ = report.rows()
+    assert first[heading.index("Contacts")] == 120 and first[heading.index("Nearest (m)")] == 1e-4
+    assert "Nearest: how near they come" in report.table() and "Contacts" in csv_of({"A": report})
+    for damaged in (None, 3, [1], [["a"]], {"a": 1}):
+        assert _pairs(damaged) == []
