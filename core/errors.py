@@ -66,6 +66,14 @@ class ColliderError(SinewError):
     """A collider has no faces, positions that are not numbers, or an impossible friction or thickness."""
 
 
+class OverlapError(ColliderError):
+    """What meets overlaps at the first frame; ``move``: the name of a body, and the way that frees it, m."""
+
+    def __init__(self, message: str, remedy: str = "", move: tuple[str, tuple[float, ...]] = ("", ())) -> None:
+        super().__init__(message, remedy)
+        self.move = move
+
+
 class FieldError(SinewError):
     """A force field that cannot act: of an unknown kind, without a surface that its shape asks for, not a number."""
 

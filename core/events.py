@@ -95,11 +95,12 @@ class StoppedAfter(Event, kind="stopped"):
 
 
 class Failed(Event, kind="error"):
-    """An error has ended the work; ``code`` is its class."""
+    """An error has ended the work; ``code`` is its class. ``move``: as of ``errors.OverlapError``."""
 
     code: str
     message: str
     remedy: str = ""
+    move: list[Any] = field(default_factory=list)
 
 
 class Ready(Event, kind="ready"):

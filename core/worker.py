@@ -123,7 +123,7 @@ def main(arguments: list[str]) -> int:
     try:
         _work(package, store_folder, task, modes, until, beside, on_event, stop.is_set, iter(commands.get, None))
     except errors.SinewError as error:
-        on_event(events.Failed(error.code, error.message, error.remedy))
+        on_event(events.Failed(error.code, error.message, error.remedy, list(getattr(error, "move", ()))))
         return 1
     except MemoryError:
         on_event(events.Failed("MemoryError", "The memory does not suffice for this body.", "Lower the resolution."))

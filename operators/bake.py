@@ -4,26 +4,27 @@ from functools import partial
 from typing import Any
 
 import bpy
+import mathutils
 from bpy.props import BoolProperty
 
 from ..blender_addon.bake import background, bake_queue, baking
-from ..blender_addon.basics import sources
-from ..blender_addon.basics.groups import group_of
+from ..blender_addon.basics import groups, list_animation, sources
 from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
 from ..blender_addon.child.work import Work
 from ..blender_addon.scene_in.job_in import group_steps
+from ..blender_addon.scene_in.mesh_in import unit_scale
 from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
-from .operator_class import BY_ESC, choose_file, file_parts, operator, refused
+from .operator_class import BY_ESC, EDITS, choose_file, file_parts, operator, refused
 
 FIRST_NAME = "untitled.blend"
 """What Blender calls a file that has no name yet."""
 
 
 def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
-    group = group_of(sources.body_of(context), context)
+    group = groups.group_of(sources.body_of(context), context)
     lost = " ".join(filter(None, map(baking.replaced_words, group)))
     if not lost:
         return self.execute(context)
@@ -162,6 +163,27 @@ def stop_bake(self: Any, context: Any, obj: Any) -> None:
     running.stop()
 
 
+def _can_move_out(context: Any) -> None:
+    obj = polls.idle_body_outside_edit(context)
+    name = obj.sinew.bake.way_out_of
+    moved = bpy.data.objects.get(name)
+    polls.disable_if(moved is None, f"“{name}” is gone" if name else "Nothing is known to overlap")
+    is_keyed = any(path.endswith("location") for path in list_animation.animated_paths(moved))
+    polls.disable_if(is_keyed, f"The location of “{name}” is animated: move its keys")
+
+
+@operator("Move Out", _can_move_out, EDITS)
+def move_out(self: Any, context: Any, obj: Any) -> None:
+    """Move the body that overlaps another by the shortest way that was found out of it. Then bake again."""
+    record = obj.sinew.bake
+    moved, way = bpy.data.objects[record.way_out_of], [part / unit_scale(context.scene) for part in record.way_out]
+    matrix = moved.matrix_world.copy()
+    matrix.translation += mathutils.Vector(way)
+    moved.matrix_world = matrix
+    for each in groups.group_of(obj, context):
+        each.sinew.bake.way_out_of = each.sinew.bake.message = ""
+
+
 def _can_check(context: Any) -> None:
     polls.with_bake(polls.idle_body_outside_edit(context))
 
@@ -177,7 +199,7 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 
     def read(obj: Any) -> Steps[list[str]]:
         baking.open_store(obj)
-        group = group_of(obj, bpy.context)
+        group = groups.group_of(obj, bpy.context)
         jobs = yield from group_steps(group, bpy.context)
         return baking.find_changes(obj, jobs[group.index(obj)])
 

@@ -135,6 +135,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
             status = STATUS_OF[bake.bake_group(jobs, stores, note, resume=mode == "resume", modes=modes, until=until)]
         except SinewError as error:
             apply_all(bodies, stores, STATUS_OF["error"], str(error))
+            baking.note_way_out(bodies, getattr(error, "move", ()))
             raise
     for k, each in enumerate(bodies):
         baking.note_mesh(each, state.mesh(k))
@@ -165,6 +166,7 @@ def _take(work: Work, names: dict[int, str]) -> str:
         bodies, stores = [obj for _k, obj, _folder in there], [FrameStore(folder) for _k, _obj, folder in there]
         is_handles = order.mode == "handles"
         apply_all(bodies, stores, bodies[0].sinew.bake.status if is_handles else STATUS_OF[state.outcome], message)
+        baking.note_way_out(bodies, state.move)
     return ""
 
 

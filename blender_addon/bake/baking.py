@@ -404,9 +404,17 @@ def note_error(obj: Any, error: SinewError | str) -> None:
     obj.sinew.bake.message = str(error)
 
 
+def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:
+    """Keep for the panels of bodies that were to be baked together which of them overlaps, and what frees it (as of
+    ``errors.OverlapError``).
+    """
+    for obj in bodies if move else ():
+        obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = move
+
+
 def _note_folder(obj: Any, store: FrameStore) -> None:
     cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
     record.message = ""
-    record.stale = ""
+    record.stale = record.way_out_of = ""
     record.status = "NONE"

@@ -93,7 +93,7 @@ class Over(Event):
 class State:
     """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
     that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``last_step``
-    is the report of the newest frame's last step.
+    is the report of the newest frame's last step, ``move`` as of :class:`Failed`.
     ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
     """
 
@@ -104,6 +104,7 @@ class State:
     frames_total: int = 0
     frames_before: int = 0
     frames_done: int = 0
+    move: tuple[Any, ...] = ()
     last_step: dict[str, Any] = field(default_factory=dict)
     body: int = 0
     meshes: tuple[tuple[int, Mesh], ...] = ()
@@ -234,6 +235,7 @@ def _told(state: State, event: Event, now: float) -> State:
         case Done() | StoppedAfter():
             return _told_its_end(state, event.kind)
         case Failed():
+            state = replace(state, move=tuple(event.move))
             return _told_its_end(state, event.kind, event.message, event.remedy)
     return state
 

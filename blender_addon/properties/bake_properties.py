@@ -5,7 +5,7 @@ No ``from __future__ import annotations`` here: Blender reads the annotations as
 
 import bpy
 
-from .mirror import collection, integer, menu, number, pointer, switch, text
+from .mirror import collection, integer, menu, number, pointer, switch, text, vector
 
 RESULTS = (
     ("KEYS", "Shape Keys", "One absolute shape key a frame: exact with every solver"),
@@ -47,6 +47,8 @@ class SinewBake(bpy.types.PropertyGroup):
     frames: integer("Frames Baked", "How many the result shows", min=0)
     first_frame: integer("First Frame Baked", "First frame that the result shows")
     message: text("Message", "What the last bake said in the end")
+    way_out_of: text("Move Out", "The body that has to be moved, since it overlaps another")
+    way_out: vector("Way Out", "Where to, m in the world", size=3)
     stale: text("Out of Date", "What was edited after the bake")
     shows: text("Bake Shown", "Key of the frames that the result was made of")
     on_itself: switch("On the Object Itself", "The result lies on the object, not on a duplicate")

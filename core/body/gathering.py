@@ -14,7 +14,7 @@ from ..contact.barriers import Barriers, Between
 from ..contact.ipc import Surfaces
 from ..contact.let_through import let_through
 from ..contact.meeting import Meeting
-from ..errors import ColliderError
+from ..errors import OverlapError
 from ..job.job import Job
 from ..optimization.report import StepReport
 from .between_bodies import Pairs, between, starting_gaps, touching, wanted
@@ -77,9 +77,10 @@ class Gathering:
         return Standpoint(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
 
     def check(self) -> None:
-        """ColliderError where anything overlaps at the first frame."""
+        """OverlapError where anything overlaps at the first frame."""
         if self.overlaps:
-            raise ColliderError(*self.overlaps[0].said(len(self.overlaps) - 1))
+            first, *others = self.overlaps
+            raise OverlapError(*first.said(len(others)), (first.first, tuple(map(float, first.way))))
 
     @cached_property
     def let_through(self) -> list[np.ndarray]:
@@ -97,7 +98,7 @@ class Gathering:
         return found
 
     def meeting(self, whole: Any) -> Meeting:
-        """The load of all, on the space of the joined bodies. ColliderError where they overlap."""
+        """The load of all, on the space of the joined bodies. OverlapError where they overlap."""
         self.check()
         starts = np.cumsum([0, *(len(own.rest) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.let_through, starts)])

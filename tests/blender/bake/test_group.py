@@ -130,6 +130,30 @@ def test_what_does_not_go_together_is_refused_before_anything_is_lost(boxes):
         np.testing.assert_array_equal(frames_of(low), before)
 
 
+@pytest.mark.parametrize("in_a_child", (False, True))
+def test_what_overlaps_is_moved_out_by_a_button(boxes, in_a_child):
+    low, high = boxes
+    high.location.z, bpy.context.scene.unit_settings.scale_length = -0.6, 0.1  # m of 0.1: it is in the other
+    for obj in boxes:
+        obj.scale = (10.0, 10.0, 10.0)
+    high.location.z = -0.6
+    bpy.context.view_layer.objects.active = low
+    assert not bpy.ops.sinew.move_out.poll()
+    if in_a_child:
+        start(low)
+        drain_until(running.is_idle)
+    else:
+        with pytest.raises(RuntimeError, match="overlap by"):
+            bpy.ops.sinew.bake()
+    assert "“High” and “Low” overlap by" in low.sinew.bake.message and low.sinew.bake.way_out_of == "High"
+    assert (
+        bpy.ops.sinew.move_out() == {"FINISHED"} and low.sinew.bake.message == "" and not bpy.ops.sinew.move_out.poll()
+    )
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert [obj.sinew.bake.status for obj in boxes] == ["DONE"] * 2
+    assert gap(low, high)[0] > -0.54 * 0.2 / CELLS
+
+
 def test_bake_all_in_the_child_takes_them_as_one(boxes, add_mesh):
     """And one undo takes the results of both back."""
     alone = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Alone")
