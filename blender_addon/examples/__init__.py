@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from . import armature_flesh, armoured_creature, jelly_bear, jelly_plate, side_by_side
+from . import armature_flesh, armoured_creature, jelly_bear, jelly_plate, pile_of_jellies, side_by_side, squeezed_ball
 from .stage import Stage
 
 EXAMPLES: dict[str, ModuleType] = {
@@ -17,6 +17,8 @@ EXAMPLES: dict[str, ModuleType] = {
     "armoured_creature": armoured_creature,
     "armature_flesh": armature_flesh,
     "side_by_side": side_by_side,
+    "pile_of_jellies": pile_of_jellies,
+    "squeezed_ball": squeezed_ball,
 }
 
 

@@ -98,9 +98,12 @@ class Stage:
         setattr(owner, name, keys[0][1])
 
     def body(self, obj: Any, seconds: float, cells: int) -> Any:
-        """Make an object an elastic body that is baked over so many seconds; its settings, without materials yet."""
+        """Make an object an elastic body that is baked over so many seconds, and meets those of the example alone; its
+        settings, without materials yet.
+        """
         settings = obj.sinew
         settings.enabled = True
+        settings.collisions.met = self.collection
         settings.cells_across = cells
         settings.use_scene_range = False
         settings.frame_start, settings.frame_end = self.frame(0.0), self.frame(seconds)

@@ -11,7 +11,7 @@ from sinew.core import cli
 from sinew.core.errors import MeshError, SettingsError, SinewError
 from sinew.core.scene_files.scene_file import read_scene
 from sinew.core.scene_files.surface_file import read_surface
-from sinew.core.settings import DepthSettings
+from sinew.core.settings import DepthSettings, MeetSettings
 
 from ..jobs import box_surface
 
@@ -86,6 +86,44 @@ def test_what_is_wrong_with_nodes_is_named(scene, nodes, said):
     scene.write_text(f"{SCENE}[nodes]\n{nodes}")
     with pytest.raises(SettingsError, match=said):
         read_scene(scene)
+
+
+MEETS = """
+[meets]
+itself = true
+friction = 0.2
+thickness = 0.001
+only = ["left", "right"]
+"""
+
+
+def test_what_a_body_meets_is_read(scene):
+    assert (read_scene(scene).body.meets, read_scene(scene).body.met) == (MeetSettings(), None)
+    scene.write_text(SCENE + MEETS)
+    body = read_scene(scene).body
+    assert body.meets == MeetSettings(itself=True, friction=0.2, thickness=0.001) and body.met == ("left", "right")
+    scene.write_text(SCENE + "[meets]\nonly = []")
+    assert read_scene(scene).body.met == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("friction", "rubbing", "“rubbing” in meets"),
+        ("friction = 0.2", "friction = -1", "friction is -1"),
+        ("friction = 0.2", 'friction = "much"', "friction is 'much'"),
+        ("thickness = 0.001", "thickness = nan", "thickness is nan"),
+        ("itself = true", "itself = 1", "itself is 1"),
+        ('only = ["left", "right"]', 'only = "left"', "bodies that meets names are no names"),
+        ('only = ["left", "right"]', "only = [1]", "bodies that meets names are no names"),
+        ("[meets]", "[[meets]]", "Write [meets]"),
+    ],
+)
+def test_what_is_wrong_with_what_is_met_is_named(scene, capsys, before, after, said):
+    assert before in MEETS
+    scene.write_text(SCENE + MEETS.replace(before, after))
+    assert cli.main([str(scene)]) == 1
+    assert said in capsys.readouterr().err
 
 
 SURROUNDINGS = """

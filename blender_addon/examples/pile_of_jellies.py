@@ -1,0 +1,65 @@
+"""Ten jellies that fall onto a floor and each other: bodies that meet."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .shapes import Part, ball, lathe
+from .stage import Stage
+
+LABEL = "Pile of Jellies"
+DESCRIPTION = "Ten soft bodies that fall onto a floor and each other: they meet, and are baked together"
+COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
+"""Of jellies one after the other."""
+LAYERS = (3, 3, 3, 1)
+"""How many fall side by side, from the lowest on."""
+APART, LOWEST, HIGHER = 0.095, 0.095, 0.165
+"""How far from the middle of its layer a jelly falls, how high the lowest layer hangs and by how much others are higher,
+m.
+"""
+STIFFNESS, CELLS = 2e4, 6
+
+
+def build(stage: Stage) -> Any:
+    """The jellies in the air, the floor below them."""
+    shaders = [stage.shader("Jelly", colour, 0.15, 0.4) for colour in COLOURS]
+    colliders, jelly = None, None
+    for number, place in enumerate(_places()):
+        mesh = stage.mesh("Jelly", [_jelly(number)], shaders[number % len(COLOURS)])
+        jelly = stage.add("Jelly", mesh)
+        jelly.location = place
+        jelly.rotation_euler = (0.35 * math.sin(2.4 * number), 0.35 * math.cos(1.7 * number), 2.4 * number)
+        settings = stage.body(jelly, 2.0, CELLS)
+        stage.material(jelly, "Gelatine", STIFFNESS)
+        if colliders is None:
+            stage.floor(0.5, (0.35, 0.38, 0.42), settings)
+            colliders = settings.collisions
+        settings.collisions.collection = colliders.collection
+        settings.collisions.thickness = colliders.thickness
+    return jelly
+
+
+def _places() -> list[tuple[float, float, float]]:
+    """Where they begin, m: each layer is turned against the one below it."""
+    places = []
+    for layer, count in enumerate(LAYERS):
+        for k in range(count):
+            turn, away = 2.0 * math.pi * k / count + 0.9 * layer, APART if count > 1 else 0.0
+            places.append((away * math.cos(turn), away * math.sin(turn), LOWEST + layer * HIGHER))
+    return places
+
+
+def _jelly(number: int) -> Part:
+    """A drop, a ball or a pill, some 0.13 m wide."""
+    if number % 3 == 0:
+        return lathe([(r, z - 0.05) for r, z in _drop()], 32)
+    return ball((0.0, 0.0, 0.0), 0.062 if number % 3 == 1 else (0.075, 0.055, 0.045), 32)
+
+
+def _drop() -> list[tuple[float, float]]:
+    """Radius and height of a gumdrop's outline, m: a flat foot with a round rim, a dome above."""
+    foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]
+    rim = [(0.055 + 0.01 * math.cos(a), 0.011 - 0.01 * math.sin(a)) for a in (1.2, 0.7, 0.2)]
+    dome = [(0.065 * math.cos(a) ** 0.8, 0.015 + 0.085 * math.sin(a)) for a in (0.1 * k for k in range(1, 15))]
+    return [*foot, *rim, *dome, (0.0, 0.1)]

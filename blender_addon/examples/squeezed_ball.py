@@ -1,0 +1,40 @@
+"""A ball of flesh that two jaws squeeze, lift, shake and let go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .shapes import SIDES, ball, box
+from .stage import Stage
+
+LABEL = "Squeezed Ball"
+DESCRIPTION = (
+    "Two jaws squeeze a ball of flesh, lift it by friction and let it go; it meets itself and never crosses them"
+)
+COLOUR, STEEL = (0.80, 0.36, 0.28), (0.32, 0.35, 0.38)
+RADIUS, STIFFNESS = 0.1, 3e4
+OPEN, CLOSED, UP = 0.13, 0.065, 0.16
+"""From the middle to a jaw, open and closed, and how high they lift, m."""
+MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.75, CLOSED, 0.0), (1.0, CLOSED, 0.0), (1.75, CLOSED, UP),
+         (2.1, CLOSED, UP), (2.35, OPEN, UP), (3.0, OPEN, UP))  # fmt: skip
+"""Seconds, how far the jaws are apart, and how high, m."""
+
+
+def build(stage: Stage) -> Any:
+    """The ball on the floor, and what the jaws do."""
+    flesh = stage.add(
+        "Ball", stage.mesh("Ball", [ball((0.0, 0.0, 0.0), RADIUS, 48)], stage.shader("Flesh", COLOUR, 0.4))
+    )
+    flesh.location = (0.0, 0.0, RADIUS + 0.003)
+    settings = stage.body(flesh, 3.0, 12)
+    stage.material(flesh, "Soft Flesh", STIFFNESS)
+    stage.floor(0.5, (0.38, 0.38, 0.42), settings)
+    collisions = settings.collisions
+    collisions.meets_itself, collisions.collider_friction = True, 0.8
+    steel = stage.shader("Steel", STEEL, 0.3)
+    for side, name in zip(SIDES, ("Left Jaw", "Right Jaw"), strict=True):
+        mesh = stage.mesh(name, [box((0.0, 0.0, 0.11), (0.02, 0.2, 0.16))], steel, smooth=False)
+        jaw = stage.add(name, mesh, collisions.collection)
+        ways = ((t, (side * (away + 0.01), 0.0, height)) for t, away, height in MOVES)
+        stage.key(jaw, "location", *ways)
+    return flesh
