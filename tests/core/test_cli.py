@@ -210,6 +210,8 @@ cells_across = 4
 mesh = "inner.npz"
 [[pins]]
 vertices = [0, 1]
+[meets]
+bodies = false
 [[body]]
 name = "left"
 [[body]]
@@ -257,6 +259,46 @@ def test_what_hinders_one_body_hinders_no_other(scene, capsys):
     assert (scene.parent / "bar.frames.left.npz").is_file() and not (scene.parent / "bar.frames.right.npz").exists()
     assert cli.main([str(scene), "--resume"]) == 1
     assert "Frame 1" not in capsys.readouterr().err, "what is done is not done again"
+
+
+MEETING = """
+mesh = "inner.npz"
+frames = [1, 6]
+[resolution]
+cells_across = 3
+[ground]
+height = -0.52
+[[pins]]
+box = [[-1, -1, -1], [1, 1, 0.001]]
+[[body]]
+name = "low"
+[[body]]
+name = "high"
+mesh = "raised.npz"
+pins = []
+"""
+
+
+@pytest.mark.parametrize("meets", [True, False])
+def test_bodies_of_a_scene_meet(scene, capsys, meets):
+    """What falls comes to lie on the other, which is held; without meeting it, it falls through."""
+    folder = scene.parent
+    with np.load(folder / "inner.npz") as low:
+        X, triangles = low["positions"] - low["positions"].min(axis=0), low["triangles"]
+    np.savez(folder / "inner.npz", positions=X, triangles=triangles)
+    np.savez(folder / "raised.npz", positions=X + (0.01, 0.0, 0.11), triangles=triangles)
+    scene.write_text(MEETING + f"[body.meets]\nbodies = {str(meets).lower()}\nfriction = 0.1\n")
+    assert [body.meets.friction for body in read_scene(scene).bodies] == [0.5, 0.1]
+    assert cli.main([str(scene)]) == 0
+    assert ("high, low:" in capsys.readouterr().err) == meets
+    fallen = 0.11 - _frames_of(folder / "bar.frames.high.npz")[-1, :, 2].min()
+    assert fallen < 0.03 if meets else fallen > 0.1, fallen
+
+
+def test_bodies_that_meet_name_what_differs(scene, capsys):
+    scene.write_text(BODIES.replace("[meets]\nbodies = false\n", ""))
+    assert cli.main([str(scene)]) == 1
+    assert "“left” and “right” meet, but have unequal solver settings" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
