@@ -15,9 +15,7 @@ COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.
 LAYERS = (3, 3, 3, 1)
 """How many fall side by side, from the lowest on."""
 APART, LOWEST, HIGHER = 0.095, 0.095, 0.165
-"""How far from the middle of its layer a jelly falls, how high the lowest layer hangs and by how much others are higher,
-m.
-"""
+"""From the middle of its layer to a jelly, how high the lowest layer hangs, and from one layer to the next, m."""
 STIFFNESS, CELLS = 2e4, 6
 
 

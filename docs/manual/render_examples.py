@@ -40,6 +40,8 @@ SHOTS = {
     "armoured_creature": Shot((0.6, -2.2, 0.95), (0.0, 0.0, 0.15), 0.3, (0.0, 1.4)),
     "armature_flesh": Shot((0.8, -3.0, 1.0), (0.0, 0.0, 0.55), 1.2),
     "side_by_side": Shot((0.9, -1.6, 0.6), (0.0, 0.0, 0.33), 0.6, (0.0, 1.4)),
+    "pile_of_jellies": Shot((0.25, -1.3, 0.6), (0.0, 0.0, 0.1), 1.2),
+    "squeezed_ball": Shot((0.35, -1.15, 0.4), (0.0, 0.0, 0.12), 1.0),
 }
 FILM = "film"
 QUALITY = 92, 70
@@ -75,12 +77,15 @@ def main(folder: Path, names: list[str]) -> None:
 
 def bake(name: str, scratch: Path, seconds: float) -> int:
     """Add an example to an empty file and bake so much of it; its first frame."""
+    from sinew.blender_addon.basics.groups import group_of
+
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
     bpy.context.scene.render.fps = FPS
     bpy.ops.sinew.add_example(example=name)
     body = bpy.context.object
     bpy.ops.wm.save_as_mainfile(filepath=str(scratch / f"{name}.blend"))
-    body.sinew.frame_end = body.sinew.frame_start + round(seconds * FPS)
+    for each in group_of(body, bpy.context):
+        each.sinew.frame_end = each.sinew.frame_start + round(seconds * FPS)
     bpy.ops.sinew.bake()
     print(name, body.sinew.bake.mesh_summary, body.sinew.bake.report.splitlines()[0], flush=True)
     return body.sinew.frame_start

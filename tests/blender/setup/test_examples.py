@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon import examples
 from sinew.blender_addon.bake import baking
+from sinew.blender_addon.basics.groups import group_of
 from sinew.blender_addon.scene_in.job_in import make_job
 
 FRAMES = 5
@@ -69,7 +70,10 @@ def test_an_example_bakes_and_leaves_the_rest_alone(name, others, saved):
     assert settings.frame_start == 101 and settings.frame_end > 120
     job = make_job(body, bpy.context)
     assert len(job.body.materials) == len(settings.materials) and not settings.bake.material_warning
-    settings.frame_end, settings.cells_across = 101 + FRAMES - 1, settings.cells_across // 2
+    together, cells = group_of(body, bpy.context), max(settings.cells_across // 2, 3)
+    assert {each.name for each in together} <= mine
+    for each in together:
+        each.sinew.frame_end, each.sinew.cells_across = 101 + FRAMES - 1, cells
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     record = settings.bake
     assert (record.status, record.frames, record.message) == ("DONE", FRAMES, ""), record.message
@@ -77,6 +81,19 @@ def test_an_example_bakes_and_leaves_the_rest_alone(name, others, saved):
     store = baking.open_store(body)
     assert all(np.isfinite(store.read(frame)).all() for frame in store.frames())
     assert np.abs(store.read(101 + FRAMES - 1) - store.read(101)).max() > 1e-4, "nothing moves"
+
+
+def test_bodies_of_an_example_meet_each_other_alone(others):
+    """Others have other frames, with which theirs could not be baked."""
+    others.select_set(True)
+    bpy.context.view_layer.objects.active = others
+    bpy.ops.sinew.enable()
+    groups = []
+    for name in ("pile_of_jellies", "jelly_bear", "pile_of_jellies"):
+        bpy.ops.sinew.add_example(example=name)
+        groups.append(group_of(bpy.context.object, bpy.context))
+    assert [len(group) for group in groups] == [10, 1, 10] and not set(groups[0]) & set(groups[2])
+    assert len(group_of(others, bpy.context)) == 1
 
 
 def test_twice_is_two_collections(others):
