@@ -1,4 +1,4 @@
-"""A ball of flesh that two jaws squeeze, lift, shake and let go."""
+"""A soft ball that two jaws squeeze, lift by friction and let go."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from .shapes import SIDES, ball, box
 from .stage import Stage
 
 LABEL = "Squeezed Ball"
-DESCRIPTION = (
-    "Two jaws squeeze a ball of flesh, lift it by friction and let it go; it meets itself and never crosses them"
-)
+DESCRIPTION = "Two jaws squeeze a soft ball, lift it by friction and let it go; it meets itself and never crosses them"
 COLOUR, STEEL = (0.80, 0.36, 0.28), (0.32, 0.35, 0.38)
-RADIUS, STIFFNESS = 0.1, 3e4
-OPEN, CLOSED, UP = 0.13, 0.065, 0.16
+RADIUS, STIFFNESS, CELLS = 0.1, 2e5, 8
+OPEN, CLOSED, UP = 0.12, 0.095, 0.16
 """From the middle to a jaw, open and closed, and how high they lift, m."""
-MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.75, CLOSED, 0.0), (1.0, CLOSED, 0.0), (1.75, CLOSED, UP),
-         (2.1, CLOSED, UP), (2.35, OPEN, UP), (3.0, OPEN, UP))  # fmt: skip
+MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.6, CLOSED, 0.0), (0.75, CLOSED, 0.0), (1.5, CLOSED, UP),
+         (2.1, CLOSED, UP), (2.25, OPEN, UP), (2.75, OPEN, UP))  # fmt: skip
 """Seconds, how far the jaws are apart, and how high, m."""
 
 
@@ -26,8 +24,8 @@ def build(stage: Stage) -> Any:
         "Ball", stage.mesh("Ball", [ball((0.0, 0.0, 0.0), RADIUS, 48)], stage.shader("Flesh", COLOUR, 0.4))
     )
     flesh.location = (0.0, 0.0, RADIUS + 0.003)
-    settings = stage.body(flesh, 3.0, 12)
-    stage.material(flesh, "Soft Flesh", STIFFNESS)
+    settings = stage.body(flesh, 2.75, CELLS)
+    stage.material(flesh, "Silicone", STIFFNESS)
     stage.floor(0.5, (0.38, 0.38, 0.42), settings)
     collisions = settings.collisions
     collisions.meets_itself, collisions.collider_friction = True, 0.8
