@@ -16,7 +16,7 @@ LAYERS = (3, 3, 3, 1)
 """How many fall side by side, from the lowest on."""
 APART, LOWEST, HIGHER = 0.095, 0.095, 0.165
 """From the middle of its layer to a jelly, how high the lowest layer hangs, and from one layer to the next, m."""
-STIFFNESS, CELLS = 2e4, 6
+STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 3, 100
 
 
 def build(stage: Stage) -> Any:
@@ -29,6 +29,7 @@ def build(stage: Stage) -> Any:
         jelly.location = place
         jelly.rotation_euler = (0.35 * math.sin(2.4 * number), 0.35 * math.cos(1.7 * number), 2.4 * number)
         settings = stage.body(jelly, 2.0, CELLS)
+        settings.substeps, settings.max_iterations = SUBSTEPS, ITERATIONS
         stage.material(jelly, "Gelatine", STIFFNESS)
         if colliders is None:
             stage.floor(0.5, (0.35, 0.38, 0.42), settings)
