@@ -14,9 +14,9 @@ COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.
 """Of jellies one after the other."""
 LAYERS = (3, 3, 3, 1)
 """How many fall side by side, from the lowest on."""
-APART, LOWEST, HIGHER = 0.095, 0.095, 0.165
+APART, LOWEST, HIGHER = 0.095, 0.08, 0.145
 """From the middle of its layer to a jelly, how high the lowest layer hangs, and from one layer to the next, m."""
-STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 3, 100
+STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 4, 100
 
 
 def build(stage: Stage) -> Any:
