@@ -46,7 +46,7 @@ FREQUENCY = 2.0
 AMPLITUDE = 0.1
 """Of the size, by which the push would bend a body in the end, were it linear: it overshoots to half as much again."""
 MODES, PUSHED_MODES = (8, 16), 10
-REPEATS = 3
+REPEATS = 9
 STIFF = 1e3
 """Bone over flesh."""
 SHARED = ("gummy_bear", "arm_fine", "armadillo_fine", "boat", "virus")
