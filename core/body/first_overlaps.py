@@ -185,16 +185,22 @@ def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> list[Ov
 
 def shifted_off(at: Standpoint, colliders: Standing, touching: float) -> Standing:
     """Colliders, of which those that merely touch bodies at the first frame are moved off them by a hair for good: what
-    is put on a floor is exactly at its height.
+    is put on a floor is exactly at its height. A ground, which reaches up by its thickness, is below all bodies.
     """
-    for c in range(len(at.places), len(at.names)):
-        ways = []
-        for k in np.flatnonzero(at.want.meets[c, : len(at.places)]):
+    n = len(at.places)
+    for c in range(n, len(at.names)):
+        ways, met = [], np.flatnonzero(at.want.meets[c, :n])
+        if isinstance(colliders.found[c - n], Ground):
+            lowest = min(float(at.places[k][:, 2].min()) for k in met)
+            lower = min(lowest - HAIR * at.distance - float(colliders.tracks[c - n][0, 0, 2]), 0.0)
+            colliders = colliders.moved(c - n, np.array([0.0, 0.0, lower]))
+            continue
+        for k in met:
             found = _overlap(at, colliders, int(k), c, touching)
             if found is not None and found.depth <= touching:
                 ways.append(found.way / np.linalg.norm(found.way))
         if ways:
-            colliders = colliders.moved(c - len(at.places), -HAIR * at.distance * np.mean(ways, axis=0))
+            colliders = colliders.moved(c - n, -HAIR * at.distance * np.mean(ways, axis=0))
     return colliders
 
 
@@ -219,11 +225,11 @@ def _two(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -
 def _overlap(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> Overlap | None:
     n, clear = len(at.places), BEYOND * (at.want.gap[i, j] + at.distance)
     if j >= n and isinstance(colliders.found[j - n], Ground):
-        height = float(colliders.tracks[j - n][0, 0, 2])
-        lacking = height - float(at.places[i][:, 2].min())
-        if lacking <= -touching:
+        found = colliders.found[j - n]
+        lacking = found.height - float(at.places[i][:, 2].min())
+        if lacking <= touching:
             return None
-        return Overlap(at.names[i], at.names[j], max(lacking, 0.0), np.array([0.0, 0.0, lacking + clear]), True)
+        return Overlap(at.names[i], at.names[j], lacking, np.array([0.0, 0.0, lacking + found.thickness + clear]), True)
     two = _two(at, colliders, i, j, touching)
     if two is None:
         return None
