@@ -1,4 +1,4 @@
-"""Ten jellies that fall onto a floor and each other: bodies that meet."""
+"""Ten jellies that fall into a dish and onto each other: bodies that meet."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from .shapes import Part, ball, lathe
 from .stage import Stage
 
 LABEL = "Pile of Jellies"
-DESCRIPTION = "Ten soft bodies that fall onto a floor and each other: they meet, and are baked together"
+DESCRIPTION = "Ten soft bodies that fall into a dish and onto each other: they meet, and are baked together"
 COLOURS = ((0.75, 0.05, 0.09), (0.85, 0.32, 0.03), (0.80, 0.62, 0.05), (0.12, 0.48, 0.10), (0.30, 0.08, 0.45))
 """Of jellies one after the other."""
+CREAM = (0.9, 0.88, 0.84)
+DISH = [
+    (0.0, 0.001), (0.12, 0.001), (0.2, 0.035), (0.28, 0.09), (0.3, 0.11), (0.3, 0.116), (0.29, 0.116), (0.27, 0.1),
+    (0.19, 0.048), (0.115, 0.016), (0.06, 0.014), (0.0, 0.014),
+]  # fmt: skip
+"""Radius and height of the dish's outline, m."""
 LAYERS = (3, 3, 3, 1)
 """How many fall side by side, from the lowest on."""
-APART, LOWEST, HIGHER = 0.095, 0.08, 0.145
+APART, LOWEST, HIGHER = 0.095, 0.1, 0.145
 """From the middle of its layer to a jelly, how high the lowest layer hangs, and from one layer to the next, m."""
 STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 4, 100
 
 
 def build(stage: Stage) -> Any:
-    """The jellies in the air, the floor below them."""
+    """The jellies in the air, the dish below them."""
     shaders = [stage.shader("Jelly", colour, 0.15, 0.4) for colour in COLOURS]
     colliders, jelly = None, None
     for number, place in enumerate(_places()):
@@ -34,6 +40,8 @@ def build(stage: Stage) -> Any:
         if colliders is None:
             stage.floor(0.5, (0.35, 0.38, 0.42), settings)
             colliders = settings.collisions
+            china = stage.shader("China", CREAM, 0.2)
+            stage.add("Dish", stage.mesh("Dish", [lathe(DISH, 48)], china), colliders.collection)
         settings.collisions.collection = colliders.collection
         settings.collisions.thickness = colliders.thickness
     return jelly
