@@ -59,8 +59,12 @@ class CholmodSolver:
             if order is None:
                 order = minimum_degree(pattern)
         self._order = order
-        self.factor_entries = factor_entries(pattern, order)
         self._factor = self._cholmod.symbolic(self._A, p=self._matrix(expand(order, pattern.width)))
+
+    @cached_property
+    def factor_entries(self) -> int:
+        """Non-zeros of the factor."""
+        return factor_entries(self._pattern, self._order)
 
     def factorize(self, values: np.ndarray) -> None:
         """Refill the values in place and factorise."""
