@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,8 +44,8 @@ class Scene:
 
 @dataclass
 class Watched:
-    """Reports and states of all steps; frames in which different bodies crossed, or one that meets itself, and those
-    with a tet inside out.
+    """Reports and states of all steps, and how long each took, s; frames in which different bodies crossed, or one that
+    meets itself, and those with a tet inside out.
     """
 
     whole: Model
@@ -53,7 +54,12 @@ class Watched:
     reports: list[StepReport]
     crossed: int = 0
     inverted: int = 0
-    seconds: float = 0.0
+    spent: list[float] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """Of all steps."""
+        return sum(self.spent)
 
     @property
     def iterations(self) -> np.ndarray:
@@ -76,10 +82,11 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
     for k in range(steps):
         meet.targets = meet.targets if scene.places is None else scene.places(k)
         targets = pins[whole.pinned] if scene.pins is None else scene.pins(k)
+        begin = time.perf_counter()
         state, report = stepper.step(state, targets, h, (meet,))
+        seen.spent.append(time.perf_counter() - begin)
         seen.states.append(state)
         seen.reports.append(report)
-        seen.seconds += sum(report.seconds.values())
         found = crossings(meet.surfaces(state.positions), faces)
         one, other = body[found[:, 0]], body[faces[found[:, 2], 0]]
         seen.crossed += bool(((one != other) | np.isin(one, scene.selves)).any())

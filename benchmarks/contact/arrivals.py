@@ -74,16 +74,19 @@ def _pins() -> Iterable[Row]:
 
 
 def _blocked() -> Iterable[Row]:
-    """Plates close by 3 cm on a block whose top is pinned."""
+    """A plate comes down by 3 cm on a block whose top is pinned, and whose bottom nothing pushes: there is no weight
+    that would hold it where the barrier reaches.
+    """
     case = "arrival_blocked"
     body = box((0.0, 0.0, 0.002), pinned=lambda X: X[:, 2] > 0.1 - 1e-9)
-    scene = Scene([body], [plate(0.0), plate(0.104)], places=lambda _k: _lowered(0.03), settings=STILL)
+    first, lowered = plate(0.104), plate(0.074)[0]
+    scene = Scene([body], [first], places=lambda _k: lowered, settings=STILL)
     seen = watch(scene, 30, H, "mixed_fem")
     yield row(case, "frames with a crossing", seen.crossed, "", at_most=0)
     yield row(case, "steps in which it is told", sum(r.blocked > 0.0 for r in seen.reports), "", at_least=30)
-    yield row(case, "iterations of the first step", int(seen.iterations[0]))
+    yield row(case, "iterations of the first step", int(seen.iterations[0]), "", at_most=10)
     yield row(case, "most iterations of another", int(seen.iterations[1:].max()), "", at_most=10)
-    gap = float(seen.meeting.places[4, 2] - 0.102) / seen.meeting.barrier.distance
+    gap = float(seen.meeting.places[0, 2] - 0.102) / seen.meeting.barrier.distance
     yield row(case, "gap over the distance", gap, "", at_least=0.1)
     drift = float(np.abs(seen.states[-1].positions - seen.states[10].positions).max())
     yield row(case, "drift in 20 steps", drift / 0.1, "sizes", at_most=1e-4)

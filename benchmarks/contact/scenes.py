@@ -53,7 +53,7 @@ def bars(_h: float, _steps: int) -> Scene:
     return Scene(found, [plate(0.0)])
 
 
-def hairpin(h: float, steps: int) -> Scene:
+def hairpin(_h: float, steps: int, cell: float = 0.02) -> Scene:
     """A body of two arms, pressed by a plate until they meet, and it meets itself."""
 
     def inside(p: np.ndarray) -> np.ndarray:
@@ -61,7 +61,7 @@ def hairpin(h: float, steps: int) -> Scene:
         slit = (x > -0.1) & (np.abs(z) < 0.03)
         return (np.abs(x) < 0.2) & (np.abs(p[:, 1]) < 0.04) & (np.abs(z) < 0.08) & ~slit
 
-    mesh = carved((-0.22, -0.05, -0.1), (0.22, 0.05, 0.1), 0.02, inside)
+    mesh = carved((-0.22, -0.05, -0.1), (0.22, 0.05, 0.1), cell, inside)
     X = mesh.rest_positions - [0.0, 0.0, mesh.rest_positions[:, 2].min() - 0.002]
     top = X[:, 2].max() + 0.002
     model = build_model(TetMesh(X, mesh.tets), 5e4, 0.4, 1e3)

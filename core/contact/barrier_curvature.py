@@ -29,13 +29,20 @@ number, 8 where that is the inside of both. The others are nearest inside.
 
 
 def curvatures(
-    points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
+    points: np.ndarray,
+    kinds: np.ndarray,
+    numbers: np.ndarray,
+    y: np.ndarray,
+    distance: float,
+    stiffness: float,
+    projected: bool = True,
 ) -> Stencils:
     """Of what is near: ``points`` (k,4) vertices, the one thing's before the other's, -1 after the last; ``kinds``
-    (k,); ``numbers`` (k,3): weight m², distance that is kept m, and mollifier's threshold m⁴; at y (s,3) m.
+    (k,); ``numbers`` (k,3): weight m², distance that is kept m, and mollifier's threshold m⁴; at y (s,3) m. What is
+    negative is left out where they are to be ``projected``.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
-    _curvatures(len(points), points, kinds, numbers, y, distance, stiffness, out)
+    _curvatures(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
     return Stencils(points, out)
 
 
@@ -152,7 +159,7 @@ def _mollify(x, threshold, b, slope, g, H):
 
 
 @parallel_kernel
-def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, out):
+def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
     x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
     for p in range(begin, end):
         count = 0
@@ -178,7 +185,10 @@ def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, out)
                         H[i, k, j, n] = slope * H[i, k, j, n] + bend * g[i, k] * g[j, n]
         if kinds[p] >= EDGES:
             _mollify(x, threshold, b, slope, g, H)
-        _clamp(H, count, out[p])
+        if projected:
+            _clamp(H, count, out[p])
+        else:
+            out[p] = H
 
 
 @kernel

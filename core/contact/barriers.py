@@ -84,10 +84,10 @@ class Barriers:
             out[part.kept] += part.barrier.gradient(y[part.kept])
         return out
 
-    def curvature(self, y: np.ndarray) -> Stencils:
+    def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Second derivatives, semi-definite, N/m."""
         none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
-        each = [(part.kept, part.barrier.curvature(y[part.kept])) for part in self.parts]
+        each = [(part.kept, part.barrier.curvature(y[part.kept], projected)) for part in self.parts]
         return joined_stencils(
             [none, *(own._replace(points=np.where(own.points >= 0, kept[own.points], -1)) for kept, own in each)]
         )

@@ -139,8 +139,8 @@ class Barrier:
         """(s,3), N."""
         return self._barrier.gradient(self.touching(y), self.mesh, _columns(y)).reshape(-1, 3)
 
-    def curvature(self, y: np.ndarray) -> Stencils:
-        """Its second derivatives, semi-definite, N/m."""
+    def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
+        """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
         edges, faces, near = self._edges, self.surfaces.faces, self.touching(y)
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds
@@ -158,7 +158,7 @@ class Barrier:
         for k, name in enumerate(("weight", "dmin")):
             numbers[:, k] = [getattr(pair, name) for kind in kinds for pair in kind]
         numbers[len(points) - len(ee) :, 2] = self._mollified[first] * self._mollified[second]
-        return curvatures(points, parts, numbers, y, self.distance, self.stiffness)
+        return curvatures(points, parts, numbers, y, self.distance, self.stiffness, projected)
 
     def rubbing(self, y: np.ndarray) -> Rubbing:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""

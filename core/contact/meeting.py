@@ -56,6 +56,7 @@ class MeetingPotential(Arriving):
         self._start = self._points.positions(motion.start)
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
+        self.projected = True
         self._lag(self._at(motion.start))
         self._is_settled = self._barrier.mu == 0.0
 
@@ -110,7 +111,7 @@ class MeetingPotential(Arriving):
         """Of barrier and friction by the surfaces, N/m."""
         y = self._at(positions)
         rubbing = stencils_of(self._rubbing, self._friction.stiffness(self._rubbing @ y))
-        return joined_stencils([self._barrier.curvature(y), rubbing])
+        return joined_stencils([self._barrier.curvature(y, self.projected), rubbing])
 
     def pairs(self, positions: np.ndarray) -> Pairs:
         """As :meth:`Coupling.pairs`."""

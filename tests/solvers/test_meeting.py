@@ -263,6 +263,16 @@ def test_a_plate_does_not_go_through_what_is_pinned(solver):
     assert np.array_equal(states[-1].positions[model.pinned], model.mesh.rest_positions[model.pinned])
 
 
+@pytest.mark.parametrize("solver", ("newton", "mixed_fem"))
+def test_a_plate_jumps_far_into_a_block(solver):
+    """It settles, squeezed to what it is told is left of the way: the barrier bends, too."""
+    model = box((0.0, 0.0, 0.002), cells=4)
+    meet = meeting(model, [plate(0.0), plate(0.104)])
+    target = meet.places - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.101])
+    _, reports = moved(model, meet, 2, solver, targets=lambda k: target, gravity=STILL)
+    assert all(report.iterations <= 60 for report in reports)
+
+
 @RULES
 def test_pins_do_not_go_through_a_plate(rule):
     """They stop above it, and what is shown at the end of a step does, whatever part of it is solved for."""

@@ -53,11 +53,12 @@ def test_as_ipctk_has_it(make):
         np.sum(np.cross(ways[pair.edge0_id], ways[pair.edge1_id]) ** 2) < pair.eps_x for pair in near.ee_collisions
     )
     assert any(parallel) or make is anywhere
-    clamp = ipctk.PSDProjectionMethod.CLAMP
-    expected = barrier._barrier.hessian(near, barrier.mesh, np.asfortranarray(points), clamp).toarray()
-    found = barrier.curvature(points)
-    matrix = found.matrix(len(points)).toarray()
-    assert np.abs(matrix - expected).max() <= 1e-9 * np.abs(expected).max()
+    for projected in (False, True):
+        how = ipctk.PSDProjectionMethod.CLAMP if projected else ipctk.PSDProjectionMethod.NONE
+        expected = barrier._barrier.hessian(near, barrier.mesh, np.asfortranarray(points), how).toarray()
+        found = barrier.curvature(points, projected)
+        matrix = found.matrix(len(points)).toarray()
+        assert np.abs(matrix - expected).max() <= 1e-9 * np.abs(expected).max()
     x = rng.standard_normal(points.shape)
     product = expected @ x.ravel()
     assert np.abs(found.times(x).ravel() - product).max() <= 1e-9 * np.abs(product).max()
