@@ -129,6 +129,11 @@ class Course(NamedTuple):
         """From the first state, (k,r,3)."""
         return self.unknowns - self.states[0].positions
 
+    @property
+    def farthest(self) -> float:
+        """How far the farthest unknown comes from the first state, m."""
+        return float(np.linalg.norm(self.displacements, axis=2).max())
+
     def then(self, other: Course) -> Course:
         """With what follows."""
         seconds = np.concatenate([self.seconds, other.seconds])

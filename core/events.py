@@ -73,6 +73,12 @@ class OfBody(Event, kind="body"):
     number: int
 
 
+class Meets(Event, kind="meets"):
+    """Bodies that meet are about to be stepped; ``warnings`` of what of them does not meet others as it looks."""
+
+    warnings: list[str]
+
+
 class FrameDone(Event, kind="frame"):
     """A frame is safe on disk, after so many seconds; the report of its last step."""
 

@@ -58,6 +58,7 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
                 f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
             )
             wrapped(layout, f"Baked together with {named}.", context, "LINKED")
+    wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
     if collisions.meets_bodies or collisions.meets_itself:
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 

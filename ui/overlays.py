@@ -34,5 +34,5 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
         row.prop(settings, "slice_flip", text="", icon="ARROW_LEFTRIGHT")
         layout.prop(settings, "show_outside")
         grid = layout.column_flow(columns=2)
-        for name in ("show_pins", "show_springs", "show_colliders", "show_nodes"):
+        for name in ("show_pins", "show_springs", "show_colliders", "show_nodes", "show_contacts", "show_touching"):
             grid.prop(settings, name)

@@ -151,7 +151,7 @@ def _hertz() -> Iterable[Row]:
     corners, triangles = plate(0.0, 3.0)
     wide = meeting(whole, Standing(("plane",), (triangles,), (corners[None],)), 0.0)
     meet = Meeting(Barrier(wide.barrier.surfaces, distance, MODULUS, 0.0, 1.0), wide.points, wide.places)
-    chosen = {"tolerance": 1e-9, "max_iterations": 200, "gravity": (0.0, 0.0, 0.0)}
+    chosen = {"tolerance": 1e-11, "max_iterations": 200, "gravity": (0.0, 0.0, 0.0)}
     stepper, state = make_solver(whole, SolverSettings(solver="newton", **chosen)), whole.rest_state()
     yield row(case, "tets", len(mesh.tets))
     plane, forces, approaches = wide.barrier.surfaces.body == 1, [], []

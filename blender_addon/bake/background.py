@@ -139,6 +139,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
             raise
     for k, each in enumerate(bodies):
         baking.note_mesh(each, state.mesh(k))
+        each.sinew.bake.meets_warning = " ".join(state.warnings)
     if mode not in WITHOUT_FRAMES:
         apply_all(bodies, stores, status)
 
@@ -159,6 +160,7 @@ def _take(work: Work, names: dict[int, str]) -> str:
             return waits_for
     for k, obj, _folder in there:
         baking.note_mesh(obj, state.mesh(k))
+        obj.sinew.bake.meets_warning = " ".join(state.warnings)
     if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and state.outcome != "done"):
         for _k, obj, _folder in there:
             obj.sinew.bake.message = message

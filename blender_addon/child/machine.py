@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
 
-from ...core.events import Done, Event, Failed, FrameDone, Mesh, OfBody, Phase, StoppedAfter
+from ...core.events import Done, Event, Failed, FrameDone, Meets, Mesh, OfBody, Phase, StoppedAfter
 from ...core.lengths import length_words
 
 PHASES = {
@@ -93,7 +93,8 @@ class Over(Event):
 class State:
     """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
     that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``last_step``
-    is the report of the newest frame's last step, ``move`` as of :class:`Failed`.
+    is the report of the newest frame's last step, ``move`` as of :class:`Failed`,
+    ``warnings`` of :class:`Meets`.
     ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
     """
 
@@ -104,6 +105,7 @@ class State:
     frames_total: int = 0
     frames_before: int = 0
     frames_done: int = 0
+    warnings: tuple[str, ...] = ()
     move: tuple[Any, ...] = ()
     last_step: dict[str, Any] = field(default_factory=dict)
     body: int = 0
@@ -226,6 +228,8 @@ def _told(state: State, event: Event, now: float) -> State:
             return replace(state, phase=event, frames_before=done, first_frame_at=now)
         case Phase():
             return replace(state, phase=event)
+        case Meets(warnings):
+            return replace(state, warnings=tuple(warnings))
         case OfBody(number):
             return replace(state, body=number)
         case Mesh():

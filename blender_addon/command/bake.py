@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import SinewError, StoreError, refusing
-from ...core.events import Event, FrameDone, Mesh, Phase
+from ...core.events import Event, FrameDone, Meets, Mesh, Phase
 from ...core.job.job import Job
 from ...core.lengths import length_words
 from ...core.process.stop_signals import stop_signals
@@ -202,6 +202,9 @@ class _Progress:
                 self._tell_phase(event, is_new=event.phase != before.phase.phase)
             case Mesh():
                 self._tell_mesh(event)
+            case Meets(warnings):
+                for warning in warnings:
+                    self.warn(warning)
             case FrameDone(frame, seconds):
                 self._tell_frame(frame, seconds)
 

@@ -83,6 +83,7 @@ class SinewBake(bpy.types.PropertyGroup):
     points_that_suffice: integer("Points That Suffice", "Cubature points, where there are too few; 0 unknown")
     match: text("Match", "How the subspace was matched with the full mesh")
     vibrations: collection("Vibrations", "That were matched, or left alone", type=SinewVibration)
+    meets_warning: text("Warning", "About what does not meet others as it looks")
     material_warning: text("Warning", "About physical materials that are nowhere")
     pin_warning: text("Warning", "About a pin group that holds nothing")
     size: text("Size", "Of the frames on disk")

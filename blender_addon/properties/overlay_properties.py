@@ -63,6 +63,14 @@ class SinewOverlays(bpy.types.PropertyGroup):
         soft_max=0.3,
         subtype="FACTOR",
     )
+    show_contacts: _switch(
+        "Contacts", "Mark where what the body meets pushes it at this frame of its bake, colored by the pressure"
+    )
+    show_touching: _switch(
+        "Touching Surface",
+        "Show the surface that touches what the body meets, at rest, and mark where it never meets itself since it "
+        "lies too near there",
+    )
     show_colliders: _switch("Colliders", "Show the edges of all that is in the body's way, hidden or not")
 
 

@@ -23,6 +23,7 @@ from ..picking import picking_view
 from ..scene_in.colliders_in import distance_from
 from ..scene_in.weights_in import group_weights
 from . import overlay_legend
+from .contact_overlay import ContactsOf
 from .overlay_legend import Legend
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ OWN = {
     "nodes": ("POINTS", "nodes", NODES),
 }
 """Marks of a body in the order in which they are drawn: the kind, the switch, the colour."""
+CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Pixels across a dot, at a scale of one."""
 LOOK = 0.5
@@ -187,6 +189,7 @@ class Overlays(Layer):
     def forget(self, *_: Any) -> None:
         """Free what is on the card: it comes back when it is drawn. Another file is loaded."""
         self._tets: dict[int, TetsOf] = {}
+        self._contacts: dict[int, ContactsOf] = {}
         self.forget_marks()
 
     @bpy.app.handlers.persistent
@@ -255,6 +258,9 @@ class Overlays(Layer):
                     self._painter.marks(kind, own[name], view, np.eye(4), colour, dot)
         if tets is not None and "outside" in asked:
             self._painter.marks("POINTS", tets.outside(), view, matrix, OUTSIDE, dot)
+        if asked & CONTACTS:
+            contacts = latest(self._contacts, obj.session_uid, ContactsOf)
+            contacts.draw(self._painter, asked, view, (obj, shown), context)
 
     def _draw_colliders(self, kept: MarksOf, obj: Any, view: View, context: Any) -> None:
         for collider in marks.colliders_of(obj, context):
@@ -287,6 +293,8 @@ class Overlays(Layer):
         for name, words, colour in (*rows, ("colliders", "Colliders", COLLIDERS)):
             if name in asked:
                 legend.add(colour, words)
+        if asked & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
+            contacts.explain(legend, asked)
         kept = self._marks.get(obj.session_uid)
         if "colliders" in asked and kept is not None and kept.shows_distance:
             legend.add(OUTLINE, "Their Distance")
@@ -332,7 +340,7 @@ def asked_for(context: Any) -> frozenset[str]:
         return frozenset()
     settings = context.workspace.sinew
     picked = {"pins", "springs", "nodes"}
-    on = {name for name in ("tets", "outside", "colliders", *picked) if getattr(settings, f"show_{name}")}
+    on = {name for name in ("tets", "outside", "colliders", *CONTACTS, *picked) if getattr(settings, f"show_{name}")}
     return frozenset(on | (picked if picking_view.tool_is_chosen(context) else set()))
 
 

@@ -18,18 +18,21 @@ from ..contact.ipc import Barrier, Surfaces
 from ..errors import SettingsError
 from ..job.groups import do_meet
 from ..job.job import Job
+from ..job.surroundings import Collider, Ground
 from .meeting_surfaces import Standing, is_same
 
 HALVINGS = 10
 """Of the distance from which surfaces push, for two that begin near each other: what is nearer still touches."""
+FEW = 4.0
+"""Halvings by which steps take as long as without."""
 ROOM = 0.1
 """Of that distance, what two begin farther apart than the gap they are to keep, or they keep a smaller one."""
 
 
 @dataclass(frozen=True)
 class PairSettings:
-    """What is told of two by their names: Coulomb's ``friction``, and the gap that they keep, ``thickness`` m; None for
-    what follows from each.
+    """What is told of two by their names: Coulomb's ``friction``, and the gap that they keep, ``thickness`` m, of a
+    ground no less than its own; None for what follows from each.
     """
 
     friction: float | None = None
@@ -68,7 +71,7 @@ def wanted(jobs: Sequence[Job], colliders: Standing, pairs: Pairs) -> Wanted:
             gap[k, j] = body.meets.thickness + bodies[j].meets.thickness
         for c, found in enumerate(colliders.found, start=n):
             meets[c, k] = any(is_same(found, each) for each in body.colliders)
-            gap[c, k], friction[c, k] = found.thickness + body.meets.thickness, found.friction
+            gap[c, k], friction[c, k] = body.meets.thickness + _thickness(found), found.friction
     meets, gap = meets | meets.T, gap + gap.T
     friction = np.maximum(friction, friction.T)
     names = [*(body.name for body in bodies), *colliders.names]
@@ -82,8 +85,16 @@ def wanted(jobs: Sequence[Job], colliders: Standing, pairs: Pairs) -> Wanted:
             if told.friction is not None:
                 friction[i, j] = friction[j, i] = told.friction
             if told.thickness is not None:
-                gap[i, j] = gap[j, i] = told.thickness
+                own = sum(
+                    each.thickness - _thickness(each) for each in (colliders.found[k - n] for k in (i, j) if k >= n)
+                )
+                gap[i, j] = gap[j, i] = max(told.thickness - own, 0.0)
     return Wanted(meets, friction, gap)
+
+
+def _thickness(found: Ground | Collider) -> float:
+    """What of it is kept as a gap, m: a ground is moved up by its own instead, which takes no barrier of its own."""
+    return 0.0 if isinstance(found, Ground) else found.thickness
 
 
 def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarray) -> Between:
@@ -91,7 +102,8 @@ def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarra
     m from which they push where they begin farther apart; ``softest`` (b,) Pa of bodies, inf of colliders.
 
     What begins nearer pushes from there, so that it begins at rest, and keeps a smaller gap where that leaves no room.
-    Both are halved as often as needed: few values, of which each takes a barrier of its own.
+    Both are halved as often as needed: few values, of which each takes a barrier of its own. Where the distance of some
+    is halved but a ``FEW`` times, that of all is.
     """
     gap, room = want.gap.copy(), apart - want.gap
     tight = want.meets & (room < ROOM * distance)
@@ -100,6 +112,7 @@ def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarra
         gap = np.where(tight, gap * 0.5**halved, gap)
         times = np.clip(np.ceil(np.log2(distance / np.maximum(apart - gap, 0.0))), 0.0, HALVINGS)
     times = np.where(want.meets, times, 0.0)
+    times = np.maximum(times, times[times <= FEW].max(initial=0.0))
     stiffness = np.minimum(softest[:, None], softest)
     return Between(want.friction, gap, distance * 0.5**times, stiffness)
 

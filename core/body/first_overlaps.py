@@ -8,6 +8,7 @@ their diagonals, each is gone until the two are free of each other, to a hundred
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import product
 from typing import NamedTuple
 
@@ -24,10 +25,12 @@ from .meeting_surfaces import Standing
 
 HAIR = 0.1
 """Of the distance from which surfaces push, by how much what touches at first is moved."""
-MOST_NORMALS = 12
-"""Directions of faces that are tried."""
+MOST_NORMALS, FEW_NORMALS = 12, 4
+"""Directions of faces that are tried, of either surface; of one that encloses nothing."""
 HALVINGS, ABOUT = 30, 0.01
 """Of a way's length at most, until it is known to a part of itself."""
+SAMPLES, LONGER = 2000, 0.01
+"""Points of either surface that are asked; and by how much a way grows, of itself, where they do not tell all."""
 BETTER = 0.98
 """Of the shortest way so far, what another has to be free at."""
 BEYOND = 1.05
@@ -73,72 +76,105 @@ class Standpoint(NamedTuple):
     distance: float
 
 
-class _Two(NamedTuple):
-    """Two surfaces, of which the first can be moved; ``solid``: which of them nothing may lie in."""
+class _Two:
+    """Two surfaces, points (a,3) and (b,3) m with faces, of which the first can be moved; ``is_body``: whether the
+    second is one, in which nothing may lie.
+    """
 
-    a: np.ndarray
-    faces_a: np.ndarray
-    b: np.ndarray
-    faces_b: np.ndarray
-    solid: tuple[bool, bool]
-
-    def crosses(self, way: np.ndarray) -> bool:
-        a = self.a + way
-        if (a.min(axis=0) > self.b.max(axis=0)).any() or (self.b.min(axis=0) > a.max(axis=0)).any():
-            return False
-        y = np.concatenate([a, self.b])
-        if self._pair().crosses(y):
-            return True
-        inside = self.solid[1] and WindingNumber(self.b, self.faces_b).contains(a[:1])[0]
-        around = self.solid[0] and WindingNumber(a, self.faces_a).contains(self.b[:1])[0]
-        return bool(inside or around)
-
-    def nearest(self, distance: float) -> float:
-        """m; inf where nothing is nearer than a distance."""
-        return self._pair(distance).smallest_distance(np.concatenate([self.a, self.b]))
-
-    def _pair(self, distance: float = 1.0) -> Barrier:
-        n = len(self.a)
-        rest = np.concatenate([self.a, self.b])
-        faces = np.concatenate([self.faces_a, self.faces_b + n])
+    def __init__(
+        self, a: np.ndarray, faces_a: np.ndarray, b: np.ndarray, faces_b: np.ndarray, is_body: bool, distance: float
+    ) -> None:
+        self._a, self._faces_a, self._b, self._faces_b = a, faces_a, b, faces_b
+        n, rest = len(a), np.concatenate([a, b])
         body = (np.arange(len(rest)) >= n).astype(np.int64)
-        return Barrier(Surfaces(rest, faces, body, np.zeros(len(rest), dtype=bool)), distance, 1.0, 0.0, 1.0)
+        surfaces = Surfaces(rest, np.concatenate([faces_a, faces_b + n]), body, np.zeros(len(rest), dtype=bool))
+        self._barrier = Barrier(surfaces, distance, 1.0, 0.0, 1.0)
+        self._is_body = is_body
 
-    def directions(self) -> np.ndarray:
+    @property
+    def nearest(self) -> float:
+        """m; inf where nothing is nearer than the distance."""
+        return self._barrier.smallest_distance(np.concatenate([self._a, self._b]))
+
+    def overlaps(self, way: np.ndarray) -> bool:
+        """Whether the two do, the first moved by (3,) m."""
+        a = self._a + way
+        if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
+            return False
+        if self._barrier.crosses(np.concatenate([a, self._b])):
+            return True
+        inside = self._is_body and self._winding_b.contains(a[:1])[0]
+        return bool(inside or self._winding_a.contains(self._b[:1] - way)[0])
+
+    @cached_property
+    def _winding_a(self) -> WindingNumber:
+        return WindingNumber(self._a, self._faces_a)
+
+    @cached_property
+    def _winding_b(self) -> WindingNumber:
+        return WindingNumber(self._b, self._faces_b)
+
+    @cached_property
+    def _samples(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """A few points of either, where it is told by these whether they overlap: where both are solid. A body that is
+        mostly in a closed collider is in a room.
+        """
+        a, b = (points[:: -(-len(points) // SAMPLES)] for points in (self._a, self._b))
+        edges = np.sort(self._faces_b[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+        is_closed = (np.unique(edges, axis=0, return_counts=True)[1] == 2).all()
+        solid = self._is_body or (is_closed and self._winding_b.contains(a).mean() < 0.5)
+        return (a, b) if solid else None
+
+    def _roughly(self, way: np.ndarray) -> bool:
+        """As :meth:`overlaps`, by few points where that can be."""
+        if self._samples is None:
+            return self.overlaps(way)
+        a, b = self._samples
+        return bool(self._winding_b.contains(a + way).any() or self._winding_a.contains(b - way).any())
+
+    def _directions(self) -> np.ndarray:
         """In which the first may get out of the second, (d,3) unit."""
-        low = np.maximum(self.a.min(axis=0), self.b.min(axis=0))
-        high = np.minimum(self.a.max(axis=0), self.b.max(axis=0))
-        normals = []
-        for points, faces, sign in ((self.a, self.faces_a, -1.0), (self.b, self.faces_b, 1.0)):
+        low = np.maximum(self._a.min(axis=0), self._b.min(axis=0))
+        high = np.minimum(self._a.max(axis=0), self._b.max(axis=0))
+        sides = [(self._b, self._faces_b, 1.0), (self._a, self._faces_a, -1.0)]
+        found = []
+        for points, faces, sign in sides[: 1 if self._samples is None else 2]:
             corners = points[faces]
             near = (corners.min(axis=1) <= high).all(axis=1) & (corners.max(axis=1) >= low).all(axis=1)
             own = np.unique(np.round(sign * face_normals(corners[near]), 3), axis=0)
             own = own[np.linalg.norm(own, axis=1) > 0.5]
-            if len(own) > MOST_NORMALS:
-                own = own[farthest_points(own, MOST_NORMALS).points]
-            normals += [own, -own]
-        axes = np.array([each for each in product((-1.0, 0.0, 1.0), repeat=3) if any(each)])
-        found = np.concatenate([*normals, axes, self.a.mean(axis=0, keepdims=True) - self.b.mean(axis=0)])
-        lengths = np.linalg.norm(found, axis=1)
-        return found[lengths > 0.0] / lengths[lengths > 0.0, None]
+            most = MOST_NORMALS if self._samples is not None else FEW_NORMALS
+            if len(own) > most:
+                own = own[farthest_points(own, most).points]
+            found += [own, -own]
+        if self._samples is not None:
+            found.append(np.array([each for each in product((-1.0, 0.0, 1.0), repeat=3) if any(each)]))
+            found.append(self._a.mean(axis=0, keepdims=True) - self._b.mean(axis=0))
+        ways = np.concatenate(found)
+        lengths = np.linalg.norm(ways, axis=1)
+        return ways[lengths > 0.0] / lengths[lengths > 0.0, None]
 
     def freeing(self, least: float) -> tuple[float, np.ndarray]:
         """The length of the shortest way found, m, and its direction; one under ``least`` is short enough."""
         best, found = np.inf, np.zeros(3)
-        for along in self.directions():
-            most = float((self.b @ along).max() - (self.a @ along).min())
+        for along in self._directions():
+            most = float((self._b @ along).max() - (self._a @ along).min())
             high = min(most, BETTER * best)
-            if most <= 0.0 or (high < most and self.crosses(high * along)):
+            if most <= 0.0 or (high < most and self._roughly(high * along)):
                 continue
             low = 0.0
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
-                low, high = (middle, high) if self.crosses(middle * along) else (low, middle)
+                low, high = (middle, high) if self._roughly(middle * along) else (low, middle)
                 if high - low <= ABOUT * high or high < least:
                     break
             best, found = high, along
             if best < least:
                 break
+        # Few points may leave something out.
+        more = max(LONGER * best, 0.5 * least)
+        while self._samples is not None and self.overlaps(best * found):
+            best, more = best + more, 1.5 * more
         return best, found
 
 
@@ -149,16 +185,22 @@ def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> list[Ov
 
 def shifted_off(at: Standpoint, colliders: Standing, touching: float) -> Standing:
     """Colliders, of which those that merely touch bodies at the first frame are moved off them by a hair for good: what
-    is put on a floor is exactly at its height.
+    is put on a floor is exactly at its height. A ground, which reaches up by its thickness, is below all bodies.
     """
-    for c in range(len(at.places), len(at.names)):
-        ways = []
-        for k in np.flatnonzero(at.want.meets[c, : len(at.places)]):
+    n = len(at.places)
+    for c in range(n, len(at.names)):
+        ways, met = [], np.flatnonzero(at.want.meets[c, :n])
+        if isinstance(colliders.found[c - n], Ground):
+            lowest = min(float(at.places[k][:, 2].min()) for k in met)
+            lower = min(lowest - HAIR * at.distance - float(colliders.tracks[c - n][0, 0, 2]), 0.0)
+            colliders = colliders.moved(c - n, np.array([0.0, 0.0, lower]))
+            continue
+        for k in met:
             found = _overlap(at, colliders, int(k), c, touching)
             if found is not None and found.depth <= touching:
                 ways.append(found.way / np.linalg.norm(found.way))
         if ways:
-            colliders = colliders.moved(c - len(at.places), -HAIR * at.distance * np.mean(ways, axis=0))
+            colliders = colliders.moved(c - n, -HAIR * at.distance * np.mean(ways, axis=0))
     return colliders
 
 
@@ -167,7 +209,7 @@ def _pairs(at: Standpoint) -> Sequence[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(at.want.meets, 1)) if i < n]
 
 
-def _two(at: Standpoint, colliders: Standing, i: int, j: int) -> _Two | None:
+def _two(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> _Two | None:
     """A body and a body or collider; None where they are far apart."""
     n = len(at.places)
     if j < n:
@@ -177,22 +219,21 @@ def _two(at: Standpoint, colliders: Standing, i: int, j: int) -> _Two | None:
     a = at.places[i]
     if (a.min(axis=0) > b.max(axis=0) + at.distance).any() or (b.min(axis=0) > a.max(axis=0) + at.distance).any():
         return None
-    return _Two(a, at.faces[i], b, faces, (True, j < n))
+    return _Two(a, at.faces[i], b, faces, j < n, touching)
 
 
 def _overlap(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> Overlap | None:
     n, clear = len(at.places), BEYOND * (at.want.gap[i, j] + at.distance)
     if j >= n and isinstance(colliders.found[j - n], Ground):
-        height = float(colliders.tracks[j - n][0, 0, 2])
-        lacking = height - float(at.places[i][:, 2].min())
-        if lacking <= -touching:
+        found = colliders.found[j - n]
+        lacking = found.height - float(at.places[i][:, 2].min())
+        if lacking <= touching:
             return None
-        return Overlap(at.names[i], at.names[j], max(lacking, 0.0), np.array([0.0, 0.0, lacking + clear]), True)
-    two = _two(at, colliders, i, j)
+        return Overlap(at.names[i], at.names[j], lacking, np.array([0.0, 0.0, lacking + found.thickness + clear]), True)
+    two = _two(at, colliders, i, j, touching)
     if two is None:
         return None
-    if not two.crosses(np.zeros(3)):
-        if two.nearest(touching) >= touching:
-            return None
+    if not two.overlaps(np.zeros(3)) and two.nearest >= touching:
+        return None
     depth, along = two.freeing(0.5 * touching)
     return Overlap(at.names[i], at.names[j], depth if depth > touching else 0.0, (depth + clear) * along)

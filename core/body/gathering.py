@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ..contact.barriers import Barriers, Between
 from ..contact.ipc import Surfaces
@@ -129,6 +130,34 @@ class Gathering:
         if report.blocked:
             missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.places])
             report.blocked_by = self._stopping(meeting, y, missing)
+
+    def pressures(self, meeting: Meeting, positions: np.ndarray) -> list[np.ndarray]:
+        """With what pressure each body's render surface is pushed by what it meets, (n,) Pa: of each of its vertices
+        the greatest of what touches there, where its tets' own surface has a vertex nearest to it, or it to one.
+        """
+        forces = np.linalg.norm(meeting.barrier.gradient(meeting.surfaces(positions)), axis=1)
+        found, start = [], 0
+        for own, (area, nearest, of_surface) in zip(self.owns, self._carried):
+            pushed = forces[start : start + len(own.rest)] / area
+            pressure = pushed[of_surface].astype(np.float32)
+            np.maximum.at(pressure, nearest, pushed.astype(np.float32))
+            found.append(pressure)
+            start += len(own.rest)
+        return found
+
+    @cached_property
+    def _carried(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Of each body: the area of its own surface's vertices at rest, m², the render surface's nearest to each, and
+        theirs to each of that.
+        """
+        found = []
+        for job, own in zip(self._jobs, self.owns):
+            corners, render = own.rest[own.faces], job.body.surface.positions
+            areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 6.0
+            area = np.bincount(own.faces.ravel(), np.repeat(areas, 3), len(own.rest))
+            nearest, of_surface = cKDTree(render).query(own.rest)[1], cKDTree(own.rest).query(render)[1]
+            found.append((np.maximum(area, np.finfo(float).tiny), nearest, of_surface))
+        return found
 
     def _stopping(self, meeting: Meeting, y: np.ndarray, way: np.ndarray) -> list[tuple[str, str]]:
         """The pairs that are nearest to each other where one would come nearer to the other on its way, by name."""

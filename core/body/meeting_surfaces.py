@@ -68,7 +68,9 @@ class Standing(NamedTuple):
 
 
 def standing(jobs: Sequence[Job]) -> Standing:
-    """What the bodies of jobs run into. ColliderError names what shrinks to nothing, and when."""
+    """What the bodies of jobs run into, a ground as high as its thickness reaches. ColliderError names what shrinks to
+    nothing, and when.
+    """
     found: list[Ground | Collider] = []
     for each in (own for job in jobs for own in job.body.colliders):
         if not any(is_same(each, other) for other in found):
@@ -85,7 +87,7 @@ def standing(jobs: Sequence[Job]) -> Standing:
         else:
             corners = REACH * size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) + middle[:2]
             triangles.append(np.array([[0, 1, 2], [0, 2, 3]]))
-            tracks.append(np.column_stack([corners, np.full(4, each.height)])[None])
+            tracks.append(np.column_stack([corners, np.full(4, each.height + each.thickness)])[None])
     return Standing(tuple(each.name for each in found), tuple(triangles), tuple(tracks), tuple(found))
 
 

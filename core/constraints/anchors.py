@@ -25,7 +25,7 @@ from ..mesh.held_part import kappa_of
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_triangles, sample_surface
 from ..mesh.tet_mesh import TetMesh
-from ..mesh.topology import vertex_components
+from ..mesh.topology import edges_of, vertex_components
 
 CONFORMING, LOOSE = 10.0, 10.0
 """kappa of faces along which tets end, and of what has no area; of faces that cut through tets ``mesh/held_part.py``
@@ -111,8 +111,8 @@ def _samples(
     faces = faces[proper_triangles(X, faces)]
     on_faces = sample_surface(X, faces, spacing)
     parts = _areas_of_parts(faces, np.bincount(on_faces.triangle, on_faces.area, len(faces)))
-    edges = _edges(surface.triangles)
-    edges = _without(edges[is_held[edges].all(axis=1)], _edges(faces))
+    edges = edges_of(surface.triangles)
+    edges = _without(edges[is_held[edges].all(axis=1)], edges_of(faces))
     lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
     pieces = np.maximum(np.ceil(lengths / spacing), 1).astype(np.int64)
     # Both ends included: in another tet than the rest, a pinned vertex would be held by nothing.
@@ -134,11 +134,6 @@ def _areas_of_parts(faces: np.ndarray, areas: np.ndarray) -> np.ndarray:
     """Area of the faces that hang together with each, (f,)."""
     part = vertex_components(faces)
     return np.bincount(part, areas)[part]
-
-
-def _edges(triangles: np.ndarray) -> np.ndarray:
-    """Edges of triangles, each once, lower vertex first, (e,2)."""
-    return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
 
 
 def _without(edges: np.ndarray, taken: np.ndarray) -> np.ndarray:

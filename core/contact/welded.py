@@ -1,8 +1,8 @@
 """Parts of a surface that are apart, and that a draft lattice moves as one.
 
-Islands that cross, touch or lie in each other are one part, such as eyes in a head. Tets that two parts share hold them
-together, whatever their skin is: a gap is surely open from two cells on, since each side's tets reach up to one into
-it. Gaps between places of one part, such as fingers, are not told.
+Islands that cross, touch or lie in each other are one part, such as eyes in a head, and so are both sides of a shell.
+Tets that two parts share hold them together, whatever their skin is: a gap is surely open from two cells on, since each
+side's tets reach up to one into it. Gaps between places of one part, such as fingers, are not told.
 """
 
 from __future__ import annotations
@@ -77,11 +77,24 @@ def _united(
     crossing = np.zeros(len(triangles), dtype=bool)
     crossing[intersecting_triangles(positions, triangles)] = True
     joined |= crossing[owner] & crossing[other] & (away < 2.0 * SPACING * cell)
+    count = int(island.max()) + 1
+    for hollow in np.flatnonzero(_volumes(corners, island) < 0.0):
+        # Its wall is what lies between it and the nearest other one.
+        own = np.flatnonzero(island[owner] == hollow)
+        nearest = own[away[own].argmin()]
+        around = places[island[owner] == island[other[nearest]]]
+        low, high = around.min(axis=0), around.max(axis=0)
+        joined[nearest] = ((places[own] >= low) & (places[own] <= high)).all()
     joined &= other >= 0
     ends = island[owner[joined]], island[other[joined]]
-    count = int(island.max()) + 1
     graph = sp.coo_matrix((np.ones(len(ends[0])), ends), shape=(count, count))
     return connected_components(graph, directed=False)[1][island]
+
+
+def _volumes(corners: np.ndarray, island: np.ndarray) -> np.ndarray:
+    """That each island encloses, signed as those of all together are positive."""
+    volumes = np.bincount(island, np.einsum("ti,ti->t", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
+    return volumes * np.sign(volumes.sum())
 
 
 def _to_others(

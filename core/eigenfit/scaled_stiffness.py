@@ -25,11 +25,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..forces.step_potential import Load
+from ..linear_solvers.blas_threads import one_blas_thread
 from ..subspaces.space import Space
 from .matching import Pairs, Spectra, right_stiffness
 from .near_modes import followed, near_modes
 from .stretch_measure import StretchMeasure
-from .vibrations import Springs
+from .vibrations import Springs, Vibrations
 
 ROUNDS, FARTHEST = 12, 1.0
 """Of Gauss and Newton at most, and how far z moves in one."""
@@ -92,25 +93,31 @@ class FittedMaterials:
         by_volume: float = BY_VOLUME,
     ) -> None:
         self.spectra, self.pairs = spectra, pairs
-        fit = _Fit(space, spectra, pairs, springs, eps, by_volume)
-        z, part = np.zeros((len(space.elastic.weights), 2)), 1.0
-        now = fit.at(z, spectra.modes)
-        for _ in range(ROUNDS):
-            way, part = fit.way(z, now), min(2.0 * part, 1.0)
-            then = fit.at(z + part * way, now.found)
-            while then.total >= now.total and part > SHORTEST:
-                part *= 0.5
-                then = fit.at(z + part * way, now.found)
-            if then.total >= now.total:
-                break
-            is_last = then.total > (1.0 - (GAINED if space.is_reduced else GAINED_WHOLE)) * now.total
-            z, now = z + part * way, then
-            if is_last:
-                break
-        self.stiffness = np.exp(z)
+        # All products are too small for threads, which wait for one another where a machine has other work.
+        with one_blas_thread():
+            self.stiffness = np.exp(_fit(_Fit(space, spectra, pairs, springs, eps, by_volume)))
 
     def load(self, scale: np.ndarray, beta: float = 0.0, _factors: np.ndarray | None = None) -> Load | None:
         """None: there is the stiffness alone."""
+
+
+def _fit(fit: _Fit) -> np.ndarray:
+    """z (m,2) that a fit's rounds come to."""
+    z, part = fit.at_first, 1.0
+    now = fit.at_rest()
+    for _ in range(ROUNDS):
+        way, part = fit.way(z, now), min(2.0 * part, 1.0)
+        then = fit.at(z + part * way, now.found)
+        while then.total >= now.total and part > SHORTEST:
+            part *= 0.5
+            then = fit.at(z + part * way, now.found)
+        if then.total >= now.total:
+            break
+        is_last = then.total > (1.0 - fit.gained) * now.total
+        z, now = z + part * way, then
+        if is_last:
+            break
+    return z
 
 
 class _Fitted(NamedTuple):
@@ -132,11 +139,13 @@ class _Fit:
         self, space: Space, spectra: Spectra, pairs: Pairs, springs: Springs | None, eps: float, by_volume: float
     ) -> None:
         self._eps, self._space = eps, space
+        self.gained = GAINED if space.is_reduced else GAINED_WHOLE
         self._others = spectra.modes[pairs.coarse]
         self._finder = near_modes(space, springs, spectra.coarse[0], RESIDUAL)
-        self._count = len(spectra.modes)
+        self._known, self._count = Vibrations(spectra.coarse, spectra.modes), len(spectra.modes)
         self._target, self._upper = right_stiffness(spectra, pairs), np.triu_indices(len(pairs.coarse))
-        of_each = self._energies(np.zeros((len(space.elastic.weights), 2)), self._others)
+        self.at_first = np.zeros((len(space.elastic.weights), 2))
+        of_each = self._energies(self.at_first, self._others)
         i, j = self._upper
         of_each = np.tensordot(1.0 / spectra.coarse[pairs.coarse], of_each[i == j], axes=1) / len(pairs.coarse)
         self._v = (1.0 - by_volume) * of_each
@@ -146,7 +155,15 @@ class _Fit:
         """For z (m,2), from modes (k,r,3) that are near."""
         elastic = self._space.elastic.scaled(np.exp(z))
         tangent = elastic.tangent(elastic.deformation(self._space.rest_state().positions))
-        found = self._finder.find(tangent, near, self._count, beyond=CROSSING)
+        return self._fitted(z, self._finder.find(tangent, near, self._count, beyond=CROSSING))
+
+    def at_rest(self) -> _Fitted:
+        """At first, where all vertices' modes are known; in a subspace those beyond cost nothing."""
+        if self._space.is_reduced:
+            return self.at(self.at_first, self._known.modes)
+        return self._fitted(self.at_first, self._known)
+
+    def _fitted(self, z: np.ndarray, found: Vibrations) -> _Fitted:
         now = followed(found, self._others, self._space.mass)
         T, (i, j) = now.turn @ self._target @ now.turn.T, self._upper
         firmness = np.where(i == j, 1.0, BESIDE) / np.sqrt(np.diag(T)[i] * np.diag(T)[j])

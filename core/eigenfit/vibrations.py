@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ..assembly.sparsity import BlockSparsity
+from ..assembly.sparsity import BlockSparsity, Pattern
 from ..energies.tangent import Tangent
 from ..forces.unilateral_springs import Points
 from ..linear_solvers.factorized import factorized
@@ -27,6 +27,10 @@ from ..subspaces.space import Space
 
 HELD = 1e-9
 """Of the stiffest hold: what holds a rigid motion less leaves it free."""
+
+
+RESIDUAL = 1e-8
+"""Of modes in all vertices: eigenvalues are off by its square. Round-off took a fifth more solutions."""
 
 
 class Springs(NamedTuple):
@@ -74,13 +78,13 @@ def rigid_count(model: Model) -> int:
 
 def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progress) -> Vibrations:
     """The lowest ``count`` of a model in all its vertices; ArpackError, FactorizationError where there are none."""
-    K, M, free = _at_rest(model)
-    values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress)
-    return Vibrations(values, _of_all(vectors, free, len(model.mesh.rest_positions)))
+    K, M, pattern = _at_rest(model)
+    values, vectors = lowest_pairs(K, M, min(count, K.shape[0]), on_progress, pattern, RESIDUAL)
+    return Vibrations(values, _of_all(vectors, pattern.free, len(model.mesh.rest_positions)))
 
 
-def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, np.ndarray]:
-    """The lower triangle of K between the free vertices, M, and these vertices."""
+def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
+    """The lower triangle of K between the free vertices, M, and their pattern."""
     n = len(model.mesh.rest_positions)
     sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
     free, pattern = sparsity.free, sparsity.pattern
@@ -90,7 +94,7 @@ def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, np.ndarray]:
     K = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=(pattern.size, pattern.size))
     if model.anchors is not None:
         K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
-    return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), free
+    return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), pattern
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
@@ -103,9 +107,10 @@ def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:
 def led_to(space: Space, springs: Springs | None, forces: np.ndarray, shift: float) -> np.ndarray:
     """``(K + shift M)^-1`` of forces (k,r,3): where they lead a body in the end, one too that nothing holds."""
     if not space.is_reduced:
-        K, M, free = _at_rest(space)
-        columns = np.ascontiguousarray(forces[:, free].reshape(len(forces), -1).T)
-        return _of_all(factorized(K + shift * sp.tril(M), fastest()).solve(columns), free, forces.shape[1])
+        K, M, pattern = _at_rest(space)
+        columns = np.ascontiguousarray(forces[:, pattern.free].reshape(len(forces), -1).T)
+        factor = factorized(K + shift * sp.tril(M), fastest(), pattern)
+        return _of_all(factor.solve(columns), pattern.free, forces.shape[1])
     K, M, free = _reduced(space, springs)
     columns = forces[:, free].transpose(0, 2, 1).reshape(len(forces), -1).T
     return _of_reduced(scipy.linalg.solve(K + shift * M, columns, assume_a="pos"), free, forces.shape[1])

@@ -1,7 +1,7 @@
 """CHOLMOD through cvxopt: the fastest direct solver that may be shipped.
 
-Its supernodal factorisation runs in a nested-dissection order of the vertices (METIS, where pymetis is installed); the
-symbolic step is made once per sparsity.
+Its supernodal factorisation runs in an order of the vertices by minimum degree or nested dissection (METIS, where
+pymetis is installed), whichever leaves less; the symbolic step is made once per sparsity.
 
 Several right-hand sides, which cvxopt's functions solve column by column, are solved here, by the factor as CHOLMOD
 keeps it: threads share the columns, and supernodes below which right-hand sides are zero are passed by.
@@ -10,6 +10,8 @@ keeps it: threads share the columns, and supernodes below which right-hand sides
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,7 +22,7 @@ from ..jit import kernel, summing_kernel
 from ..lanes import LANES
 from ..shared_items import ItemKernel, done, take
 from .blas_kernels import load_cvxopt
-from .ordering import METIS_FROM, expand, factor_entries, lower_of_ones, minimum_degree, nested_dissection
+from .ordering import METIS, METIS_FROM, expand, factor_entries, lower_of_ones, sparsest
 from .protocol import not_definite
 
 FORWARD, BACKWARD, PERMUTE, PERMUTE_BACK = 4, 5, 7, 8  # CHOLMOD's numbers for the parts of a solution
@@ -52,15 +54,34 @@ class CholmodSolver:
         self._pattern = pattern
         self._A = lower_of_ones(cvxopt, pattern.column_starts, pattern.row_indices)
         if like is not None:
-            self.ordering, order = like.ordering, like._order
+            self.ordering, self._order = like.ordering, like._order
+            self.factor_entries = factor_entries(pattern, self._order)
         else:
-            order = nested_dissection(pattern) if len(pattern.free) >= METIS_FROM else None
-            self.ordering = "minimum degree" if order is None else "METIS"
-            if order is None:
-                order = minimum_degree(pattern)
-        self._order = order
-        self.factor_entries = factor_entries(pattern, order)
-        self._factor = self._cholmod.symbolic(self._A, p=self._matrix(expand(order, pattern.width)))
+            self._order, self.factor_entries, self.ordering = sparsest(pattern)
+        self._factor = self._symbolic(is_new=like is None)
+
+    def _symbolic(self, is_new: bool) -> Any:
+        """The symbolic step. CHOLMOD orders by minimum degree itself beside what it is given, and takes the better: for
+        a new order that comparison has been made, and one of the two is asked for alone.
+        """
+        given = {"p": self._matrix(expand(self._order, self._pattern.width))}
+        if not is_new or len(self._pattern.free) < METIS_FROM:
+            return self._cholmod.symbolic(self._A, **given)
+        if self.ordering != METIS:
+            return self._cholmod.symbolic(self._A)
+        with self._options(nmethods=1):
+            return self._cholmod.symbolic(self._A, **given)
+
+    @contextmanager
+    def _options(self, **options: object) -> Iterator[None]:
+        """CHOLMOD's own, while this is open."""
+        before = dict(self._cholmod.options)
+        self._cholmod.options.update(options)
+        try:
+            yield
+        finally:
+            self._cholmod.options.clear()
+            self._cholmod.options.update(before)
 
     def factorize(self, values: np.ndarray) -> None:
         """Refill the values in place and factorise."""
@@ -77,16 +98,12 @@ class CholmodSolver:
         """
         free, width = self._pattern.free, self._pattern.width
         self._A.V = self._matrix(values)
-        options = dict(self._cholmod.options)
-        self._cholmod.options.update(postorder=False, supernodal=2)
-        try:
-            order = self._amd.order(self._A)
-            self._cholmod.numeric(self._A, self._cholmod.symbolic(self._A, p=order))
-        except ArithmeticError as error:
-            return int(free[int(order[int(error.args[0])]) // width])
-        finally:
-            self._cholmod.options.clear()
-            self._cholmod.options.update(options)
+        with self._options(postorder=False, supernodal=2):
+            try:
+                order = self._amd.order(self._A)
+                self._cholmod.numeric(self._A, self._cholmod.symbolic(self._A, p=order))
+            except ArithmeticError as error:
+                return int(free[int(order[int(error.args[0])]) // width])
         return int(free[0])
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:

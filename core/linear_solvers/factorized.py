@@ -1,4 +1,4 @@
-"""Any sparse symmetric positive-definite matrix of one unknown a vertex, handed to a direct solver."""
+"""Any sparse symmetric positive-definite matrix, handed to a direct solver."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from ..assembly.sparsity import Pattern
 from .protocol import DirectSolver
 
 
-def factorized(A: sp.spmatrix, solver: type[DirectSolver]) -> DirectSolver:
-    """A direct solver that holds the factor of A (n,n); FactorizationError where A is not positive definite."""
+def factorized(A: sp.spmatrix, solver: type[DirectSolver], vertices: Pattern | None = None) -> DirectSolver:
+    """A direct solver that holds the factor of A (n,n); FactorizationError where A is not positive definite. Where
+    several unknowns are a vertex's, the pattern of ``vertices`` is ordered, a graph so many times smaller.
+    """
     lower = sp.tril(A, format="csc")
     lower.sum_duplicates()  # sorts the rows too
     starts, rows = lower.indptr.astype(np.int64), lower.indices.astype(np.int64)
-    holder = solver(Pattern(np.arange(A.shape[0]), starts, rows, starts, rows))
+    graph = (starts, rows) if vertices is None else (vertices.block_starts, vertices.block_rows)
+    holder = solver(Pattern(np.arange(len(graph[0]) - 1), starts, rows, *graph))
     holder.factorize(lower.data)
     return holder

@@ -51,6 +51,11 @@ def boundary_triangles(tets: np.ndarray) -> np.ndarray:
     return tets[:, FACES].reshape(-1, 3)[np.sort(order[single])].astype(np.int32)
 
 
+def edges_of(triangles: np.ndarray) -> np.ndarray:
+    """Edges of triangles, each once, lower vertex first, (e,2)."""
+    return np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+
+
 def grow(tets: np.ndarray, chosen: np.ndarray, rings: int) -> np.ndarray:
     """The tets chosen by a mask (m,), and those that share a vertex with them, ``rings`` times over, as a mask (m,)."""
     for _ in range(rings):

@@ -12,15 +12,16 @@ from pathlib import Path
 from ..body.about_mesh import about_mesh
 from ..body.prepare import Prepared, Stopped, materials, prepare, tetrahedra
 from ..errors import NotEnoughMemoryError, SinewError, StoreError, named
-from ..events import Done, FrameDone, OfBody, OnEvent, Phase, StoppedAfter, ignore
+from ..events import Done, FrameDone, Meets, OfBody, OnEvent, Phase, StoppedAfter, ignore
 from ..files.file_names import check_names
 from ..job.groups import groups_of, members
 from ..job.job import Job
 from ..model.state import State
 from ..store.cached_handles import cached_handles
+from ..store.cached_meeting import keep_touching
 from ..store.frame_store import FrameStore
 from ..store.store_lock import alone, locked
-from .group import meet, simulate_group, without_colliders
+from .group import GroupStepper, meet, simulate_group, without_colliders
 from .handles_of_frames import keep_handles, mode_count
 from .warm_up import load_kernels, warm_up
 
@@ -213,8 +214,14 @@ def _simulate(
     end = lead.frame_end if until is None else min(until, lead.frame_end)
     if last is not None and end <= last < lead.frame_end:
         return StoppedAfter(last)
+
+    def begun(stepper: GroupStepper) -> None:
+        on_event(Meets(stepper.warnings))
+        for (job, store, _modes), own, through in zip(members, stepper.surfaces, stepper.let_through):
+            keep_touching(store, job, own.rest, own.faces, through)
+
     try:
-        for frames in simulate_group(jobs, prepared, start, should_stop):
+        for frames in simulate_group(jobs, prepared, start, should_stop, begun=begun):
             last, reports = frames[0].number, frames[0].reports
             surfaces = [
                 each.surface(frame.state.positions, last - lead.frame_start) for each, frame in zip(prepared, frames)
@@ -222,7 +229,7 @@ def _simulate(
             now = time.perf_counter()
             share = (now - began) / len(members)
             for (_job, store, _modes), frame, surface in zip(members, frames, surfaces):
-                store.write(last, surface, frame.state, frame.reports, share)
+                store.write(last, surface, frame.state, frame.reports, share, frame.pressure)
             if not all(report.converged for report in reports):
                 unconverged.append(last)
             on_event(FrameDone(last, now - began, reports[-1].as_dict() if reports else {}))

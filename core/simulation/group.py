@@ -62,6 +62,10 @@ class GroupStepper:
         """Of each body, pairs of vertices of its surface that never meet, (k,2), since it touches itself there."""
         return self._gathering.let_through
 
+    def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
+        """With what pressure each body's surface is pushed at the end of a frame, (n,) Pa."""
+        return self._gathering.pressures(self._meeting, joined_state(states).positions)
+
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
     ) -> tuple[list[State], list[StepReport]]:
@@ -125,22 +129,25 @@ def simulate_group(
     start: tuple[int, Sequence[State]] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
     pairs: Pairs | None = None,
+    begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
     """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last;
-    the reports are those of all together. ``pairs``: what is told of two by their names. A body that meets nothing goes
-    as alone (:func:`simulate`).
+    the reports are those of all together. ``pairs``: what is told of two by their names; ``begun`` is called with what
+    steps them before the first step. A body that meets nothing goes as alone (:func:`simulate`).
     """
     if not meet(jobs):
         alone = start and (start[0], start[1][0])
         yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
         return
     stepper, first = GroupStepper(jobs, prepared, pairs), jobs[0].frame_start
+    begun(stepper)
     number, states = start or (first, [each.first_state() for each in prepared])
     if start is None:
         yield [Frame(first, state, []) for state in states]
     for frame in range(number + 1, jobs[0].frame_end + 1):
         states, reports = stepper.advance(states, frame - first, should_stop)
-        yield [Frame(frame, state, reports) for state in states]
+        pressures = stepper.pressures(states)
+        yield [Frame(frame, state, reports, pressure) for state, pressure in zip(states, pressures)]
 
 
 def overlaps(jobs: Sequence[Job], prepared: Sequence[Prepared]) -> list[Overlap]:

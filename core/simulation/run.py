@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..body.prepare import Prepared
 from ..job.job import Job
 from ..model.state import State
@@ -14,11 +16,14 @@ from .stepper import Stepper
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame: its number, the state, the reports of its substeps."""
+    """A frame: its number, the state, the reports of its substeps; with what ``pressure`` (n,) Pa what it meets pushes
+    its surface, where anything may.
+    """
 
     number: int
     state: State
     reports: list[StepReport]
+    pressure: np.ndarray | None = None
 
 
 def simulate(

@@ -11,6 +11,7 @@ was reported.
     touching.sinew     which points of its surface touch
     display.sinew      what an interface draws a body in a subspace with (``live_service.display_arrays``)
     shapes.sinew       how its vibrations move its surface, where they were found
+    meeting.sinew      which surface of it touches what it meets
     handles.sinew      the frames as handles under weights, where the result is kept so
     difference.sinew   how far the frames are from those of another bake, where they were compared
     frame_000012.sinew positions of the render surface, world space, metres
@@ -44,7 +45,19 @@ from .store_lock import locked
 STORE_FORMAT = 6
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
-CACHED = ("mesh", "materials", "subspace", "spectra", "swing", "shapes", "touching", "display", "handles", "difference")
+CACHED = (
+    "mesh",
+    "materials",
+    "subspace",
+    "spectra",
+    "swing",
+    "shapes",
+    "touching",
+    "display",
+    "meeting",
+    "handles",
+    "difference",
+)
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching")
 """Those that are of use to another store."""
@@ -173,7 +186,13 @@ class FrameStore:
         """Surface positions, (n,3) float64, world space, metres; CorruptFrameError, or StoreError when it is not
         there.
         """
-        return self._read_frame(frame)[0]
+        return self._read_frame(frame)[0]["positions"]
+
+    def pressure(self, frame: int) -> np.ndarray | None:
+        """With what pressure the surface is pushed by what it meets, (n,) Pa; None where by nothing."""
+        pressure = self._read_frame(frame)[0].get("pressure")
+        fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
+        return pressure if fits and np.isfinite(pressure).all() else None
 
     def about(self, frame: int) -> dict[str, Any]:
         """What is told of a frame: ``reports`` of the steps that led to it (dicts), and, where they were noted,
@@ -181,7 +200,7 @@ class FrameStore:
         """
         return self._read_frame(frame)[1]
 
-    def _read_frame(self, frame: int) -> tuple[np.ndarray, dict[str, Any]]:
+    def _read_frame(self, frame: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays, about = self._read_own("frame", frame)
         positions, reports, n = arrays.get("positions"), about.setdefault("reports", []), self._vertices()
         whole = positions is not None and positions.shape == (n, 3) and positions.dtype == np.float64
@@ -189,12 +208,19 @@ class FrameStore:
             raise self._misfit("frame", frame, f"it does not hold {n} positions")
         if not (isinstance(reports, list) and all(isinstance(report, dict) for report in reports)):
             raise self._misfit("frame", frame, "its reports are of another kind")
-        return positions, about
+        return arrays, about
 
     def write(
-        self, frame: int, surface: np.ndarray, state: State, reports: list[StepReport], seconds: float = 0.0
+        self,
+        frame: int,
+        surface: np.ndarray,
+        state: State,
+        reports: list[StepReport],
+        seconds: float = 0.0,
+        pressure: np.ndarray | None = None,
     ) -> None:
-        """Keep a frame that took some seconds. When this returns, it is safe on disk and the simulation can go on from
+        """Keep a frame that took some seconds, and with what ``pressure`` (n,) Pa what it meets pushes its surface,
+        where that is known. When this returns, it is safe on disk and the simulation can go on from
         it.
         """
         self.check_whole()
@@ -202,7 +228,10 @@ class FrameStore:
         whose = {"frame": frame, "job": self.key()}
         write_arrays(self._path("state", frame), state.arrays(), whose)
         told = {"reports": [r.as_dict() for r in reports], "seconds": seconds, "peak_memory": peak_memory()}
-        write_arrays(self._path("frame", frame), {"positions": surface}, {**whose, **told})
+        arrays = {"positions": surface}
+        if pressure is not None and pressure.any():
+            arrays["pressure"] = pressure.astype(np.float32)
+        write_arrays(self._path("frame", frame), arrays, {**whose, **told})
         for old in self._numbers("state")[:-KEPT_STATES]:
             remove(self._path("state", old))
 

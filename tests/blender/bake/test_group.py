@@ -8,6 +8,7 @@ import pytest
 from sinew.blender_addon.bake import background, baking
 from sinew.blender_addon.basics import groups
 from sinew.blender_addon.child import running
+from sinew.blender_addon.drawing import overlay_contacts
 from sinew.blender_addon.scene_in.colliders_in import collider_objects
 from sinew.core.errors import SinewError
 
@@ -167,3 +168,27 @@ def test_bake_all_in_the_child_takes_them_as_one(boxes, add_mesh):
     assert running.place_of(alone) == 1 and running.place_of(boxes[1]) == 0
     drain_until(running.is_idle)
     assert [obj.sinew.bake.status for obj in (*boxes, alone)] == ["DONE"] * 3
+
+
+def test_what_touches_is_kept_for_overlays(boxes):
+    low, high = boxes
+    bpy.context.view_layer.objects.active = low
+    bpy.ops.sinew.bake()
+    store = overlay_contacts.store_of(high)
+    assert overlay_contacts.pushed_at(store, 1) is None and overlay_contacts.pushed_at(store, 99) is None
+    pushed = overlay_contacts.pushed_at(store, FRAMES)
+    below = frames_of(high)[-1][pushed.vertices, 2]
+    assert len(pushed.vertices) and below.max() < frames_of(high)[-1][:, 2].mean(), "it is pushed from below"
+    weight = 0.2**3 * high.sinew.materials[0].density * 9.81
+    assert 0.05 * weight / 0.2**2 < pushed.range[1] < 1e3 * weight / 0.2**2 and pushed.range[0] < pushed.range[1]
+    assert len(overlay_contacts.colours()) == overlay_contacts.LEVELS > pushed.levels.max()
+    lines, through = overlay_contacts.touching_lines(store)
+    own = np.array([v.co for v in high.data.vertices])
+    cell = 0.2 / CELLS
+    assert len(lines) > 100 and len(through) == 0
+    np.testing.assert_allclose(
+        [lines.min(axis=0), lines.max(axis=0)], [own.min(axis=0), own.max(axis=0)], atol=0.6 * cell
+    )
+    for folder in (baking.open_store(low).folder,):
+        (folder / "meeting.sinew").write_bytes(b"torn")
+    assert len(overlay_contacts.touching_lines(overlay_contacts.store_of(low))[0]) == 0

@@ -104,3 +104,8 @@ def test_a_needle_within_one_row_of_tets_is_told():
 def test_what_crosses_is_one_part():
     found = welded_parts(hand(), lattice(hand(), 12), 12)
     assert found == (1, 1, np.inf, 0)
+
+
+def test_both_sides_of_a_shell_are_one_part():
+    shell = hollow_ball(0.12)
+    assert welded_parts(shell, lattice(shell, 8), 8) == (1, 1, np.inf, 0)

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.errors import FactorizationError
-from sinew.core.linear_solvers import cholmod
+from sinew.core.linear_solvers import cholmod, ordering
 from sinew.core.linear_solvers.cholmod import CholmodSolver, supernodes
 from sinew.core.linear_solvers.factorized import factorized
-from sinew.core.linear_solvers.ordering import expand, factor_entries, nested_dissection
+from sinew.core.linear_solvers.ordering import (
+    METIS,
+    METIS_FROM,
+    MINIMUM_DEGREE,
+    expand,
+    factor_entries,
+    minimum_degree,
+    nested_dissection,
+    sparsest,
+)
 from sinew.core.linear_solvers.registry import DIRECT_SOLVERS, installed
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import ResolutionSettings
@@ -146,6 +156,43 @@ def test_the_size_of_the_factor(system, order_of):
     generic = np.where(full != 0.0, -1e-3, 0.0) + np.diag(np.full(len(full), 10.0))
     factor = np.linalg.cholesky(generic[np.ix_(scalar, scalar)])
     assert factor_entries(pattern, order) == np.count_nonzero(factor)
+
+
+def _block_pattern(*cells):
+    """Of a lattice of so many cells, six tets each."""
+    corners = np.indices(np.add(cells, 1)).reshape(3, -1).T
+    number = np.arange(len(corners)).reshape(np.add(cells, 1))
+    ways = np.cumsum(np.eye(3, dtype=int)[list(itertools.permutations(range(3)))], axis=1)
+    at = np.indices(cells).reshape(3, -1).T[:, None, None] + np.pad(ways, ((0, 0), (1, 0), (0, 0)))[None]
+    return BlockSparsity(number[tuple(at.reshape(-1, 4, 3).transpose(2, 0, 1))], len(corners), np.arange(4)).pattern
+
+
+@needs_metis
+def test_the_order_that_leaves_least(monkeypatch):
+    """A thin body is not handed to METIS, a small one neither; of a thick one the better order is taken."""
+    thick, thin = _block_pattern(13, 13, 13), _block_pattern(500, 1, 1)
+    assert min(len(each.free) for each in (thick, thin)) >= METIS_FROM
+    orders = nested_dissection(thick), minimum_degree(thick)
+    entries = [factor_entries(thick, order) for order in orders]
+    found = sparsest(thick)
+    assert found.entries == min(entries) == entries[0] and found.by == METIS
+    assert np.array_equal(found.vertices, orders[0])
+
+    monkeypatch.setattr(ordering, "nested_dissection", None)
+    for pattern in (thin, _block_pattern(8, 8, 8)):
+        found = sparsest(pattern)
+        assert found.by == MINIMUM_DEGREE and found.entries == factor_entries(pattern, found.vertices)
+
+
+@SOLVERS
+def test_a_matrix_of_three_unknowns_a_vertex(solver, system):
+    pattern, _values, full = system
+    b = np.random.default_rng(2).normal(size=len(full))
+    found = factorized(sp.csc_matrix(full), solver, pattern)
+    x = found.solve(b)
+    assert np.abs(full @ x - b).max() <= 1e-10 * np.abs(b).max()
+    if solver is CholmodSolver:
+        assert found.factor_entries == solver(pattern).factor_entries
 
 
 @SOLVERS

@@ -167,6 +167,25 @@ def test_a_body_that_touches_itself_at_rest_starts():
     assert all(report.converged for report in reports)
 
 
+def test_a_body_that_begins_in_itself_starts():
+    """Two bars of one body that cross each other at the first frame: let through there, and met elsewhere."""
+    one = box_surface((0.3, 0.1, 0.1), (9, 3, 3))
+    n = len(one.positions)
+    apart = np.concatenate([one.positions, one.positions + (0.4, 0.0, 0.0)])
+    surface = SurfaceMesh(apart, np.concatenate([one.triangles, one.triangles + n]))
+    start = apart - np.repeat([[0.0, 0.0, 0.0], [0.12, 0.003, 0.002]], n, axis=0)
+    job = box("Two", (0, 0, 0), 4, **STILL)
+    job = job.with_body(surface=surface, start=start, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
+    job = job.with_body(meets=MeetSettings(itself=True))
+    stepper = GroupStepper([job], prepared_of([job]))
+    touched = stepper.surfaces[0].rest[np.unique(stepper.let_through[0])][:, 0]
+    assert len(touched) and touched.min() > 0.1 and touched.max() < 0.6
+    frames, reports, _ = run([job])
+    assert all(report.converged for report in reports)
+    moved = frames[-1][0].state.positions - frames[0][0].state.positions
+    assert np.abs(moved).max() < 1e-3
+
+
 def test_what_meets_itself_does_not_cross():
     """The same farther apart: the halves come together, and stop."""
     one = box_surface((0.1, 0.1, 0.1), (3, 3, 3))

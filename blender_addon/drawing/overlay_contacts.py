@@ -1,0 +1,69 @@
+"""What of a body touches, and how hard it is pushed there, read from the disk.
+
+It loads Numba: imported when something is to be shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.errors import StoreError
+from ...core.mesh.topology import edges_of
+from ...core.store.cached_meeting import kept_touching
+from ...core.store.frame_store import FrameStore
+from ..cache import frame_folders
+from .preview_colours import stiffness_colours
+
+LEVELS = 6
+"""Colours that pressures are told apart by."""
+DECADES = 3.0
+"""Under the greatest pressure, in which they are."""
+
+
+class Pushed(NamedTuple):
+    """Vertices that are pushed at a frame: their numbers (k,), and of each its level; ``range`` of pressures, Pa."""
+
+    vertices: np.ndarray
+    levels: np.ndarray
+    range: tuple[float, float]
+
+
+def colours() -> np.ndarray:
+    """Linear, of the levels (LEVELS,3)."""
+    return stiffness_colours(np.linspace(0.0, 1.0, LEVELS))
+
+
+def store_of(obj: Any) -> FrameStore | None:
+    """Where the frames of a body lie, if there are any."""
+    folder = frame_folders.recorded_folder(obj)
+    store = None if folder is None else FrameStore(folder)
+    return store if store is not None and store.exists() else None
+
+
+def pushed_at(store: FrameStore, frame: int) -> Pushed | None:
+    """What is pushed at a frame; None where nothing is, or the frame is not there."""
+    try:
+        pressure = store.pressure(frame)
+    except StoreError:
+        return None
+    if pressure is None or not pressure.any():
+        return None
+    high = float(pressure.max())
+    low = max(float(pressure[pressure > 0.0].min()), high * 10.0**-DECADES)
+    vertices = np.flatnonzero(pressure > 0.0)
+    part = np.log(np.maximum(pressure[vertices], low) / low) / max(np.log(high / low), 1e-9)
+    return Pushed(vertices, np.minimum((LEVELS * part).astype(int), LEVELS - 1), (low, high))
+
+
+def touching_lines(store: FrameStore) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the edges (2l,3) of what touches, at rest, and its vertices (k,3) that never meet the body itself, in the
+    object's own coordinates; none where that is not known.
+    """
+    found = kept_touching(store)
+    if found is None:
+        return np.empty((0, 3)), np.empty((0, 3))
+    to_own = np.linalg.inv(found.object_to_world)
+    places = found.rest @ to_own[:3, :3].T + to_own[:3, 3]
+    return places[edges_of(found.faces)].reshape(-1, 3), places[found.through]

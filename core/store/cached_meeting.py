@@ -1,0 +1,42 @@
+"""What of a body touches what it meets, as a frame store keeps it for who looks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..job.job import Job
+from .cached_arrays import sides_of
+from .frame_store import FrameStore
+
+
+class Touching(NamedTuple):
+    """The surface of a body that touches: its vertices at ``rest`` (s,3) m, ``faces`` (f,3); ``through`` (k,), those
+    that are near the body itself at rest and never meet it; ``object_to_world`` (4,4) at the first frame.
+    """
+
+    rest: np.ndarray
+    faces: np.ndarray
+    through: np.ndarray
+    object_to_world: np.ndarray
+
+
+def keep_touching(store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarray, through: np.ndarray) -> None:
+    """Keep the surface (s,3), (f,3) of a job's body, and the pairs (k,2) of its vertices that never meet."""
+    arrays = {
+        "rest": np.ascontiguousarray(rest, dtype=np.float64),
+        "faces": np.ascontiguousarray(faces, dtype=np.int32),
+        "through": np.unique(through).astype(np.int32),
+        "object_to_world": np.ascontiguousarray(job.frame_matrices[0]),
+    }
+    store.write_cached("meeting", arrays, {})
+
+
+def kept_touching(store: FrameStore) -> Touching | None:
+    """What :func:`keep_touching` kept; None where there is nothing, or it is damaged."""
+    cached = store.read_cached("meeting")
+    shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
+    if cached is None or sides_of(cached[0], shapes) is None:
+        return None
+    return Touching(**cached[0])
