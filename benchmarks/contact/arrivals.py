@@ -22,6 +22,7 @@ def cases(_data: Path | None) -> Iterator[Case]:
     yield Case("arrival_pins", _pins)
     yield Case("arrival_blocked", _blocked)
     yield Case("arrival_jump", _jump)
+    yield Case("arrival_teleport", _teleport)
 
 
 def _lowered(by: float) -> np.ndarray:
@@ -102,3 +103,18 @@ def _jump() -> Iterable[Row]:
         seen = watch(scene, 3, H, "mixed_fem")
         yield from _common(case, words, seen)
         yield row(case, f"iterations of the first step{words}", int(seen.iterations[0]), "", at_most=60)
+
+
+def _teleport() -> Iterable[Row]:
+    """A plate is put from above a block that nothing holds into its middle, and beyond it."""
+    case = "arrival_teleport"
+    for by, words in ((0.054, ", into"), (0.154, ", through")):
+        scene = Scene(
+            [box((0.0, 0.0, 0.0))], [plate(0.104)], places=lambda _k, by=by: plate(0.104 - by)[0], settings=STILL
+        )
+        seen = watch(scene, 3, H, "mixed_fem")
+        yield from _common(case, words, seen)
+        yield row(case, f"frames with a tet inside out{words}", seen.inverted)
+        yield row(case, f"iterations of the first step{words}", int(seen.iterations[0]), "", at_most=60)
+        told = seen.reports[0].blocked > 0.0 or bool((seen.meeting.places == plate(0.104 - by)[0]).all())
+        yield row(case, f"arrived, or it is told{words}", int(told), "", at_least=1)

@@ -252,6 +252,18 @@ def test_a_crusher_arrives(solver):
 
 
 @SOLVERS
+def test_a_plate_that_nothing_feels_yet_pushes_what_is_free(solver):
+    """It comes from farther away than from where surfaces push, and goes farther than to a touch in one step."""
+    model = box()
+    meet = meeting(model, [plate(0.11)])
+    states, reports = moved(
+        model, meet, 4, solver, targets=lambda k: plate(0.11 - 0.03 * (k + 1))[0], gravity=(0.0, 0.0, 0.0)
+    )
+    assert not any(report.blocked for report in reports)
+    assert states[-1].positions[:, 2].max() < -0.01 + DISTANCE
+
+
+@SOLVERS
 def test_a_plate_does_not_go_through_what_is_pinned(solver):
     model = box((0.0, 0.0, 0.002), pinned=lambda X: X[:, 2] > 0.1 - 1e-9)
     meet = meeting(model, [plate(0.0), plate(0.104)])
