@@ -52,7 +52,7 @@ def _compared(case: str, touch: Callable[[], Watched], first: int, bar: float) -
     for _ in range(3):
         seen = touch()
         count = seen.iterations[first:].sum()
-        met.append(sum(seen.spent[first:]) / count)
+        met.append(sum(seen.processor[first:]) / count)
         alone.append(_free(seen.whole))
     yield row(case, "tets", len(seen.whole.mesh.tets))
     yield row(case, "iterations a step", float(seen.iterations[first:].mean()))
@@ -64,7 +64,7 @@ def _compared(case: str, touch: Callable[[], Watched], first: int, bar: float) -
     yield row(case, "ms an iteration", 1e3 * min(met), "ms")
     yield row(case, "over one without contact", min(met) / min(alone), "", at_most=bar)
     for part, seconds in _parts(seen, first).items():
-        yield row(case, f"of it, {part}", seconds / sum(seen.spent[first:]))
+        yield row(case, f"of it, {part}", seconds / sum(seen.processor[first:]))
 
 
 def _free(whole: Model) -> float:
