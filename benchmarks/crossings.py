@@ -15,25 +15,36 @@ def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Edges and faces that cross and share no vertex, (k,3): two vertices and a face's number; of points (s,3)."""
     corners = faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     edges = np.unique(np.sort(corners, axis=1), axis=0)
-    low, high = points[faces].min(axis=1), points[faces].max(axis=1)
     middles = points[faces].mean(axis=1)
-    near_faces = cKDTree(middles)
-    reach = float(np.linalg.norm(points[faces] - middles[:, None], axis=2).max())
-    found = []
-    for first in range(0, len(edges), CHUNK):
-        some = edges[first : first + CHUNK]
-        ends = points[some]
-        half = 0.5 * np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
-        lists = near_faces.query_ball_point(ends.mean(axis=1), half + (1.0 + 1e-9) * reach)
-        e, f = np.repeat(np.arange(len(some)), [len(each) for each in lists]), np.concatenate(lists).astype(int)
-        lowest, highest = ends.min(axis=1), ends.max(axis=1)
-        near = (lowest[e] <= high[f]).all(axis=1) & (highest[e] >= low[f]).all(axis=1)
-        e, f = e[near], f[near]
-        apart = (faces[f][:, :, None] != some[e][:, None, :]).all(axis=(1, 2))
-        e, f = e[apart], f[apart]
-        through = _pierces(ends[e], points[faces[f]])
-        found.append(np.column_stack([some[e[through]], f[through]]))
+    radii = np.linalg.norm(points[faces] - middles[:, None], axis=2).max(axis=1)
+    # By size, lest one large face makes all near to all.
+    sizes = np.ceil(np.log2(np.maximum(radii, np.finfo(float).tiny)))
+    found = [np.zeros((0, 3), dtype=int)]
+    for size in np.unique(sizes):
+        of_size = np.flatnonzero(sizes == size)
+        near_faces, reach = cKDTree(middles[of_size]), (1.0 + 1e-9) * radii[of_size].max()
+        for first in range(0, len(edges), CHUNK):
+            found.append(_crossing(points, edges[first : first + CHUNK], faces, of_size, near_faces, reach))
     return np.concatenate(found)
+
+
+def _crossing(
+    points: np.ndarray, edges: np.ndarray, faces: np.ndarray, chosen: np.ndarray, near_faces: cKDTree, reach: float
+) -> np.ndarray:
+    """Edges and those of the chosen faces that cross, (k,3), by a tree of their middles and how far they go."""
+    ends = points[edges]
+    half = 0.5 * np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+    lists = near_faces.query_ball_point(ends.mean(axis=1), half + reach)
+    e, f = np.repeat(np.arange(len(edges)), [len(each) for each in lists]), np.concatenate(lists).astype(int)
+    f = chosen[f]
+    corners = points[faces[f]]
+    near = (ends[e].min(axis=1) <= corners.max(axis=1)).all(axis=1)
+    near &= (ends[e].max(axis=1) >= corners.min(axis=1)).all(axis=1)
+    e, f = e[near], f[near]
+    apart = (faces[f][:, :, None] != edges[e][:, None, :]).all(axis=(1, 2))
+    e, f = e[apart], f[apart]
+    through = _pierces(ends[e], points[faces[f]])
+    return np.column_stack([edges[e[through]], f[through]])
 
 
 def _pierces(segments: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,7 +45,7 @@ class Scene:
 @dataclass
 class Watched:
     """Reports and states of all steps; frames in which different bodies crossed, or one that meets itself, and those
-    with a tet inside out.
+    with a tet inside out; seconds of the processor in each step.
     """
 
     whole: Model
@@ -53,7 +54,12 @@ class Watched:
     reports: list[StepReport]
     crossed: int = 0
     inverted: int = 0
-    seconds: float = 0.0
+    processor: list[float] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """Of the processor, of all steps."""
+        return sum(self.processor)
 
     @property
     def iterations(self) -> np.ndarray:
@@ -76,10 +82,11 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
     for k in range(steps):
         meet.targets = meet.targets if scene.places is None else scene.places(k)
         targets = pins[whole.pinned] if scene.pins is None else scene.pins(k)
+        begin = time.process_time()
         state, report = stepper.step(state, targets, h, (meet,))
+        seen.processor.append(time.process_time() - begin)
         seen.states.append(state)
         seen.reports.append(report)
-        seen.seconds += sum(report.seconds.values())
         found = crossings(meet.surfaces(state.positions), faces)
         one, other = body[found[:, 0]], body[faces[found[:, 2], 0]]
         seen.crossed += bool(((one != other) | np.isin(one, scene.selves)).any())
@@ -92,8 +99,11 @@ def told(case: str, words: str, seen: Watched) -> Iterator[Row]:
     its, last = seen.iterations, seen.states[-1]
     yield row(case, f"frames with a crossing, {words}", seen.crossed, "", at_most=0)
     yield row(case, f"frames with a tet inside out, {words}", seen.inverted)
-    unsettled = sum(not report.converged for report in seen.reports)
-    yield row(case, f"steps that did not settle, {words}", unsettled, "", at_most=0)
+    unsettled = [k for k, report in enumerate(seen.reports) if not report.converged]
+    yield row(case, f"steps that did not settle, {words}", len(unsettled), "", at_most=0)
+    for k in unsettled:
+        reason = seen.reports[k].reason or f"{seen.iterations[k]} iterations"
+        yield row(case, f"step {k + 1} did not settle, {words}: {reason}", seen.reports[k].movement, "m")
     yield row(case, f"iterations a step, {words}", float(its.mean()))
     yield row(case, f"most iterations, {words}", int(its.max()))
     yield row(case, f"ms an iteration, {words}", 1e3 * seen.seconds / max(its.sum(), 1), "ms")

@@ -11,10 +11,13 @@ import numpy as np
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import build_model
 from ...core.model.state import State
+from ...core.settings import ResolutionSettings
+from ...core.tetrahedra.tetrahedralize import tetrahedralize
 from ..creatures import carved
 from ..meetings import Scene, box, plate, told, watch
 from ..pictures import Snapshot, draw
 from ..registry import Case, Row
+from ..thin_bodies import ball
 
 STEPS = {"10 ms": (0.01, 60), "1/24 s": (1.0 / 24.0, 24)}
 SOLVERS = {"Mixed FEM": "mixed_fem", "Newton": "newton"}
@@ -22,8 +25,7 @@ SOLVERS = {"Mixed FEM": "mixed_fem", "Newton": "newton"}
 
 def cases(_data: Path | None) -> Iterator[Case]:
     """Each in all ways."""
-    scenes = {"stack": stack, "bars": bars, "hairpin": hairpin, "pile": pile, "crusher": crusher, "impact": impact}
-    for name, make in scenes.items():
+    for name, make in SCENES.items():
         yield Case(f"scene_{name}", partial(_watched, f"scene_{name}", make))
 
 
@@ -53,7 +55,7 @@ def bars(_h: float, _steps: int) -> Scene:
     return Scene(found, [plate(0.0)])
 
 
-def hairpin(h: float, steps: int) -> Scene:
+def hairpin(_h: float, steps: int, cell: float = 0.02) -> Scene:
     """A body of two arms, pressed by a plate until they meet, and it meets itself."""
 
     def inside(p: np.ndarray) -> np.ndarray:
@@ -61,7 +63,7 @@ def hairpin(h: float, steps: int) -> Scene:
         slit = (x > -0.1) & (np.abs(z) < 0.03)
         return (np.abs(x) < 0.2) & (np.abs(p[:, 1]) < 0.04) & (np.abs(z) < 0.08) & ~slit
 
-    mesh = carved((-0.22, -0.05, -0.1), (0.22, 0.05, 0.1), 0.02, inside)
+    mesh = carved((-0.22, -0.05, -0.1), (0.22, 0.05, 0.1), cell, inside)
     X = mesh.rest_positions - [0.0, 0.0, mesh.rest_positions[:, 2].min() - 0.002]
     top = X[:, 2].max() + 0.002
     model = build_model(TetMesh(X, mesh.tets), 5e4, 0.4, 1e3)
@@ -102,3 +104,67 @@ def impact(_h: float, _steps: int) -> Scene:
 
     still = {"gravity": (0.0, 0.0, 0.0)}
     return Scene([box((0.0, 0.0, 0.0)), box((0.16, 0.03, 0.02))], state=thrown, settings=still)
+
+
+def hoop(_h: float, _steps: int) -> Scene:
+    """A ball in the draft lattice that falls through a hoop whose hole is 3 % smaller."""
+    radius, tube, hole = 0.1, 0.02, 0.097
+    mesh = tetrahedralize(ball(16, radius), ResolutionSettings(cells_across=10))
+    lifted = mesh.rest_positions + [0.0, 0.0, radius + 3.0 * tube]
+    body = build_model(TetMesh(lifted, mesh.tets), 2e4, 0.4, 1e3)
+
+    def thrown(whole) -> State:
+        return whole.state_at(whole.mesh.rest_positions, np.tile([0.0, 0.0, -1.0], (whole.unknowns, 1)))
+
+    return Scene([body], [ring(hole + tube, tube)], 0.1, selves=(0,), state=thrown)
+
+
+def ring(radius: float, tube: float, around: int = 48, across: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """A torus about z, its tube's middle on a circle of ``radius`` m; vertices and triangles."""
+    k, j = (each.ravel() for each in np.indices((around, across)))
+    a, b = 2.0 * np.pi * k / around, 2.0 * np.pi * j / across
+    away = radius + tube * np.cos(b)
+    next_k, next_j = (k + 1) % around, (j + 1) % across
+    corners = [k * across + j, next_k * across + j, next_k * across + next_j, k * across + next_j]
+    triangles = np.concatenate([np.stack([corners[i] for i in each], axis=1) for each in ((0, 1, 2), (0, 2, 3))])
+    return np.column_stack([away * np.cos(a), away * np.sin(a), tube * np.sin(b)]), triangles
+
+
+def mouth(h: float, steps: int) -> Scene:
+    """A head whose jaw, pinned, turns by 21 degrees, farther than until the lips meet, and opens again."""
+
+    def inside(p: np.ndarray) -> np.ndarray:
+        x, z = p[:, 0], p[:, 2]
+        open_by = 0.02 + 0.3 * np.clip(x, 0.0, None)
+        gap = (x > -0.05) & (np.abs(z) < 0.5 * open_by)
+        lips = (np.hypot(x - 0.13, np.abs(z) - 0.055) < 0.03) & (np.abs(z) > 0.5 * 0.3 * 0.13)
+        skull = np.hypot(x / 0.15, z / 0.13) < 1.0
+        return (np.abs(p[:, 1]) < 0.06) & (skull & ~gap | lips)
+
+    mesh = carved((-0.16, -0.07, -0.14), (0.18, 0.07, 0.14), 0.02, inside)
+    X = mesh.rest_positions
+    held = (np.abs(X[:, 2]) > 0.06) & (X[:, 0] > -0.1)
+    model = build_model(mesh, 5e4, 0.4, 1e3, pinned=np.flatnonzero(held))
+    pins = X[model.pinned]
+
+    def turned(k: int) -> np.ndarray:
+        part = (k + 1) / (0.6 * steps)
+        angle = np.radians(21.0) * (min(part, 1.0) if part < 1.2 else max(0.0, 1.0 - 3.0 * (part - 1.2)))
+        c, s, joint = np.cos(angle), np.sin(angle), np.array([-0.06, 0.0, 0.0])
+        jaw = (pins - joint) @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]) + joint
+        return np.where(pins[:, 2:] < 0.0, jaw, pins)
+
+    return Scene([model], selves=(0,), pins=turned)
+
+
+SCENES = {
+    "stack": stack,
+    "bars": bars,
+    "hairpin": hairpin,
+    "pile": pile,
+    "crusher": crusher,
+    "impact": impact,
+    "hoop": hoop,
+    "mouth": mouth,
+}
+"""By name: what is stepped, of the length of a step and their number."""

@@ -6,12 +6,13 @@ blocks that add to it is fixed, so refilling writes each value once, in parallel
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import inlined, parallel_kernel
+from ..jit import inlined, kernel, parallel_kernel
 from .pairs import Pairs
 
 # The ten corner pairs (a, b), a >= b, of a tet's symmetric matrix.
@@ -47,14 +48,14 @@ class Gather(NamedTuple):
 
 
 def gathered(
-    major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int, more: np.ndarray = NONE
+    major: np.ndarray, minor: np.ndarray, slots: np.ndarray, transposed: np.ndarray, count: int
 ) -> tuple[np.ndarray, np.ndarray, Gather]:
     """Compressed storage of the blocks (major, minor) of ``count`` unknowns that element blocks at ``slots`` add to:
-    starts (count+1,) and minor numbers (b,), ascending. Of ``more`` blocks, ``major count + minor``, too.
+    starts (count+1,) and minor numbers (b,), ascending.
     """
     key = major * count + minor
     order = np.argsort(key, kind="stable")
-    sorted_, key = key[order], np.unique(np.concatenate([key, more]))
+    sorted_, key = key[order], np.unique(key)
     starts = np.searchsorted(key // max(count, 1), np.arange(count + 1)).astype(np.int64)
     first = np.searchsorted(sorted_, key)
     gather = Gather(np.append(first, len(order)).astype(np.int64), slots[order], transposed[order])
@@ -105,8 +106,9 @@ class BlockSparsity:
     ``coupled`` (k,): pairs of unknowns beside those of tets, as :meth:`keys` tells them.
     """
 
-    def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray, coupled: np.ndarray = NONE) -> None:
-        self._made_of, self.coupled = (tets, vertex_count, pinned), coupled
+    coupled = NONE
+
+    def __init__(self, tets: np.ndarray, vertex_count: int, pinned: np.ndarray) -> None:
         free = np.ones(vertex_count, dtype=bool)
         free[pinned] = False
         self.free = np.flatnonzero(free)
@@ -116,12 +118,17 @@ class BlockSparsity:
         rows, columns, slots = corner_pairs(tets, number)
         upper = rows < columns
         low, high = np.where(upper, columns, rows), np.where(upper, rows, columns)
-        block_starts, block_rows, self._gather = gathered(high, low, slots, upper, len(self.free), coupled)
+        self._lay(*gathered(high, low, slots, upper, len(self.free)))
+
+    def _lay(self, block_starts: np.ndarray, block_rows: np.ndarray, gather: Gather) -> None:
+        """Have these blocks."""
+        self._gather, count = gather, len(self.free)
+        self._keys = np.repeat(np.arange(count), np.diff(block_starts)) * count + block_rows
         # Column c of a block column holds 3 - c entries of the diagonal block and 3 of each block below.
         lengths = (3 * np.diff(block_starts)[:, None] - np.arange(3)[None, :]).ravel()
         column_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         row_indices = np.empty(int(column_starts[-1]), dtype=np.int64)
-        _fill_rows(len(self.free), block_starts, block_rows, column_starts, row_indices)
+        _fill_rows(count, block_starts, block_rows, column_starts, row_indices)
         self.pattern = Pattern(self.free, column_starts, row_indices, block_starts, block_rows)
 
     @property
@@ -135,19 +142,21 @@ class BlockSparsity:
         return pairs.columns * len(self.free) + pairs.rows
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
-        """Of the same body, with these pairs beside its tets' own."""
-        return BlockSparsity(*self._made_of, coupled)
+        """Of the same body, with these pairs beside its tets' own, of which alone this one is."""
+        other, gather, count = copy(self), self._gather, len(self.free)
+        keys = np.union1d(self._keys, coupled)
+        starts = np.searchsorted(keys, count * np.arange(count + 1))
+        # What is new is summed from no element block.
+        first = gather.starts[np.searchsorted(self._keys, np.append(keys, keys[-1] + 1))]
+        other._lay(starts, keys % count, gather._replace(starts=first))
+        other.coupled = coupled
+        return other
 
     def add(self, pairs: Pairs, out: np.ndarray) -> None:
         """Add pairs of unknowns that are in the pattern to its scalar values (nnz,)."""
-        p, columns = self.pattern, pairs.columns
-        owners = np.repeat(np.arange(len(self.free)), np.diff(p.block_starts))
-        local = np.searchsorted(owners * len(self.free) + p.block_rows, self.keys(pairs)) - p.block_starts[columns]
-        for c in range(3):
-            at = p.column_starts[3 * columns + c] + 3 * local - c
-            for r in range(3):
-                own = np.flatnonzero((local > 0) | (r >= c))
-                out[at[own] + r] += pairs.blocks[own, r, c]
+        p = self.pattern
+        local = np.searchsorted(self._keys, self.keys(pairs)) - p.block_starts[pairs.columns]
+        _add_blocks(p.column_starts, pairs.columns, local, pairs.blocks, out)
 
     def fill(self, element_blocks: np.ndarray, out: np.ndarray) -> None:
         """Sum element blocks (m,10,3,3) into the scalar values (nnz,) of the pattern."""
@@ -159,6 +168,15 @@ class BlockSparsity:
             element_blocks.reshape(-1, 3, 3),
             out,
         )
+
+
+@kernel
+def _add_blocks(column_starts, columns, local, blocks, out):
+    for k in range(len(columns)):
+        for c in range(3):
+            at = column_starts[3 * columns[k] + c] + 3 * local[k] - c
+            for r in range(c if local[k] == 0 else 0, 3):
+                out[at + r] += blocks[k, r, c]
 
 
 @parallel_kernel

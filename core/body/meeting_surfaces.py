@@ -37,7 +37,7 @@ FLAT = 1e-12
 REACH = 100.0
 """Sizes of all bodies together that the ground's triangles reach."""
 
-SLIP = 1e-2
+SLIP = 1e-3
 """Sizes of the smallest body a second, under which what slips may be at rest."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..assembly.stencils import Stencils, joined_stencils
 from .ipc import Barrier, Rubbing, Surfaces
 
 
@@ -83,17 +84,13 @@ class Barriers:
             out[part.kept] += part.barrier.gradient(y[part.kept])
         return out
 
-    def hessian(self, y: np.ndarray) -> sp.csr_matrix:
-        """Semi-definite, (3s,3s), N/m."""
-        total = sp.csr_matrix((y.size, y.size))
-        for part in self.parts:
-            own = part.barrier.hessian(y[part.kept])
-            if len(part.kept) < len(y):
-                number = (3 * part.kept[:, None] + np.arange(3)).ravel()
-                own = own.tocoo()
-                own = sp.csr_matrix((own.data, (number[own.row], number[own.col])), shape=(y.size, y.size))
-            total = total + own
-        return total
+    def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
+        """Second derivatives, semi-definite, N/m."""
+        none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
+        each = [(part.kept, part.barrier.curvature(y[part.kept], projected)) for part in self.parts]
+        return joined_stencils(
+            [none, *(own._replace(points=np.where(own.points >= 0, kept[own.points], -1)) for kept, own in each)]
+        )
 
     def rubbing(self, y: np.ndarray) -> Rubbing:
         """As :meth:`Barrier.rubbing`."""

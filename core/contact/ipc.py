@@ -7,11 +7,15 @@ distance from which surfaces push. One thread: with two the same step has other 
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import ipctk
 import numpy as np
 import scipy.sparse as sp
+
+from ..assembly.stencils import Stencils
+from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures
 
 MOST_CCD = 1000
 """Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
@@ -21,6 +25,11 @@ SAFE = 0.9
 
 ON_WAY = 1e-6
 """Of the distance from which surfaces push: as near as that to a way is on it; what is missed then hardly pushes."""
+
+MOLLIFIED = 1e-3
+"""Of the square of two edges' lengths' product, the square of their cross product under which ipctk takes them to be
+nearly parallel.
+"""
 
 ipctk.set_num_threads(1)
 ipctk.set_logger_level(ipctk.error)
@@ -82,9 +91,12 @@ class Barrier:
         self.mesh.can_collide = _filter(surfaces, meets)
         self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
         self._friction, self.mu = mu, float(np.max(mu))
+        self.stiffness = stiffness
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
         self._edges = np.array(self.mesh.edges)
+        ways = surfaces.rest[self._edges[:, 1]] - surfaces.rest[self._edges[:, 0]]
+        self._mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
 
@@ -127,10 +139,26 @@ class Barrier:
         """(s,3), N."""
         return self._barrier.gradient(self.touching(y), self.mesh, _columns(y)).reshape(-1, 3)
 
-    def hessian(self, y: np.ndarray) -> sp.csc_matrix:
-        """Semi-definite, (3s,3s), N/m."""
-        psd = ipctk.PSDProjectionMethod.CLAMP
-        return self._barrier.hessian(self.touching(y), self.mesh, _columns(y), psd)
+    def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
+        """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
+        edges, faces, near = self._edges, self.surfaces.faces, self.touching(y)
+        kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
+        vv, ev, fv, ee = kinds
+        first, second = (_numbers(ee, name) for name in ("edge0_id", "edge1_id"))
+        several = (
+            np.column_stack([_numbers(vv, "vertex0_id"), _numbers(vv, "vertex1_id")]),
+            np.column_stack([_numbers(ev, "vertex_id"), edges[_numbers(ev, "edge_id")]]),
+            np.column_stack([_numbers(fv, "vertex_id"), faces[_numbers(fv, "face_id")]]),
+            np.hstack([edges[first], edges[second]]),
+        )
+        points = np.concatenate([np.pad(one, ((0, 0), (0, 4 - one.shape[1])), constant_values=-1) for one in several])
+        of_edges = EDGES + np.array([int(pair.dtype) for pair in ee], dtype=np.int64)
+        parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
+        numbers = np.zeros((len(points), 3))
+        for k, name in enumerate(("weight", "dmin")):
+            numbers[:, k] = [getattr(pair, name) for kind in kinds for pair in kind]
+        numbers[len(points) - len(ee) :, 2] = self._mollified[first] * self._mollified[second]
+        return curvatures(points, parts, numbers, y, self.distance, self.stiffness, projected)
 
     def rubbing(self, y: np.ndarray) -> Rubbing:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
@@ -162,7 +190,7 @@ class Barrier:
         one = np.ones(len(pairs))
 
         def numbers(name: str) -> np.ndarray:
-            return np.array([getattr(pair, name) for pair in pairs], dtype=np.int64)
+            return _numbers(pairs, name)
 
         if isinstance(pairs[0], ipctk.VertexVertexTangentialCollision):
             return np.stack([numbers("vertex0_id"), numbers("vertex1_id")], 1), np.stack([one, -one], 1)
@@ -235,6 +263,10 @@ def _strangers(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
         left -= {(a, b) for a in group for b in group}
         groups.append(group)
     return groups
+
+
+def _numbers(pairs: list[Any], name: str) -> np.ndarray:
+    return np.array([getattr(pair, name) for pair in pairs], dtype=np.int64)
 
 
 def _columns(y: np.ndarray) -> np.ndarray:

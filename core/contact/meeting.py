@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..assembly.pairs import Pairs
+from ..assembly.stencils import Stencils, joined_stencils, stencils_of
 from ..forces.step_potential import Arriving, Motion
 from .friction import LaggedFriction
 from .ipc import Barrier
@@ -56,6 +56,7 @@ class MeetingPotential(Arriving):
         self._start = self._points.positions(motion.start)
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
+        self.projected = True
         self._lag(self._at(motion.start))
         self._is_settled = self._barrier.mu == 0.0
 
@@ -106,34 +107,26 @@ class MeetingPotential(Arriving):
         """(n,3), N."""
         return self._spread(self._forces(self._at(positions)))
 
-    def _hessian(self, positions: np.ndarray) -> sp.csr_matrix:
-        """Of barrier and friction by the surfaces, (3 (b + c),3 (b + c)), N/m."""
+    def _hessian(self, positions: np.ndarray) -> Stencils:
+        """Of barrier and friction by the surfaces, N/m."""
         y = self._at(positions)
-        if not self._rubbing.shape[0]:
-            return self._barrier.hessian(y).tocsr()
-        K = self._friction.stiffness(self._rubbing @ y)
-        ways = sp.kron(self._rubbing, sp.eye(3), format="csr")
-        each = np.arange(len(K) + 1)
-        rubbing = ways.T @ sp.bsr_matrix((K, each[:-1], each), shape=(3 * len(K), 3 * len(K))) @ ways
-        return (self._barrier.hessian(y) + rubbing).tocsr()
-
-    def _of_bodies(self, positions: np.ndarray) -> sp.csr_matrix:
-        size = 3 * len(self._start)
-        return self._hessian(positions)[:size, :size] / self._theta
+        rubbing = stencils_of(self._rubbing, self._friction.stiffness(self._rubbing @ y))
+        return joined_stencils([self._barrier.curvature(y, self.projected), rubbing])
 
     def pairs(self, positions: np.ndarray) -> Pairs:
         """As :meth:`Coupling.pairs`."""
-        return self._points.pairs(self._of_bodies(positions))
+        return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         """What is not of pairs: in a subspace, all."""
         if self._points.is_dense:
-            self._points.add_coupling(self._of_bodies(positions), scale, blocks)
+            K = self._hessian(positions).matrix(len(self._start))
+            self._points.add_coupling(K, scale / self._theta, blocks)
 
     def pull(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Its Hessian times a way (n,3) of vertices and all that colliders have to go, (n,3) N."""
-        way = self._along(dx, self.way).ravel()
-        return self._spread((self._hessian(positions) @ way).reshape(-1, 3))
+        way = self._along(dx, self.way)
+        return self._spread(self._hessian(positions).times(way))
 
     def work(self, positions: np.ndarray) -> float:
         """As :meth:`Arriving.work`."""

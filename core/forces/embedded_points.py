@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..assembly.pairs import Pairs, pairs_of
+from ..assembly.pairs import Pairs
+from ..assembly.stencils import Stencils
 from ..jit import kernel
 from ..mesh.embedding import Embedding
 
@@ -68,17 +69,20 @@ class EmbeddedPoints:
         """Add ``scale`` times symmetric stiffnesses K (p,3,3) at the points to element blocks (m,10,3,3)."""
         _add_stiffness(self._embedding.tet_indices, self._embedding.barycentric, K, scale, blocks)
 
-    def pairs(self, K: sp.csr_matrix) -> Pairs:
-        """A symmetric stiffness (3p,3p) between the points as one between the vertices."""
-        return pairs_of(self._components.T @ K @ self._components)
+    def pairs(self, stiffness: Stencils) -> Pairs:
+        """A stiffness between the points, and others that stand, as one between the vertices."""
+        return stiffness.pairs(*self._carriers, self._spread.shape[0])
 
     @cached_property
-    def _components(self) -> sp.csr_matrix:
-        """(3p,3n); corners that do not carry a point are left out, for each would couple what does not touch."""
-        shares = self._spread.T.tocsr()
-        shares.data[np.abs(shares.data) <= NO_SHARE] = 0.0
-        shares.eliminate_zeros()
-        return sp.kron(shares, sp.eye(3), format="csr")
+    def _carriers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices and shares of each point, (p,c); corners that do not carry one are -1, for each would couple what
+        does not touch, and last.
+        """
+        shares = self._embedding.barycentric
+        none = np.abs(shares) <= NO_SHARE
+        order, most = np.argsort(none, axis=1, kind="stable"), int((~none).sum(axis=1).max(initial=1))
+        corners = np.where(none, -1, self._tets[self._embedding.tet_indices])
+        return tuple(np.take_along_axis(each, order, axis=1)[:, :most].copy() for each in (corners, shares))
 
 
 @kernel

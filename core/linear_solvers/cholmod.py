@@ -55,7 +55,6 @@ class CholmodSolver:
         self._A = lower_of_ones(cvxopt, pattern.column_starts, pattern.row_indices)
         if like is not None:
             self.ordering, self._order = like.ordering, like._order
-            self.factor_entries = factor_entries(pattern, self._order)
         else:
             self._order, self.factor_entries, self.ordering = sparsest(pattern)
         self._factor = self._symbolic(is_new=like is None)
@@ -82,6 +81,11 @@ class CholmodSolver:
         finally:
             self._cholmod.options.clear()
             self._cholmod.options.update(before)
+
+    @cached_property
+    def factor_entries(self) -> int:
+        """Non-zeros of the factor."""
+        return factor_entries(self._pattern, self._order)
 
     def factorize(self, values: np.ndarray) -> None:
         """Refill the values in place and factorise."""

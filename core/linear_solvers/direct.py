@@ -31,6 +31,8 @@ class Direct:
     def __init__(self, sparsity: BlockSparsity, solver: type[DirectSolver]) -> None:
         self._alone = sparsity, solver(sparsity.pattern), np.empty(len(sparsity.pattern.row_indices))
         self._sparsity, self._solver, self._values = self._alone
+        self._last = self._alone
+        self._is_first = False
         self.free = sparsity.free
         self.low_rank: LowRank | None = None
 
@@ -68,18 +70,27 @@ class Direct:
         self.low_rank = low_rank
 
     def uncouple(self) -> None:
-        """Forget pairs of before: a step's bits are to be the same whatever steps came before it in this process."""
+        """Forget pairs of before: a step's bits are to be the same whatever steps came before it in this process. What
+        the last step made first, and alone, serves where the next begins with the same pairs: it would be made again.
+        """
+        self._last = (self._sparsity, self._solver, self._values) if self._is_first else self._alone
         self._sparsity, self._solver, self._values = self._alone
+        self._is_first = False
 
     def _couple(self, pairs: Pairs | None) -> None:
         """Have these pairs in the pattern: the symbolic step is made anew only where some are not."""
         sparsity, solver, _ = self._alone
         if pairs is None:
-            self.uncouple()
+            self._sparsity, self._solver, self._values = self._alone
+            self._is_first = False
             return
-        keys, before = sparsity.keys(pairs), self._sparsity.coupled
-        new = int((~np.isin(keys, before)).sum())
+        keys, before = np.sort(sparsity.keys(pairs)), self._sparsity.coupled
+        new = len(keys) - len(np.intersect1d(keys, before, assume_unique=True))
         if not new:
+            return
+        self._is_first, last, self._last = not len(before), self._last, self._alone
+        if self._is_first and np.array_equal(keys, last[0].coupled):
+            self._sparsity, self._solver, self._values = last
             return
         like = self._solver if new < ANEW * len(keys) else None
         keys = np.union1d(keys, before) if len(before) <= KEPT * len(keys) else keys

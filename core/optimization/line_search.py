@@ -48,6 +48,18 @@ def backtrack(
     return 0.0, None
 
 
+def lengthen(
+    merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, value: float, longest: float
+) -> tuple[float, Trial]:
+    """Double an accepted step, whose merit is ``value``, up to ``longest``, as long as the merit falls."""
+    while 2.0 * alpha <= longest:
+        lower, _, farther = merit(2.0 * alpha)
+        if not lower < value:
+            break
+        alpha, trial, value = 2.0 * alpha, farther, lower
+    return alpha, trial
+
+
 @kernel
 def sums(parts):
     """The sum of a merit's parts (m,) and that of their magnitudes; by blocks, so that little is lost in round-off."""

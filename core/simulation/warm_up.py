@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import jit
+from ..body.meeting_surfaces import Standing, meeting
 from ..checks.skin_warnings import skin_warnings
 from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
@@ -33,6 +34,7 @@ from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_search import SurfaceSearch
 from ..mesh.tet_mesh import TetMesh
+from ..model.joined import joined
 from ..model.model import Model, build_model
 from ..settings import EARTH, ResolutionSettings, SolverSettings
 from ..solver_kinds import SOLVER_KINDS
@@ -82,6 +84,7 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield label, lambda settings=settings: _step(model, settings, _pin_springs)
 
     yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
+    yield "meeting", lambda: _meet(model)
     yield "fields", lambda: _search(surface)
     # What bodies that meet need alone comes last.
     yield "skin", lambda: _skin(surface)
@@ -111,6 +114,14 @@ def load_kernels(job: Job) -> None:
         _search(surface)
     if job.body.absorbers:
         AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
+
+
+def _meet(model: Model) -> None:
+    """A step of a body on a plate, which nothing may cross."""
+    whole, low = joined([model]), float(model.mesh.rest_positions[:, 2].min())
+    corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
+    met = meeting(whole, Standing(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
+    _step(whole, SolverSettings(solver="newton", max_iterations=1), lambda _space: (met,))
 
 
 def _skin(surface: SurfaceMesh) -> None:
@@ -165,7 +176,7 @@ def warm_up(on_event: OnEvent) -> None:
     """
     if jit.is_compiled():
         return
-    total = 5 + len(ENERGIES) + len(SOLVER_KINDS)
+    total = 6 + len(ENERGIES) + len(SOLVER_KINDS)
     on_event(Phase("compile", 0, total))
     for done, (_name, stage) in enumerate(_stages(), start=1):
         stage()

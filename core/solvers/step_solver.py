@@ -20,7 +20,7 @@ from ..integrators.registry import integrator
 from ..integrators.time_step import History, TimeStep
 from ..linear_solvers.registry import Choice
 from ..model.state import State
-from ..optimization.line_search import backtrack
+from ..optimization.line_search import backtrack, lengthen
 from ..optimization.report import Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
@@ -34,8 +34,27 @@ from .unilateral_model import Minimum, minimize_model
 ROUND_OFF_DECREMENT = 1e-9
 """Part of the merit's magnitude under which a decrement is lost in round-off."""
 
+FARTHEST = 64.0
+"""Times a direction along which a matrix was not positive definite that a step may be as long."""
+
 FARTHEST_FLIGHT = 1e3
 """Sizes of the body that a vertex may leave its predicted place by in one step: beyond that the step has blown up."""
+
+
+SLOW = 0.5
+"""Of a whole step, from which on the next one is too long for what converges well."""
+
+
+def creeps(history: list[Iteration]) -> bool:
+    """Whether, since a step was last shortened, one was hardly shorter than the one before: what was projected holds
+    such back.
+    """
+    for later, earlier in zip(history[:0:-1], history[-2::-1]):
+        if min(later.step_length, earlier.step_length) < 1.0:
+            return False
+        if later.movement > SLOW * earlier.movement:
+            return True
+    return False
 
 
 class NewtonIterate(NamedTuple):
@@ -210,11 +229,14 @@ class StepSolver:
         """
         with report.timed("assembly"):
             g = step.gradient_at(at.x, at.deformation)
-            self._assemble(at, step, projected)
+            creeping = step.meeting is not None and creeps(report.history)
+            projected = projected and not creeping
+            self._assemble(at, step, projected, not creeping)
         with report.timed("factorization"):
-            if projected or not self.system.try_factorize():
-                if not projected:
-                    self._assemble(at, step, projected=True)
+            bends = not projected and not self.system.try_factorize()
+            if bends:
+                self._assemble(at, step, projected=True)
+            if projected or bends:
                 self.system.factorize()
         with report.timed("solve"):
             dx = self.direction(at.x, g, step).change
@@ -228,6 +250,10 @@ class StepSolver:
         with report.timed("line_search"):
             longest = step.longest(at.x, dx)
             alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement, longest)
+            if step.meeting is not None and bends and alpha == 1.0:
+                # Held back by what was projected: away from a saddle it would creep.
+                longest = FARTHEST * step.longest(at.x, FARTHEST * dx)
+                alpha, accepted = lengthen(merit, alpha, accepted, accepted.value, longest)
         size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
@@ -239,11 +265,14 @@ class StepSolver:
             return minimize_model(self.system, gradient, obstacles, step.h**2)
         return Minimum(self.system.solve(-gradient), self.system.residual_work)
 
-    def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool) -> None:
+    def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True) -> None:
+        """With what is elastic ``projected``, and what is ``touching``."""
         added, system = None, self.system
         if step.friction is not None:
             added = step.friction.condensed(at.deformation, not projected, system.N, step.h**2)[1]
         tangent = step.tangent(at.deformation, projected)
+        if step.meeting is not None:
+            step.meeting.projected = touching
         low_rank = step.low_rank(at.deformation)
         system.assemble_tangent(tangent, step.h**2, at.x, step.potentials, added, low_rank)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from sinew.benchmarks import bodies, measures, pictures, processes, registry
+from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.rotation_aware_admm import RotationAwareADMM
 from sinew.core.process.process_memory import peak_memory
 
@@ -82,10 +83,19 @@ def test_a_folder_chains_its_modules(tmp_path, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
 
 
-@pytest.mark.parametrize("name", ["bits", "conjac", "mixed-fem", "full-space", "physics", "subspace"])
+@pytest.mark.parametrize("name", ["bits", "conjac", "contact", "mixed-fem", "full-space", "physics", "subspace"])
 def test_case_names_are_unique(name):
     found = [case.name for case in registry.load(name).cases(None)]
     assert len(found) == len(set(found))
+
+
+def test_crossings_are_found_whatever_the_sizes_of_faces():
+    small = np.array([[0.1, 0.1, -0.05], [0.2, 0.1, 0.05], [0.1, 0.2, -0.05]])
+    large = 40.0 * np.array([[-1.0, -1.0, 0.0], [2.0, -1.0, 0.0], [-1.0, 2.0, 0.0]])
+    faces = np.arange(6).reshape(2, 3)
+    found = crossings(np.concatenate([small, large]), faces)
+    assert found.tolist() == [[0, 1, 1], [1, 2, 1]]
+    assert not len(crossings(np.concatenate([small + [0.0, 0.0, 0.1], large]), faces))
 
 
 @pytest.fixture

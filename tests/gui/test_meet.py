@@ -13,7 +13,7 @@ def met(windowed):
 def test_both_are_baked_by_one_button(met):
     assert met.values["both"] == 2 and met.values["done"] == [["DONE", 8]] * 2
     assert "iterations" in met.values["words"]
-    assert met.values["undone"] == ["NONE"] * 2, "one undo takes both back"
+    assert met.values["undone"] == [["FAILED", 0]] * 2, "one undo takes both back to what was refused"
 
 
 def test_an_overlap_is_told_and_mended(met):

@@ -252,6 +252,18 @@ def test_a_crusher_arrives(solver):
 
 
 @SOLVERS
+def test_a_plate_that_nothing_feels_yet_pushes_what_is_free(solver):
+    """It comes from farther away than from where surfaces push, and goes farther than to a touch in one step."""
+    model = box()
+    meet = meeting(model, [plate(0.11)])
+    states, reports = moved(
+        model, meet, 4, solver, targets=lambda k: plate(0.11 - 0.03 * (k + 1))[0], gravity=(0.0, 0.0, 0.0)
+    )
+    assert not any(report.blocked for report in reports)
+    assert states[-1].positions[:, 2].max() < -0.01 + DISTANCE
+
+
+@SOLVERS
 def test_a_plate_does_not_go_through_what_is_pinned(solver):
     model = box((0.0, 0.0, 0.002), pinned=lambda X: X[:, 2] > 0.1 - 1e-9)
     meet = meeting(model, [plate(0.0), plate(0.104)])
@@ -261,6 +273,16 @@ def test_a_plate_does_not_go_through_what_is_pinned(solver):
     assert all(report.iterations <= 10 for report in reports[1:])
     assert 0.1 * DISTANCE <= meet.places[4, 2] - 0.102 <= DISTANCE
     assert np.array_equal(states[-1].positions[model.pinned], model.mesh.rest_positions[model.pinned])
+
+
+@pytest.mark.parametrize("solver", ("newton", "mixed_fem"))
+def test_a_plate_jumps_far_into_a_block(solver):
+    """It settles, squeezed to what it is told is left of the way: the barrier bends, too."""
+    model = box((0.0, 0.0, 0.002), cells=4)
+    meet = meeting(model, [plate(0.0), plate(0.104)])
+    target = meet.places - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.101])
+    _, reports = moved(model, meet, 2, solver, targets=lambda k: target, gravity=STILL)
+    assert all(report.iterations <= 60 for report in reports)
 
 
 @RULES

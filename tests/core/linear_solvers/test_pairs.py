@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sinew.core.assembly.pairs import Pairs, joined_pairs, pairs_of
 from sinew.core.assembly.sparsity import BlockSparsity
+from sinew.core.assembly.stencils import joined_stencils, stencils_of
 from sinew.core.linear_solvers.cholmod import CholmodSolver
 from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
 from sinew.core.linear_solvers.direct import Direct
@@ -51,6 +52,57 @@ def test_as_dense(kind):
         error = solved(C).ravel() - expected
         assert error @ whole @ error <= 1e-6**2 * (expected @ whole @ expected)
     assert np.array_equal(solved(None), alone)
+
+
+def test_a_pattern_serves_the_next_step_that_begins_with_it():
+    """To the same bits as one that was made anew."""
+    body = bar(10.0)
+    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    used, new = Direct(sparsity, CholmodSolver), Direct(sparsity, CholmodSolver)
+    b = np.random.default_rng(1).standard_normal((len(used.free), 3))
+    few, others = (pairs_of(touching(len(b), 6, seed)) for seed in (0, 1))
+
+    def solved(solver, pairs) -> np.ndarray:
+        solver.fill(blocks, 1.0, None, None, pairs)
+        assert solver.try_factorize()
+        return solver.solve(b)
+
+    expected = solved(new, few)
+    for between in ((), (others,), (few, None, few)):
+        used.uncouple()
+        assert np.array_equal(solved(used, few), expected)
+        before = used._solver
+        used.uncouple()
+        assert np.array_equal(solved(used, few), expected) and used._solver is before
+        for pairs in between:
+            solved(used, pairs)
+
+
+def test_stencils():
+    """Summed by the vertices that carry their points: as the product of matrices is."""
+    rng, k, p, n = np.random.default_rng(0), 30, 12, 9
+    shares = sp.random(k, p + 2, 0.2, random_state=0, format="csr")
+    shares = sp.vstack([row if row.nnz <= 4 else 0.0 * row for row in shares]).tocsr()
+    shares.eliminate_zeros()
+    K = rng.standard_normal((k, 3, 3))
+    K += K.transpose(0, 2, 1)
+    found = joined_stencils([stencils_of(shares[:7], K[:7]), stencils_of(shares[7:], K[7:])])
+    ways = sp.kron(shares, sp.eye(3)).toarray()
+    expected = ways.T @ sp.block_diag(list(K)).toarray() @ ways
+    x = rng.standard_normal((p + 2, 3))
+    np.testing.assert_allclose(found.times(x).ravel(), expected @ x.ravel(), atol=1e-12)
+    np.testing.assert_allclose(found.matrix(p).toarray(), expected[: 3 * p, : 3 * p], atol=1e-12)
+    carriers = np.array([rng.choice(n, 3, replace=False) for _ in range(p)])
+    weights = rng.standard_normal((p, 3))
+    carriers[::3, 2] = -1
+    carried = np.zeros((p, n))
+    for c in range(3):
+        kept = carriers[:, c] >= 0
+        carried[np.flatnonzero(kept), carriers[kept, c]] += weights[kept, c]
+    moved = np.kron(carried, np.eye(3))
+    pairs = found.pairs(carriers, weights, n)
+    np.testing.assert_allclose(pairs.matrix(n).toarray(), moved.T @ expected[: 3 * p, : 3 * p] @ moved, atol=1e-11)
+    assert (pairs.rows >= pairs.columns).all() and len(np.unique(pairs.rows * n + pairs.columns)) == len(pairs.rows)
 
 
 def test_their_algebra():

@@ -39,6 +39,35 @@ print(len(before), "then", sorted(loaded() - before))
 """
 
 
+MEETING = """
+import gc
+import build_addon
+build_addon.mount()
+from numba.core.dispatcher import Dispatcher
+from sinew.benchmarks.meetings import Scene, box, plate, watch
+from sinew.core.simulation import warm_up
+
+def loaded():
+    found = [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]
+    return {f"{d.py_func.__module__}.{d.py_func.__name__} {k}" for d in found for k in d.overloads}
+
+for _name, stage in warm_up._stages():
+    stage()
+before = loaded()
+stack = [box((0.005 * k, 0.0, 0.0005 + 0.1005 * k), (2, 2, 2)) for k in range(2)]
+for solver in ("mixed_fem", "newton"):
+    watch(Scene(stack, [plate(0.0)]), 2, 0.01, solver)
+print(len(before), "then", sorted(loaded() - before))
+"""
+
+
+@pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
+def test_no_step_of_bodies_that_meet_waits_for_a_kernel():
+    ran = [sys.executable, "-c", MEETING]
+    told = subprocess.run(ran, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    assert told.strip().partition(" then ")[2] == "[]"
+
+
 @pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
 @pytest.mark.parametrize(
     "job", ["everything outside", "newton", "linearly_implicit", "subspace_mixed_fem", "pcg", "damped bdf2"]

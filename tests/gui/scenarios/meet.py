@@ -49,4 +49,4 @@ def scenario(gui):
     yield from gui.photograph("4-contacts")
     with gui.context():
         bpy.ops.ed.undo()
-    gui.record("undone", [record.status for record in records()])
+    gui.record("undone", [[record.status, record.frames] for record in records()])

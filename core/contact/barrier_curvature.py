@@ -1,0 +1,232 @@
+"""Second derivatives of the barrier, a matrix for each pair of things that are near, without what is negative of it.
+
+The squared distance D is the least of ``|r|²`` over where on both the nearest points lie, ``r = sum_i c_i(s) x_i``.
+With C of the c_i there, ``e_j = dr/ds_j`` and B_j of the derivatives of c,
+
+    dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
+
+whatever touches what. Edges that are nearly parallel have their barrier times a mollifier of ``|u x v|²``, u and v
+their ways [IPC20]. ipctk has the same by one thread, and sums it into a sparse matrix: most of what contact cost an
+iteration, but for the factor.
+
+Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..assembly.semi_definite import clamp_negative
+from ..assembly.stencils import Stencils
+from ..jit import kernel, parallel_kernel
+
+POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
+"""Kinds of what is near: of edges from three on, by which parts of them are nearest, as ipctk counts: three and its
+number, 8 where that is the inside of both. The others are nearest inside.
+"""
+
+
+def curvatures(
+    points: np.ndarray,
+    kinds: np.ndarray,
+    numbers: np.ndarray,
+    y: np.ndarray,
+    distance: float,
+    stiffness: float,
+    projected: bool = True,
+) -> Stencils:
+    """Of what is near: ``points`` (k,4) vertices, the one thing's before the other's, -1 after the last; ``kinds``
+    (k,); ``numbers`` (k,3): weight m², distance that is kept m, and mollifier's threshold m⁴; at y (s,3) m. What is
+    negative is left out where they are to be ``projected``.
+    """
+    out = np.zeros((len(points), 4, 3, 4, 3))
+    _curvatures(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
+    return Stencils(points, out)
+
+
+@kernel
+def _shares(kind, c, B):
+    """What four vertices have of the way between the nearest points, c (4,), and its derivatives B (2,4) by what is
+    free of them; how much is.
+    """
+    c[:] = 0.0
+    B[:, :] = 0.0
+    c[0] = 1.0
+    free = 0
+    if kind < EDGES:
+        c[1] = -1.0
+        for k in range(kind):
+            B[k, 1], B[k, 2 + k] = 1.0, -1.0
+        free = kind
+    else:
+        # Which parts of two edges are nearest: ends of both (0 to 3), the first's (6, 7) or the second's (4, 5) inside.
+        part = kind - EDGES
+        one = part == 4 or part == 5 or part == 8
+        other = part >= 6
+        end = part == 2 or part == 3 or part == 7
+        other_end = part == 1 or part == 3 or part == 5
+        c[0], c[1] = (0.0, 1.0) if end else (1.0, 0.0)
+        c[2], c[3] = (0.0, -1.0) if other_end else (-1.0, 0.0)
+        if one:
+            B[0, 0], B[0, 1] = -1.0, 1.0
+            free = 1
+        if other:
+            B[free, 2], B[free, 3] = 1.0, -1.0
+            free += 1
+    return free
+
+
+@kernel
+def _combined(c, x, out):
+    for j in range(3):
+        out[j] = c[0] * x[0, j] + c[1] * x[1, j] + c[2] * x[2, j] + c[3] * x[3, j]
+
+
+@kernel
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def _squared_distance(kind, x, g, H):
+    """D, its gradient g (4,3) and second derivatives H (4,3,4,3), of vertices x (4,3)."""
+    c, B, L = np.empty(4), np.empty((2, 4)), np.zeros((2, 2))
+    r, e, K = np.empty(3), np.zeros((2, 3)), np.zeros((2, 4, 3))
+    free = _shares(kind, c, B)
+    _combined(c, x, r)
+    for k in range(free):
+        _combined(B[k], x, e[k])
+    a, b, d = _dot(e[0], e[0]), _dot(e[0], e[1]), _dot(e[1], e[1])
+    if free == 1:
+        L[0, 0] = 1.0 / a
+    elif free == 2:
+        det = a * d - b * b
+        L[0, 0], L[0, 1], L[1, 0], L[1, 1] = d / det, -b / det, -b / det, a / det
+    p, q = _dot(e[0], r), _dot(e[1], r)
+    for i in range(4):
+        c[i] -= (L[0, 0] * p + L[0, 1] * q) * B[0, i] + (L[1, 0] * p + L[1, 1] * q) * B[1, i]
+    _combined(c, x, r)
+    for k in range(free):
+        for i in range(4):
+            for j in range(3):
+                K[k, i, j] = c[i] * e[k, j] + B[k, i] * r[j]
+    for i in range(4):
+        for m in range(3):
+            g[i, m] = 2.0 * c[i] * r[m]
+            s = L[0, 0] * K[0, i, m] + L[0, 1] * K[1, i, m]
+            t = L[1, 0] * K[0, i, m] + L[1, 1] * K[1, i, m]
+            for j in range(4):
+                for n in range(3):
+                    H[i, m, j, n] = -2.0 * (s * K[0, j, n] + t * K[1, j, n])
+                H[i, m, j, m] += 2.0 * c[i] * c[j]
+    return _dot(r, r)
+
+
+@kernel
+def _mollify(x, threshold, b, slope, g, H):
+    """Of ``m b``, from those of a barrier b by vertices x (4,3): ``slope`` times the gradient g (4,3) is its first, H
+    (4,3,4,3) its second derivative, in place.
+    """
+    u, v, way = x[1] - x[0], x[3] - x[2], np.zeros((4, 3))
+    cross = np.cross(u, v)
+    part = _dot(cross, cross) / threshold
+    if part >= 1.0:
+        return
+    m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
+    # By u and v: of the cross product's square, 2 J^T J and what bends.
+    by_u, by_v = 2.0 * np.cross(v, cross), 2.0 * np.cross(cross, u)
+    way[0], way[1], way[2], way[3] = -by_u, by_u, -by_v, by_v
+    uu, vv, uv = _dot(u, u), _dot(v, v), _dot(u, v)
+    sign = (-1.0, 1.0)
+    for i in range(4):
+        for k in range(3):
+            for j in range(4):
+                for n in range(3):
+                    same = 1.0 if k == n else 0.0
+                    if i < 2 and j < 2:
+                        bent = vv * same - v[k] * v[n]
+                    elif i >= 2 and j >= 2:
+                        bent = uu * same - u[k] * u[n]
+                    elif i < 2:
+                        bent = 2.0 * u[k] * v[n] - v[k] * u[n] - uv * same
+                    else:
+                        bent = 2.0 * v[k] * u[n] - u[k] * v[n] - uv * same
+                    total = first * 2.0 * sign[i % 2] * sign[j % 2] * bent + second * way[i, k] * way[j, n]
+                    both = first * slope * (way[i, k] * g[j, n] + g[i, k] * way[j, n])
+                    H[i, k, j, n] = m * H[i, k, j, n] + both + b * total
+
+
+@parallel_kernel
+def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
+    x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
+    for p in range(begin, end):
+        count = 0
+        for i in range(4):
+            x[i] = 0.0
+            if points[p, i] >= 0:
+                x[i] = y[points[p, i]]
+                count += 1
+        weight, kept, threshold = numbers[p]
+        # ipctk's barrier in physical units is of squares, from what is kept apart on.
+        D = _squared_distance(kinds[p], x, g, H) - kept * kept
+        reach = (2.0 * kept + distance) * distance
+        if D >= reach:
+            continue
+        log, part, scale = math.log(D / reach), reach / D, weight * stiffness * distance / reach**2
+        b = -scale * (D - reach) ** 2 * log
+        slope = scale * (reach - D) * (2.0 * log - part + 1.0)
+        bend = scale * ((part + 2.0) * part - 2.0 * log - 3.0)
+        for i in range(4):
+            for k in range(3):
+                for j in range(4):
+                    for n in range(3):
+                        H[i, k, j, n] = slope * H[i, k, j, n] + bend * g[i, k] * g[j, n]
+        if kinds[p] >= EDGES:
+            _mollify(x, threshold, b, slope, g, H)
+        if projected:
+            _clamp(H, count, out[p])
+        else:
+            out[p] = H
+
+
+@kernel
+def _clamp(H, count, out):
+    """H (4,3,4,3), of so many vertices, without what is negative, into out. Of four only what is no translation, by
+    their sums and differences: three vectors.
+    """
+    if count < 4:
+        n = 3 * count
+        A = np.empty((n, n))
+        flat, to = H.reshape(12, 12), out.reshape(12, 12)
+        A[:, :] = flat[:n, :n]
+        clamp_negative(A, np.empty((n, n)), np.empty(n), np.empty(n))
+        to[:n, :n] = A
+        return
+    way = np.array([[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]])
+    half, A = np.zeros((9, 4, 3)), np.zeros((9, 9))
+    for a in range(3):
+        for i in range(4):
+            for k in range(3):
+                for j in range(4):
+                    for n in range(3):
+                        half[3 * a + k, j, n] += way[a, i] * H[i, k, j, n]
+    for row in range(9):
+        for a in range(3):
+            for j in range(4):
+                for n in range(3):
+                    A[row, 3 * a + n] += way[a, j] * half[row, j, n]
+    clamp_negative(A, np.empty((9, 9)), np.empty(9), np.empty(9))
+    half[:, :, :] = 0.0
+    for row in range(9):
+        for a in range(3):
+            for j in range(4):
+                for n in range(3):
+                    half[row, j, n] += way[a, j] * A[row, 3 * a + n]
+    for a in range(3):
+        for i in range(4):
+            for k in range(3):
+                for j in range(4):
+                    for n in range(3):
+                        out[i, k, j, n] += way[a, i] * half[3 * a + k, j, n]

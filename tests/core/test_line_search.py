@@ -1,0 +1,25 @@
+"""Steps that are longer than the direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sinew.core.optimization.line_search import lengthen
+
+
+@pytest.mark.parametrize(
+    "least, longest, expected", ((1.2, 64.0, 1.0), (5.0, 64.0, 4.0), (40.0, 64.0, 32.0), (40.0, 9.0, 8.0))
+)
+def test_a_step_is_doubled_while_the_merit_falls(least, longest, expected):
+    asked = []
+
+    def merit(alpha: float) -> tuple[float, float, float]:
+        asked.append(alpha)
+        return (alpha - least) ** 2, 0.0, alpha
+
+    assert lengthen(merit, 1.0, 1.0, (1.0 - least) ** 2, longest) == (expected, expected)
+    assert max(asked, default=0.0) <= longest
+
+
+def test_what_is_no_number_ends_it():
+    assert lengthen(lambda alpha: (np.nan, 0.0, alpha), 1.0, 1.0, 2.0, 64.0) == (1.0, 1.0)
