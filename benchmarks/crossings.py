@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..core.contact.ipc import Surfaces
+
 CHUNK = 4096
 """Edges that are compared with the faces near them at once."""
 NOISE = 16.0 * np.finfo(float).eps
@@ -26,6 +28,15 @@ def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
         for first in range(0, len(edges), CHUNK):
             found.append(_crossing(points, edges[first : first + CHUNK], faces, of_size, near_faces, reach))
     return np.concatenate(found)
+
+
+def forbidden(points: np.ndarray, surfaces: Surfaces) -> np.ndarray:
+    """Those of :func:`crossings` of surfaces at (s,3) that a barrier forbids: of two bodies, or of one that meets
+    itself.
+    """
+    found = crossings(points, surfaces.faces)
+    one, other = surfaces.body[found[:, 0]], surfaces.body[surfaces.faces[found[:, 2], 0]]
+    return found[(one != other) | np.isin(one, surfaces.selves)]
 
 
 def _crossing(

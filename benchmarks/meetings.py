@@ -19,7 +19,7 @@ from ..core.optimization.report import StepReport
 from ..core.settings import SolverSettings
 from ..core.solvers import make_solver
 from .bodies import block
-from .crossings import crossings
+from .crossings import forbidden
 from .registry import Row, row
 
 Track = Callable[[int], np.ndarray]
@@ -78,7 +78,6 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
     chosen = {"solver": solver, "max_iterations": 100, **scene.settings, **settings}
     stepper, state, pins = make_solver(whole, SolverSettings(**chosen)), scene.state(whole), whole.mesh.rest_positions
     seen = Watched(whole, meet, [state], [])
-    faces, body = meet.barrier.surfaces.faces, meet.barrier.surfaces.body
     for k in range(steps):
         meet.targets = meet.targets if scene.places is None else scene.places(k)
         targets = pins[whole.pinned] if scene.pins is None else scene.pins(k)
@@ -87,9 +86,7 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
         seen.processor.append(time.process_time() - begin)
         seen.states.append(state)
         seen.reports.append(report)
-        found = crossings(meet.surfaces(state.positions), faces)
-        one, other = body[found[:, 0]], body[faces[found[:, 2], 0]]
-        seen.crossed += bool(((one != other) | np.isin(one, scene.selves)).any())
+        seen.crossed += bool(len(forbidden(meet.surfaces(state.positions), meet.barrier.surfaces)))
         seen.inverted += int((whole.elastic.deformation(state.positions).sigma.min(axis=1) <= 0.0).any())
     return seen
 
