@@ -69,15 +69,16 @@ def _bake_all(
     single = [group[0] for group in groups if len(group) == 1]
     changed, refused, together = False, [], Together(single, options.frames, options.solver)
     for k, group in enumerate(groups):
-        name = ", ".join(obj.name for obj in group)
+        names = [obj.name for obj in group]
         try:
             jobs = at_once(group_steps(group, bpy.context, options.frames, options.solver, together.job_steps))
             if options.dry_run:
                 for obj, job in zip(group, jobs):
                     tell_plan(obj, job, options, tell)
             else:
-                changed |= _bake_group(group, jobs, options, caught, _Progress(name, tell, k, len(groups)))
+                changed |= _bake_group(group, jobs, options, caught, _Progress(names, tell, k, len(groups)))
         except SinewError as error:
+            name = ", ".join(names)
             refused.append(type(error)(f"{name}: {error.message}", error.remedy))
             tell.event("failed", body=name, code=error.code, message=error.message, remedy=error.remedy)
             if len(groups) > 1:
@@ -134,10 +135,10 @@ def _bake_group(
     if caught:
         progress.end("stopped", len(stores[0].frames()))
         return True
-    for obj in group:
-        record = obj.sinew.bake
-        for warning in filter(None, (record.left_behind, record.message)):
-            progress.warn(warning)
+    told = [words for obj in group for words in (obj.sinew.bake.left_behind, obj.sinew.bake.message) if words]
+    for warning in dict.fromkeys(told):
+        progress.warn(warning)
+    record = group[0].sinew.bake
     for line in (*([record.error] if record.error else []), *record.report.splitlines()):
         progress.say(line)
     progress.end("done", count)
@@ -181,8 +182,9 @@ def _tell_of_blocked_python(tell: Teller) -> None:
 class _Progress:
     """Tells the events of one of several bakes."""
 
-    def __init__(self, name: str, tell: Teller, before: int, bodies: int) -> None:
-        self._name, self._tell, self._bodies_before, self._bodies = name, tell, before, bodies
+    def __init__(self, names: list[str], tell: Teller, before: int, bodies: int) -> None:
+        self._tell, self._bodies_before, self._bodies = tell, before, bodies
+        self._names, self._name = names, ", ".join(names)
         self.state = State(Stage.READ)
 
     def begin(self, frames: int) -> None:
@@ -219,14 +221,15 @@ class _Progress:
         self._tell.event("phase", body=self._name, phase=phase, **about)
 
     def _tell_mesh(self, mesh: Mesh) -> None:
+        name = self._names[self.state.body]
         body = f"{length_words(mesh.size)} across, {mesh.mass:.3g} kg"
-        self.say(f"{mesh.vertices} vertices, {mesh.tets} tetrahedra; {body}")
+        say(f"{name}: {mesh.vertices} vertices, {mesh.tets} tetrahedra; {body}")
         if mesh.match:
-            self.say(mesh.match)
+            say(f"{name}: {mesh.match}")
         about = {name: getattr(mesh, name) for name in ("vertices", "tets", "mass", "volume", "size", "match")}
-        self._tell.event("mesh", body=self._name, **about)
+        self._tell.event("mesh", body=name, **about)
         for warning in mesh.warnings:
-            self.warn(warning)
+            self._tell.warn(name, warning)
 
     def _tell_frame(self, frame: int, seconds: float) -> None:
         now, state = time.monotonic(), self.state

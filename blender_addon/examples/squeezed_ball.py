@@ -11,7 +11,7 @@ LABEL = "Squeezed Ball"
 DESCRIPTION = "Two jaws squeeze a soft ball, lift it by friction and let it go; it meets itself and never crosses them"
 COLOUR, STEEL = (0.80, 0.36, 0.28), (0.32, 0.35, 0.38)
 RADIUS, STIFFNESS, CELLS = 0.1, 2e5, 8
-OPEN, CLOSED, UP = 0.12, 0.095, 0.16
+OPEN, CLOSED, UP = 0.12, 0.07, 0.16
 """From the middle to a jaw, open and closed, and how high they lift, m."""
 MOVES = ((0.0, OPEN, 0.0), (0.15, OPEN, 0.0), (0.6, CLOSED, 0.0), (0.75, CLOSED, 0.0), (1.5, CLOSED, UP),
          (2.1, CLOSED, UP), (2.25, OPEN, UP), (2.75, OPEN, UP))  # fmt: skip

@@ -86,7 +86,10 @@ def group_steps(
     """
     if len(bodies) == 1:
         alone = read(bodies[0], context) if read else job_steps(bodies[0], context, frames, solver)
-        return members((yield from alone))
+        job = yield from alone
+        if job.body.meets.itself:
+            check_group([job])
+        return members(job)
     found: dict[str, Job] = {}
     while left := [obj for obj in bodies if obj.name not in found]:  # who is refused beside another is so by itself
         shared = terms(left[0], context, frames)

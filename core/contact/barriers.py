@@ -61,6 +61,11 @@ class Barriers:
         chosen = np.isin(surfaces.body, bodies)
         self.parts.append(_Part(Barrier(surfaces.of(chosen), *numbers), np.flatnonzero(chosen)))
 
+    def forget(self) -> None:
+        """As :meth:`Barrier.forget`."""
+        for part in self.parts:
+            part.barrier.forget()
+
     def crosses(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
         return any(part.barrier.crosses(y[part.kept]) for part in self.parts)

@@ -100,6 +100,10 @@ class Barrier:
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
 
+    def forget(self) -> None:
+        """Find all pairs anew: in which order they are known depends on what was asked before, and so do sums."""
+        self._near = self._found = None
+
     def crosses(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
         return ipctk.has_intersections(self.mesh, _columns(y))

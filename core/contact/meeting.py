@@ -41,7 +41,8 @@ class Meeting:
         return np.concatenate([self.points.positions(unknowns), self.places])
 
     def begin(self, motion: Motion) -> MeetingPotential:
-        """What acts in a step."""
+        """What acts in a step, whose bits are to be the same whatever steps came before it in this process."""
+        self.barrier.forget()
         return MeetingPotential(self, motion)
 
 

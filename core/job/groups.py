@@ -26,6 +26,10 @@ OF_EACH = (
 """Of the solver's settings, those that say how a body is prepared, which each that meets others has of its own."""
 
 
+CLOCK = "frame_start", "frame_end", "pre_roll", "frame_rate"
+"""What of their jobs bodies that meet have to have in common, beside the solver."""
+
+
 def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
     """The numbers of bodies that meet, by whatever others between; alone where one meets none. In each group they
     ascend by their names, so that it is the same whatever came first.
@@ -75,9 +79,9 @@ def check_group(jobs: Sequence[Job]) -> None:
                 "cannot compute.",
                 f"Choose {labels} for it, or turn off what it meets under Collisions > Meets.",
             )
-        if (job.frame_start, job.frame_end, job.frame_rate) != (lead.frame_start, lead.frame_end, lead.frame_rate):
+        if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
-                f"“{other}” and “{name}” meet, but have unequal frame ranges or rates.",
+                f"“{other}” and “{name}” meet, but have unequal frame ranges, rates or pre-rolls.",
                 "Give them the same, or turn off Other Bodies under Collisions > Meets of one.",
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:

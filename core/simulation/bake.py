@@ -14,7 +14,7 @@ from ..body.prepare import Prepared, Stopped, materials, prepare, tetrahedra
 from ..errors import NotEnoughMemoryError, SinewError, StoreError, named
 from ..events import Done, FrameDone, Meets, OfBody, OnEvent, Phase, StoppedAfter, ignore
 from ..files.file_names import check_names
-from ..job.groups import groups_of, members
+from ..job.groups import check_group, groups_of, members
 from ..job.job import Job
 from ..model.state import State
 from ..store.cached_handles import cached_handles
@@ -93,7 +93,7 @@ def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, u
     times = {"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled}
     start = last if resume else None
     for k, ((_job, store, _modes), each) in enumerate(zip(members, prepared)):
-        store.add_preparation({part: seconds / len(members) for part, seconds in times.items()})
+        store.add_preparation(times)
         if start and not start[1][k].fits(each.space.unknowns, len(each.space.elastic.weights)):
             raise StoreError(
                 f"The bake cannot be resumed: the state of frame {start[0]} is of another body.",
@@ -179,6 +179,10 @@ def _bake_into(jobs: list[Job], folder: Path, events_of, should_stop, resume: bo
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
     try:
+        if meet(jobs):
+            check_group(jobs)
+        for job in jobs:
+            job.check()
         if not goes_on:
             stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
         heard = events_of(", ".join(job.body.name for job in jobs))
@@ -227,9 +231,8 @@ def _simulate(
                 each.surface(frame.state.positions, last - lead.frame_start) for each, frame in zip(prepared, frames)
             ]
             now = time.perf_counter()
-            share = (now - began) / len(members)
             for (_job, store, _modes), frame, surface in zip(members, frames, surfaces):
-                store.write(last, surface, frame.state, frame.reports, share, frame.pressure)
+                store.write(last, surface, frame.state, frame.reports, now - began, frame.pressure)
             if not all(report.converged for report in reports):
                 unconverged.append(last)
             on_event(FrameDone(last, now - began, reports[-1].as_dict() if reports else {}))

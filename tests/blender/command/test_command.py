@@ -166,7 +166,7 @@ def test_the_version_is_told(capsys):
 
 def test_compiling_counts(capfd):
     """A minute or two, of which nothing else is told."""
-    progress = bake._Progress("Body", Teller(), 0, 1)
+    progress = bake._Progress(["Body"], Teller(), 0, 1)
     for k in range(4):
         progress(Phase("compile", k, 3))
     assert [line.split()[3] for line in capfd.readouterr().err.splitlines()] == ["0/3", "1/3", "2/3", "3/3"]
