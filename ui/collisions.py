@@ -4,8 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import sources
-from ..blender_addon.basics.groups import group_of
+from ..blender_addon.basics import groups, sources
 from ..blender_addon.basics.solid import SOLID, can_collide
 from .places import CLOSED, ItemList, draw_properties, panel, wrapped
 
@@ -52,15 +51,20 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
     column.prop(collisions, "meets_itself")
     if collisions.meets_bodies:
         layout.prop(collisions, "met")
-        others = [f"“{each.name}”" for each in group_of(obj, context) if each != obj]
+        others = [each for each in groups.group_of(obj, context) if each != obj]
         if others:
-            named = ", ".join(others[:MOST_NAMED]) + (
-                f" and {len(others) - MOST_NAMED} more" * (len(others) > MOST_NAMED)
-            )
-            wrapped(layout, f"Baked together with {named}.", context, "LINKED")
+            wrapped(layout, f"Baked together with {_named(others)}.", context, "LINKED")
+        if linked := groups.linked_bodies(context):
+            words = f"Not met, since of another file: {_named(linked)}. Make it local, or a collider."
+            wrapped(layout, words, context, "INFO")
     wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
     if collisions.meets_bodies or collisions.meets_itself:
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
+
+
+def _named(bodies: list[Any]) -> str:
+    names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def _has_colliders(obj: Any) -> bool:

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .linked import is_in, own_bodies
+from .linked import is_in, is_linked, own_bodies
 
 
 def met_by(obj: Any, context: Any) -> list[Any]:
     """The other bodies that a body meets, by name: each wants to, and is in the view layer."""
-    others = (other for other in own_bodies(context.scene) if other != obj and is_in(context.view_layer, other))
-    return sorted((other for other in others if wants(obj, other) and wants(other, obj)), key=lambda each: each.name)
-
-
-def wants(obj: Any, other: Any) -> bool:
-    """Whether a body is to meet another."""
-    collisions = obj.sinew.collisions
-    return collisions.meets_bodies and (collisions.met is None or other in collisions.met.all_objects[:])
+    return _met_among(obj, _bodies(context))
 
 
 def group_of(obj: Any, context: Any) -> list[Any]:
     """The bodies that are baked with one, it among them, by name: those that it meets, those that they meet, and so
     on.
     """
+    bodies = _bodies(context)
     group, new = [], [obj]
     while new:
         group.append(new.pop())
-        new += [other for other in met_by(group[-1], context) if other not in group and other not in new]
+        new += [other for other in _met_among(group[-1], bodies) if other not in group and other not in new]
     return sorted(group, key=lambda each: each.name)
 
 
@@ -38,3 +32,24 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
         if not any(obj in group for group in groups):
             groups.append(group_of(obj, context))
     return groups
+
+
+def linked_bodies(context: Any) -> list[Any]:
+    """Bodies of other files in the view layer: they are baked there, and met by none."""
+    enabled = (obj for obj in context.scene.objects if obj.type == "MESH" and obj.sinew.enabled)
+    return [obj for obj in enabled if is_linked(obj) and is_in(context.view_layer, obj)]
+
+
+def _bodies(context: Any) -> list[Any]:
+    return [obj for obj in own_bodies(context.scene) if is_in(context.view_layer, obj)]
+
+
+def _met_among(obj: Any, bodies: Sequence[Any]) -> list[Any]:
+    wanted = (other for other in bodies if other != obj and _wants(obj, other) and _wants(other, obj))
+    return sorted(wanted, key=lambda each: each.name)
+
+
+def _wants(obj: Any, other: Any) -> bool:
+    """Whether a body is to meet another."""
+    collisions = obj.sinew.collisions
+    return collisions.meets_bodies and (collisions.met is None or other in collisions.met.all_objects[:])

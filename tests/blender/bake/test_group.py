@@ -192,3 +192,16 @@ def test_what_touches_is_kept_for_overlays(boxes):
     for folder in (baking.open_store(low).folder,):
         (folder / "meeting.sinew").write_bytes(b"torn")
     assert len(overlay_contacts.touching_lines(overlay_contacts.store_of(low))[0]) == 0
+
+
+def test_a_body_with_nothing_but_itself_keeps_its_frames_where_it_is_refused(boxes):
+    low, high = boxes
+    high.sinew.collisions.meets_bodies, low.sinew.collisions.meets_bodies = False, False
+    low.sinew.collisions.meets_itself = True
+    bpy.context.view_layer.objects.active = low
+    bpy.ops.sinew.bake()
+    before = frames_of(low)
+    low.sinew.solver = "conjac"
+    with pytest.raises(RuntimeError, match="meets itself, which ConJac cannot compute"):
+        bpy.ops.sinew.bake()
+    np.testing.assert_array_equal(frames_of(low), before)
