@@ -152,6 +152,10 @@ def too_few_points(obj: Any) -> None:
     obj.sinew.bake.points_that_suffice = 77
 
 
+def overlapping(obj: Any) -> None:
+    obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = obj.name, (0.0, 0.0, 1.0)
+
+
 def nothing(obj: Any) -> None:
     pass
 
@@ -187,6 +191,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "take_advice": (advised, {"setting": "cells_across"}),
     "use_points": (too_few_points, {}),
     "set_rest_shape": (nothing, {}),
+    "move_out": (overlapping, {}),
 }
 
 
