@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import SinewError, refusing
-from .events import Event, FrameDone, Mesh, OnEvent, Phase, StoppedAfter
+from .events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
 from .lengths import length_words
 from .process.stop_signals import stop_signals
 
@@ -121,6 +121,8 @@ def print_event(event: Event, last_frame: int) -> None:
             words = [f"{event.vertices} vertices, {event.tets} tetrahedra; {body}"]
             words += [event.match] if event.match else []
             words += [f"Warning: {warning}" for warning in event.warnings]
+        case Meets(warnings):
+            words = [f"Warning: {warning}" for warning in warnings]
         case FrameDone(frame, seconds):
             words = [f"Frame {frame}/{last_frame}  {seconds:.2f} s"]
         case StoppedAfter(frame):

@@ -8,7 +8,7 @@ import mathutils
 from bpy.props import BoolProperty
 
 from ..blender_addon.bake import background, bake_queue, baking
-from ..blender_addon.basics import groups, list_animation, sources
+from ..blender_addon.basics import groups, linked, list_animation, sources
 from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
@@ -35,8 +35,8 @@ def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_loss)
 def bake(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body over the frame range, in the background. Blender stays free; Esc stops. Asks before it replaces
-    frames that are baked.
+    """Simulate the body, and all that it meets, over the frame range, in the background. Blender stays free; Esc stops.
+    Asks before it replaces frames that are baked.
     """
     background.begin(obj, "bake")
 
@@ -127,7 +127,8 @@ def _about_all(context: Any, properties: Any) -> str:
     ),
 )
 def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
-    """Bake every body of the scene that is not baked yet, one after the other; bodies that others run into come first.
+    """Bake every body of the scene that is not baked yet, one after the other, those that meet together; bodies that
+    others run into come first.
     Stopped bakes go on. Esc stops all.
     """
     bodies = bake_queue.bodies_of(context.scene)
@@ -165,23 +166,23 @@ def stop_bake(self: Any, context: Any, obj: Any) -> None:
 
 def _can_move_out(context: Any) -> None:
     obj = polls.idle_body_outside_edit(context)
-    name = obj.sinew.bake.way_out_of
-    moved = bpy.data.objects.get(name)
-    polls.disable_if(moved is None, f"“{name}” is gone" if name else "Nothing is known to overlap")
+    moved = obj.sinew.bake.way_out_of
+    polls.disable_if(moved is None, "Nothing is known to overlap")
     is_keyed = any(path.endswith("location") for path in list_animation.animated_paths(moved))
-    polls.disable_if(is_keyed, f"The location of “{name}” is animated: move its keys")
+    polls.disable_if(is_keyed, f"The location of “{moved.name}” is animated: move its keys")
 
 
 @operator("Move Out", _can_move_out, EDITS)
 def move_out(self: Any, context: Any, obj: Any) -> None:
     """Move the body that overlaps another by the shortest way that was found out of it. Then bake again."""
     record = obj.sinew.bake
-    moved, way = bpy.data.objects[record.way_out_of], [part / unit_scale(context.scene) for part in record.way_out]
+    moved, way = record.way_out_of, [part / unit_scale(context.scene) for part in record.way_out]
     matrix = moved.matrix_world.copy()
     matrix.translation += mathutils.Vector(way)
     moved.matrix_world = matrix
-    for each in groups.group_of(obj, context):
-        each.sinew.bake.way_out_of = each.sinew.bake.message = ""
+    for each in linked.own_bodies(context.scene):
+        if each.sinew.bake.way_out_of == moved:
+            each.sinew.bake.way_out_of, each.sinew.bake.message = None, ""
 
 
 def _can_check(context: Any) -> None:

@@ -103,8 +103,8 @@ def _draw_record(layout, obj, context):
         wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")
     for warning in (record.message, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
-    if record.way_out_of:
-        draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of}” Out", icon="CON_LOCLIKE")
+    if record.way_out_of is not None:
+        draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of.name}” Out", icon="CON_LOCLIKE")
     if is_baked:
         size = f" ({record.size})" if record.size else ""
         wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")

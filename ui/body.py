@@ -13,7 +13,7 @@ from .places import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
 def _draw_other_run(layout, context):
     """A bake at work on another object than the active one can be seen and stopped from here."""
     work, obj = running.current(), context.object
-    if work is None or (obj is not None and obj.session_uid == work.object_uid and obj.sinew.enabled):
+    if work is None or (obj is not None and obj.session_uid in work.uids and obj.sinew.enabled):
         return
     column = layout.box().column()
     if work.order.mode == "live":

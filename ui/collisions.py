@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import groups, sources
+from ..blender_addon.basics import groups, linked, sources
 from ..blender_addon.basics.solid import SOLID, can_collide
 from .places import CLOSED, ItemList, draw_properties, panel, wrapped
 
@@ -45,6 +45,8 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
+    if linked.is_linked(obj):  # it is baked in its own file
+        return
     collisions = obj.sinew.collisions
     column = layout.column(heading="Meets")
     column.prop(collisions, "meets_bodies")
@@ -54,11 +56,11 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
         others = [each for each in groups.group_of(obj, context) if each != obj]
         if others:
             wrapped(layout, f"Baked together with {_named(others)}.", context, "LINKED")
-        if linked := groups.linked_bodies(context):
-            words = f"Not met, since of another file: {_named(linked)}. Make it local, or a collider."
+        if elsewhere := groups.linked_bodies(context):
+            words = f"Not met, since of another file: {_named(elsewhere)}. Make it local, or a collider."
             wrapped(layout, words, context, "INFO")
-    wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
     if collisions.meets_bodies or collisions.meets_itself:
+        wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 
 

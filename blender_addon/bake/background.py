@@ -12,12 +12,12 @@ from typing import Any
 
 import bpy
 
-from ...core.errors import SinewError
+from ...core.errors import SettingsError, SinewError
 from ...core.events import Event
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
 from ..basics import shown
-from ..basics.groups import group_of, groups_of_all
+from ..basics.groups import group_of
 from ..basics.stepwise import Steps
 from ..child import running
 from ..child.machine import Stage, State, transition
@@ -26,6 +26,7 @@ from ..child.work import Work
 from ..scene_in import job_in
 from ..scene_in.settings_in import frame_range
 from . import baking
+from .bake_queue import groups_in_order
 from .together import Together
 
 Reader = Callable[..., Steps[Job]]
@@ -36,7 +37,7 @@ WITHOUT_FRAMES = ("mesh", "vibrations")
 """Modes after which the scene has the result that it had."""
 OF_ONE = (*WITHOUT_FRAMES, "handles")
 """Those of a body alone, whatever it meets."""
-STORES = {"resume": baking.prepare_resume, "vibrations": baking.live_store}
+STORES = {"vibrations": baking.live_store}
 """Where the job is kept, but that of a fresh bake."""
 STATUS_OF = {"done": "DONE", "stopped": "STOPPED", "error": "FAILED"}
 
@@ -68,7 +69,7 @@ def work_on_all(bodies: Sequence[Any]) -> list[Work]:
     """:func:`work_on` several, to go on with or to bake, those that meet together; as far as can be the others are
     read together.
     """
-    groups = groups_of_all(bodies, bpy.context)
+    groups = groups_in_order(bodies, bpy.context)
     together = Together([group[0] for group in groups if len(group) == 1])
     return [work_on(next(o for o in bodies if o in group), "", job_steps=together.job_steps) for group in groups]
 
@@ -95,11 +96,12 @@ def _read(obj: Any, mode: str, uids: Sequence[int], job_steps: Reader) -> Steps[
         frames = {"frames": 2 * frame_range(obj.sinew, bpy.context.scene)[:1]} if mode == "mesh" else {}
         jobs = [(yield from job_steps(obj, bpy.context, **frames))]
     else:
+        if {each.session_uid for each in group_of(obj, bpy.context)} != set(uids):
+            raise SettingsError(f"What “{obj.name}” meets has changed since it waits.", "Begin again.")
         jobs = yield from job_in.group_steps(bodies, bpy.context, read=job_steps)
         mode = mode or baking.mode_of_all(bodies, jobs)
-    if mode == "bake":
-        for job in jobs:
-            baking.check(job)  # before the frames of any are lost
+    if mode in ("bake", "resume"):
+        return mode, jobs, baking.prepare_all(bodies, jobs, mode == "resume")
     return mode, jobs, [STORES.get(mode, baking.prepare)(each, job) for each, job in zip(bodies, jobs)]
 
 
@@ -134,12 +136,13 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
         try:
             status = STATUS_OF[bake.bake_group(jobs, stores, note, resume=mode == "resume", modes=modes, until=until)]
         except SinewError as error:
-            apply_all(bodies, stores, STATUS_OF["error"], str(error))
             baking.note_way_out(bodies, getattr(error, "move", ()))
+            apply_all(bodies, stores, STATUS_OF["error"], str(error))
             raise
     for k, each in enumerate(bodies):
         baking.note_mesh(each, state.mesh(k))
-        each.sinew.bake.meets_warning = " ".join(state.warnings)
+    if mode not in OF_ONE:
+        baking.note_meeting(bodies, state.warnings)
     if mode not in WITHOUT_FRAMES:
         apply_all(bodies, stores, status)
 
@@ -150,25 +153,26 @@ def _take(work: Work, names: dict[int, str]) -> str:
     found = [(k, shown.object_of(uid), folder) for k, (uid, folder) in enumerate(zip(names, order.folders))]
     there = [each for each in found if each[1] is not None]
     if order.mode not in WITHOUT_FRAMES:
+        if waits_for := next(filter(None, (shown.in_the_way(obj) for _k, obj, _folder in there)), ""):
+            return waits_for
         for name, (_k, obj, folder) in zip(names.values(), found):
             if obj is None:
                 print(
                     f"sinew: “{name}” is gone; its frames are kept in {folder}: undo, then press Resume.",
                     file=sys.stderr,
                 )
-        if waits_for := next(filter(None, (shown.in_the_way(obj) for _k, obj, _folder in there)), ""):
-            return waits_for
     for k, obj, _folder in there:
         baking.note_mesh(obj, state.mesh(k))
-        obj.sinew.bake.meets_warning = " ".join(state.warnings)
     if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and state.outcome != "done"):
         for _k, obj, _folder in there:
             obj.sinew.bake.message = message
     elif there:
         bodies, stores = [obj for _k, obj, _folder in there], [FrameStore(folder) for _k, _obj, folder in there]
         is_handles = order.mode == "handles"
-        apply_all(bodies, stores, bodies[0].sinew.bake.status if is_handles else STATUS_OF[state.outcome], message)
         baking.note_way_out(bodies, state.move)
+        if not is_handles:
+            baking.note_meeting(bodies, state.warnings)
+        apply_all(bodies, stores, bodies[0].sinew.bake.status if is_handles else STATUS_OF[state.outcome], message)
     return ""
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..basics.groups import groups_of_all
 from ..basics.linked import own_bodies
 from . import baking
 
@@ -16,9 +17,24 @@ def bodies_of(scene: Any) -> list[Any]:
 
 def in_order(bodies: Iterable[Any]) -> list[Any]:
     """Bodies that others run into, or hang on, come before those; else, and around a circle, the order stays."""
-    left, ordered = list(bodies), []
+    return _ordered(list(bodies), _met_by)
+
+
+def groups_in_order(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
+    """Those of bodies that are baked together, as :func:`in_order`: what one of a group runs into comes before all."""
+    groups = groups_of_all(bodies, context)
+
+    def before(group: list[Any]) -> list[list[Any]]:
+        met = [other for obj in group for other in _met_by(obj)]
+        return [each for each in groups if each is not group and any(other in each for other in met)]
+
+    return _ordered(groups, before)
+
+
+def _ordered(left: list[Any], before: Callable[[Any], list[Any]]) -> list[Any]:
+    left, ordered = list(left), []
     while left:
-        free = (obj for obj in left if not any(other in left for other in _met_by(obj)))
+        free = (each for each in left if not any(other in left for other in before(each)))
         ordered.append(next(free, left[0]))
         left.remove(ordered[-1])
     return ordered

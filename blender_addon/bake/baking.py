@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bpy
+
 from ...core.checks.disk_space import check_disk_space
 from ...core.errors import SinewError, StoreError
 from ...core.events import Mesh
@@ -57,6 +59,23 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     _note_folder(obj, store)
     _note_warnings(obj, job)
     return store
+
+
+def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
+    """:func:`prepare`, or :func:`prepare_resume`, of bodies that are baked together: where one is refused, the others
+    are as they were.
+    """
+    each = list(zip(bodies, jobs))
+    for obj, job in each if len(each) > 1 else ():
+        store = open_store(obj) if resume else FrameStore(cache_owner.folder_to_write(obj))
+        if resume and (changed := store.changes(job)):
+            raise job_in.out_of_date(changed)
+        check(job)
+        check_disk_space(job, store, len(store.frames()) if resume else 0, with_cache=obj.sinew.result == "CACHE")
+        if store.exists():
+            with locked(store.folder):  # another Blender at work is told
+                pass
+    return [(prepare_resume if resume else prepare)(obj, job) for obj, job in each]
 
 
 def live_store(obj: Any, job: Job) -> FrameStore:
@@ -404,17 +423,23 @@ def note_error(obj: Any, error: SinewError | str) -> None:
     obj.sinew.bake.message = str(error)
 
 
+def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
+    """Keep for the panels of bodies that were baked together what of them does not meet others as it looks."""
+    for obj in bodies:
+        obj.sinew.bake.meets_warning = " ".join(warnings)
+
+
 def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:
     """Keep for the panels of bodies that were to be baked together which of them overlaps, and what frees it (as of
     ``errors.OverlapError``).
     """
     for obj in bodies if move else ():
-        obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = move
+        obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = bpy.data.objects.get(move[0]), move[1]
 
 
 def _note_folder(obj: Any, store: FrameStore) -> None:
     cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
     record.message = ""
-    record.stale = record.way_out_of = ""
+    record.stale, record.way_out_of = "", None
     record.status = "NONE"

@@ -21,6 +21,7 @@ from ...core.job.job_changes import described
 from ...core.results.difference import Difference, cached_difference, find_difference
 from ...core.store.frame_store import FrameStore
 from ..basics import shown
+from ..basics.groups import group_of
 from ..basics.stepwise import Steps
 from ..cache import cache_owner, frame_folders
 from ..child import running
@@ -84,7 +85,9 @@ def missing_steps(obj: Any) -> Steps[bool]:
         raise StoreError("Frames of an earlier bake are on disk.", "Press Resume, or Bake, first.")
     if record.status == "DONE" or baking.shown_store(obj).frames()[-1] >= last_frame(obj, bpy.context.scene):
         return False
-    return not baking.find_changes(obj, (yield from job_in.job_steps(obj, bpy.context)))
+    group = group_of(obj, bpy.context)
+    jobs = yield from job_in.group_steps(group, bpy.context)
+    return not baking.find_changes(obj, jobs[group.index(obj)])
 
 
 def begin(obj: Any, context: Any) -> None:

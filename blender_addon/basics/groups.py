@@ -18,6 +18,8 @@ def group_of(obj: Any, context: Any) -> list[Any]:
     on.
     """
     bodies = _bodies(context)
+    if obj not in bodies:
+        return [obj]
     group, new = [], [obj]
     while new:
         group.append(new.pop())

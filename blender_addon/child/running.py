@@ -123,10 +123,10 @@ def _advance() -> None:
     """Begin what waits, when its turn has come and the scene can be read."""
     while _works and _works[0].state.stage is Stage.WAITING:
         work = _works[0]
-        obj = shown.object_of(work.object_uid)
-        if obj is None:
-            _over(work)
-        elif shown.in_the_way(obj):
+        bodies = [shown.object_of(uid) for uid in work.uids]
+        if bodies[0] is None:
+            _refuse(work, "A body that was to be baked with this one is gone. Begin again.")
+        elif any(shown.in_the_way(obj) for obj in bodies if obj is not None):
             return
         else:
             with suppress(SinewError):  # it was told
@@ -209,9 +209,9 @@ def _ending_when_refused(work: Work) -> Iterator[None]:
 
 def _refuse(work: Work, message: str) -> None:
     _over(work)
-    obj = shown.object_of(work.object_uid)
-    if obj is not None and message:
-        work.refuse(obj, message)
+    for obj in map(shown.object_of, work.uids):
+        if obj is not None and message:
+            work.refuse(obj, message)
 
 
 # -- end ---------------------------------------------------------------------------------------------------------------

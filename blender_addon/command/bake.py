@@ -22,8 +22,8 @@ from ...core.simulation import bake as library
 from ...core.store.frame_store import FrameStore
 from ...core.store.store_lock import locked
 from ..bake import background, baking
+from ..bake.bake_queue import groups_in_order
 from ..bake.together import Together
-from ..basics.groups import groups_of_all
 from ..basics.stepwise import at_once
 from ..child.machine import Stage, Started, State, transition
 from ..scene_in.job_in import group_steps
@@ -65,7 +65,7 @@ def _bake_all(
     """Bake the bodies, those that meet together, or tell what would be done, until a signal comes; whether anything had
     to be done, and what some were refused for, which hinders the others as little as with Bake All.
     """
-    groups = groups_of_all(bodies, bpy.context)
+    groups = groups_in_order(bodies, bpy.context)
     single = [group[0] for group in groups if len(group) == 1]
     changed, refused, together = False, [], Together(single, options.frames, options.solver)
     for k, group in enumerate(groups):
@@ -127,9 +127,11 @@ def _bake_group(
             library.bake_group(jobs, stores, progress, lambda: bool(caught), resumes, modes)
             for k, (obj, store) in enumerate(zip(group, stores)):
                 if not caught:
+                    baking.note_meeting([obj], progress.state.warnings)
                     baking.note_mesh(obj, progress.state.mesh(k))
                     baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
+        baking.note_way_out(group, getattr(error, "move", ()))
         background.apply_all(group, stores, "FAILED", str(error))  # with others' bakes, this may be saved
         raise
     if caught:
@@ -149,15 +151,13 @@ def _prepare(group: list[Any], jobs: list[Job], options: argparse.Namespace) -> 
     """The stores, and whether their frames are gone on with."""
     if options.resume or options.update:
         try:
-            return [baking.prepare_resume(obj, job) for obj, job in zip(group, jobs)], True
+            return baking.prepare_all(group, jobs, resume=True), True
         except StoreError as error:
             if options.resume:
                 raise
             for obj in filter(baking.has_frames, group):
                 say(f"{obj.name}: bakes anew. {error.message}")
-    for job in jobs:
-        baking.check(job)  # before the frames of any are lost
-    return [baking.prepare(obj, job) for obj, job in zip(group, jobs)], False
+    return baking.prepare_all(group, jobs, resume=False), False
 
 
 def _complete_before(obj: Any) -> dict[str, Any]:

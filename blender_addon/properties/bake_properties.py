@@ -47,7 +47,7 @@ class SinewBake(bpy.types.PropertyGroup):
     frames: integer("Frames Baked", "How many the result shows", min=0)
     first_frame: integer("First Frame Baked", "First frame that the result shows")
     message: text("Message", "What the last bake said in the end")
-    way_out_of: text("Move Out", "The body that has to be moved, since it overlaps another")
+    way_out_of: pointer("Move Out", "The body that has to be moved, since it overlaps another", type=bpy.types.Object)
     way_out: vector("Way Out", "Where to, m in the world", size=3)
     stale: text("Out of Date", "What was edited after the bake")
     shows: text("Bake Shown", "Key of the frames that the result was made of")

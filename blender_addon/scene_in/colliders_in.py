@@ -42,10 +42,13 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
     Left out are the body itself and its bake; bodies that it meets are there only where it is to move ``alone``. Of
     other bodies that are hidden by their bake, that is in the way.
     """
-    collection, met = obj.sinew.collisions.collection, met_by(obj, context)
+    collection = obj.sinew.collisions.collection
+    if collection is None and not alone:
+        return []
+    met, own = met_by(obj, context), _own(obj)
     listed = [] if collection is None else [o for o in collection.all_objects if can_collide(o)]
     solid = (_seen(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
-    objects = {o for o in solid if o is not None and o not in _own(obj)}
+    objects = {o for o in solid if o is not None and o not in own}
     if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
             f"The collection “{collection.name}” holds nothing to collide with.",

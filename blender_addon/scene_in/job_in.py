@@ -11,7 +11,9 @@ from ...core.errors import MeshError, SettingsError, SinewError, StoreError
 from ...core.job.body import Body
 from ...core.job.groups import check_group, members
 from ...core.job.job import Job
+from ...core.settings import MeetSettings
 from ..basics import linked
+from ..basics.groups import met_by
 from ..basics.stack import Place, check_place, cut_after, place_of, shown, with_collections
 from ..basics.stepwise import Steps, at_once
 from .animation_in import Passenger, at_frame, for_each, lead
@@ -157,13 +159,20 @@ class _Reading(Passenger):
                 *ground_of(obj.sinew, scene),
                 *(collider for sampler in self._colliders for collider in sampler.colliders(obj, scene)),
             ),
-            meets=meet_settings(obj.sinew, scene),
+            **({"meets": MeetSettings(bodies=False)} if self._alone else _meets(obj, self.context)),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),
             **self._still,
             **self._own.parts(),
         )
         return body.over(span[1] - first + 1, first)
+
+
+def _meets(obj: Any, context: Any) -> dict[str, Any]:
+    """What a body meets, and which of the others."""
+    only = obj.sinew.collisions.met is not None
+    met = tuple(each.name for each in met_by(obj, context)) if only else None
+    return {"meets": meet_settings(obj.sinew, context.scene), "met": met}
 
 
 def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tuple[Any, ...]:

@@ -46,7 +46,7 @@ class ContactsOf:
             painter.marks("POINTS", marks_batch("POINTS", through), view, matrix, THROUGH, self._dot(context))
         if "contacts" in asked:
             frame = context.scene.frame_current
-            made_for = store and (store.folder, record.shows, frame)
+            made_for = store and (store.folder, record.shows, record.frames, frame)
             self.pushed = self._read.get(made_for, lambda: overlay_contacts.pushed_at(store, frame) if store else None)
             if self.pushed is not None:
                 self._draw_pushed(painter, view, obj, shown, context)

@@ -84,6 +84,8 @@ class Body:
         The names of the bodies that it meets; None for all that meet others.
     fellows : tuple of Fellow
         Of a body that was baked with others: those. They are told (``job/groups.py``), not given.
+    place : int
+        Which of all of them it is, as told.
     accelerations : (frames, n, 3) float64 or None
         An acceleration that acts beside gravity, at each surface vertex and frame, world space, m/s².
     moduli : (frames, K) float64 or None
@@ -126,6 +128,7 @@ class Body:
     meets: MeetSettings = part("meets", word="collisions", default_factory=MeetSettings)
     met: tuple[str, ...] | None = part("which bodies it meets", word="collisions", default=None)
     fellows: tuple[Fellow, ...] = part("body", word="collisions", default=())
+    place: int = part("its place among the bodies that it meets", word="collisions", default=0)
     accelerations: np.ndarray | None = part(
         "acceleration", word="fields", default=None, dtype=np.float64, over_frames=True
     )

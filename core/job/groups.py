@@ -56,11 +56,11 @@ def members(job: Job) -> list[Job]:
     bodies = job.bodies
     met = [[b.name for b in bodies if b is not a and do_meet(a, b)] for a in bodies]
     told = [None if len(names) == len(bodies) - 1 else tuple(names) for names in met]
-    alone = [job.alone(k).with_body(met=each, fellows=()) for k, each in enumerate(told)]
+    alone = [job.alone(k).with_body(met=each, fellows=(), place=0) for k, each in enumerate(told)]
     if len(alone) == 1:
         return alone
     told = [Fellow(each.body.name, _digest(each)) for each in alone]
-    return [each.with_body(fellows=(*told[:k], *told[k + 1 :])) for k, each in enumerate(alone)]
+    return [each.with_body(fellows=(*told[:k], *told[k + 1 :]), place=k) for k, each in enumerate(alone)]
 
 
 def _digest(job: Job) -> np.ndarray:

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from ..errors import CorruptFrameError
 from ..forces.elastic import ElasticPotential
 from ..forces.embedded_points import EmbeddedPoints
 from ..mesh.embedding import Embedding
@@ -70,8 +71,12 @@ def points_of(whole: Model, body: int, embedding: Embedding) -> EmbeddedPoints:
 
 
 def joined_state(states: Sequence[State]) -> State:
-    """States of the bodies as one of the whole; all are of one moment, and of steps of one length."""
+    """States of the bodies as one of the whole; all are of one moment, and of steps of one length. CorruptFrameError
+    where they cannot be.
+    """
     arrays = [state.arrays() for state in states]
+    if len({frozenset(each.keys() - {"colliders"}) for each in arrays}) > 1:
+        raise CorruptFrameError("Saved states are of different steps.", "Bake from the start.")
     return State.from_arrays(
         {
             name: value if name == "previous_time_step" else np.concatenate([each[name] for each in arrays])

@@ -183,6 +183,9 @@ def _bake_into(jobs: list[Job], folder: Path, events_of, should_stop, resume: bo
             check_group(jobs)
         for job in jobs:
             job.check()
+        if resume and not goes_on and any(store.exists() for store in stores):
+            there = next(job.body.name for job, store in zip(jobs, stores) if store.exists())
+            raise StoreError(f"“{there}” is baked, but not with all that it meets.", "Bake from the start.")
         if not goes_on:
             stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
         heard = events_of(", ".join(job.body.name for job in jobs))

@@ -14,7 +14,7 @@ from ..body.first_overlaps import Overlap
 from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
-from ..errors import SettingsError
+from ..errors import CorruptFrameError, SettingsError
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
 from ..job.groups import check_group
@@ -72,6 +72,8 @@ class GroupStepper:
         """The states at a frame from those at the one before. Raises Stopped between steps."""
         state, reports, job, meeting = joined_state(states), [], self._lead, self._meeting
         if states[0].colliders is not None:
+            if states[0].colliders.shape[1] != len(meeting.places):
+                raise CorruptFrameError("A saved state is of other colliders.", "Bake from the start.")
             meeting.places, meeting.earlier = states[0].colliders
         substeps = job.body.solver.substeps
         for k in range(1, substeps + 1):
@@ -144,6 +146,8 @@ def simulate_group(
     number, states = start or (first, [each.first_state() for each in prepared])
     if start is None:
         yield [Frame(first, state, []) for state in states]
+    elif number > first and states[0].colliders is None:
+        raise CorruptFrameError("A saved state does not tell where colliders are.", "Bake from the start.")
     for frame in range(number + 1, jobs[0].frame_end + 1):
         states, reports = stepper.advance(states, frame - first, should_stop)
         pressures = stepper.pressures(states)

@@ -30,13 +30,15 @@ def keep_touching(store: FrameStore, job: Job, rest: np.ndarray, faces: np.ndarr
         "through": np.unique(through).astype(np.int32),
         "object_to_world": np.ascontiguousarray(job.frame_matrices[0]),
     }
-    store.write_cached("meeting", arrays, {})
+    store.write_cached("meeting", arrays, {"job": store.key()})
 
 
 def kept_touching(store: FrameStore) -> Touching | None:
     """What :func:`keep_touching` kept; None where there is nothing, or it is damaged."""
     cached = store.read_cached("meeting")
     shapes = {"rest": "float s 3", "faces": "int f 3 <s", "through": "int k <s", "object_to_world": "float 4 4"}
-    if cached is None or sides_of(cached[0], shapes) is None:
+    if cached is None or sides_of(cached[0], shapes) is None or cached[1].get("job") != store.key():
+        return None
+    if np.linalg.det(cached[0]["object_to_world"][:3, :3]) == 0.0:
         return None
     return Touching(**cached[0])

@@ -192,7 +192,7 @@ class FrameStore:
         """With what pressure the surface is pushed by what it meets, (n,) Pa; None where by nothing."""
         pressure = self._read_frame(frame)[0].get("pressure")
         fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
-        return pressure if fits and np.isfinite(pressure).all() else None
+        return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
 
     def about(self, frame: int) -> dict[str, Any]:
         """What is told of a frame: ``reports`` of the steps that led to it (dicts), and, where they were noted,

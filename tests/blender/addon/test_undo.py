@@ -153,7 +153,7 @@ def too_few_points(obj: Any) -> None:
 
 
 def overlapping(obj: Any) -> None:
-    obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = obj.name, (0.0, 0.0, 1.0)
+    obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = obj, (0.0, 0.0, 1.0)
 
 
 def nothing(obj: Any) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import background, baking
+from sinew.blender_addon.bake import background, bake_queue, baking
 from sinew.blender_addon.basics import groups
+from sinew.blender_addon.basics.stepwise import at_once
 from sinew.blender_addon.child import running
 from sinew.blender_addon.drawing import overlay_contacts
 from sinew.blender_addon.scene_in.colliders_in import collider_objects
-from sinew.core.errors import SinewError
+from sinew.core.errors import SinewError, StoreError
 
 from ..scenes import CUBE
 from .test_child import drain_until, in_child, kill, start
@@ -146,7 +147,7 @@ def test_what_overlaps_is_moved_out_by_a_button(boxes, in_a_child):
     else:
         with pytest.raises(RuntimeError, match="overlap by"):
             bpy.ops.sinew.bake()
-    assert "“High” and “Low” overlap by" in low.sinew.bake.message and low.sinew.bake.way_out_of == "High"
+    assert "“High” and “Low” overlap by" in low.sinew.bake.message and low.sinew.bake.way_out_of == high
     assert (
         bpy.ops.sinew.move_out() == {"FINISHED"} and low.sinew.bake.message == "" and not bpy.ops.sinew.move_out.poll()
     )
@@ -205,3 +206,66 @@ def test_a_body_with_nothing_but_itself_keeps_its_frames_where_it_is_refused(box
     with pytest.raises(RuntimeError, match="meets itself, which ConJac cannot compute"):
         bpy.ops.sinew.bake()
     np.testing.assert_array_equal(frames_of(low), before)
+
+
+def test_a_body_that_is_renamed_is_not_taken_for_another(boxes):
+    """Which comes first would change, and with it whose state has the colliders."""
+    low, _ = boxes
+    bpy.context.view_layer.objects.active = low
+    bpy.context.scene.frame_set(3)
+    bpy.ops.sinew.bake_to_current()
+    low.name = "Apex"
+    with pytest.raises(RuntimeError, match="its place among the bodies"):
+        bpy.ops.sinew.resume_bake()
+    low.name = "Lower"
+    assert bpy.ops.sinew.resume_bake() == {"FINISHED"}
+
+
+def test_a_body_that_is_out_of_view_leaves_the_others_alone(boxes):
+    low, high = boxes
+    away = bpy.data.collections.new("Away")
+    bpy.context.scene.collection.children.link(away)
+    away.objects.link(high)
+    bpy.context.scene.collection.objects.unlink(high)
+    bpy.context.view_layer.layer_collection.children["Away"].exclude = True
+    found = bake_queue.groups_in_order(bake_queue.bodies_of(bpy.context.scene), bpy.context)
+    assert sorted(each.name for group in found for each in group) == ["High", "Low"] and len(found) == 2
+
+
+def test_what_one_of_a_group_runs_into_comes_before_all(boxes, add_mesh):
+    low, high = boxes
+    block = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Middle")
+    bpy.ops.sinew.enable()
+    block.sinew.collisions.meets_bodies = False
+    collection = bpy.data.collections.new("Way")
+    collection.objects.link(block)
+    low.sinew.collisions.collection = collection
+    found = bake_queue.groups_in_order([high, block, low], bpy.context)
+    assert [[each.name for each in group] for group in found] == [["Middle"], ["High", "Low"]]
+
+
+def test_a_group_that_changes_while_it_waits_is_refused(boxes):
+    low, high = boxes
+    work = background.work_on(low, "bake")
+    high.sinew.collisions.meets_bodies = False
+    with pytest.raises(SinewError, match="has changed since it waits"):
+        at_once(work.read(low))
+
+
+def test_where_one_cannot_be_baked_the_frames_of_the_others_stay(boxes, monkeypatch):
+    low, high = boxes
+    bpy.context.view_layer.objects.active = low
+    bpy.ops.sinew.bake()
+    before = frames_of(high)
+
+    def full(job, *_args, **_also):
+        if job.body.name == "Low":
+            raise StoreError("There is no room on the disk.")
+
+    monkeypatch.setattr(baking, "check_disk_space", full)
+    for begin in (bpy.ops.sinew.bake, bpy.ops.sinew.resume_bake):
+        with pytest.raises(RuntimeError, match="no room"):
+            low.sinew.bake.status = "STOPPED"
+            begin()
+        np.testing.assert_array_equal(frames_of(high), before)
+        assert high.sinew.bake.status == "DONE"
