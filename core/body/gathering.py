@@ -126,7 +126,7 @@ class Gathering:
         """
         y = meeting.surfaces(positions)
         report.contacts = meeting.barrier.contacts(y)
-        report.distance = meeting.barrier.smallest_distance(y) if report.contacts else float("nan")
+        report.distance = meeting.barrier.smallest_distance(y) if report.contacts else None
         if report.blocked:
             missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.places])
             report.blocked_by = self._stopping(meeting, y, missing)

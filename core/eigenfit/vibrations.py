@@ -29,8 +29,8 @@ HELD = 1e-9
 """Of the stiffest hold: what holds a rigid motion less leaves it free."""
 
 
-RESIDUAL = 1e-8
-"""Of modes in all vertices: eigenvalues are off by its square. Round-off took a fifth more solutions."""
+RESIDUAL = 1e-10
+"""Of modes in all vertices: eigenvalues are off by its square. Down to round-off takes more solutions."""
 
 
 class Springs(NamedTuple):

@@ -39,7 +39,7 @@ class StepReport:
     energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``); ``buckles``: what carries it has a
     tangent that had to be made definite. ``blocked``: of the way of pins and obstacles, what is left since something
     was in it, and ``blocked_by`` the pairs, by name, that were nearest to each other there. ``contacts``: pairs of what
-    meets that pushed at the end, the nearest of them by ``distance``, m, NaN where none did. ``seconds``: by part
+    meets that pushed at the end, the nearest of them by ``distance``, m, None where none did. ``seconds``: by part
     (assembly, factorization, solve, local, line_search).
     """
 
@@ -57,7 +57,7 @@ class StepReport:
     blocked: float = 0.0
     blocked_by: list[tuple[str, str]] = field(default_factory=list)
     contacts: int = 0
-    distance: float = float("nan")
+    distance: float | None = None
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 
