@@ -31,9 +31,8 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
 
 @panel("Collisions", bl_options=CLOSED)
 def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
-    """What the body meets, the ground, and the collection of what else is in the way."""
+    """The ground, the collection of what else is in the way, and what the body meets."""
     collisions = obj.sinew.collisions
-    _draw_meets(layout, context, obj)
     layout.prop(collisions, "use_ground")
     if collisions.use_ground:
         draw_properties(layout, collisions, "height", "friction")
@@ -42,6 +41,8 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(collisions, "collider_friction")
     if collisions.use_ground or collisions.collection is not None:
         layout.prop(collisions, "thickness")
+    layout.separator()
+    _draw_meets(layout, context, obj)
 
 
 def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
