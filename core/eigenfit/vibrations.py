@@ -29,7 +29,7 @@ HELD = 1e-9
 """Of the stiffest hold: what holds a rigid motion less leaves it free."""
 
 
-RESIDUAL = 1e-10
+RESIDUAL = 1e-9
 """Of modes in all vertices: eigenvalues are off by its square. Down to round-off takes more solutions."""
 
 
