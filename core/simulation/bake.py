@@ -92,13 +92,14 @@ def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, u
         return "stopped"
     times = {"compiling": compiled - began, "preparing_the_body": time.perf_counter() - compiled}
     start = last if resume else None
-    for k, ((_job, store, _modes), each) in enumerate(zip(members, prepared)):
-        store.add_preparation(times)
-        if start and not start[1][k].fits(each.space.unknowns, len(each.space.elastic.weights)):
+    for state, each in zip(start[1], prepared) if start else ():
+        if not state.fits(each.space.unknowns, len(each.space.elastic.weights)):
             raise StoreError(
                 f"The bake cannot be resumed: the state of frame {start[0]} is of another body.",
                 "Bake from the start.",
             )
+    for _job, store, _modes in members:
+        store.add_preparation(times)
         store.keep_until(start[0] if start else None)
     on_event(Phase("simulate", _done(lead, start), lead.frame_count))
     ended = _simulate(members, prepared, start, on_event, should_stop, until)
