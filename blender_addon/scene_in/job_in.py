@@ -13,7 +13,7 @@ from ...core.job.groups import check_group, members
 from ...core.job.job import Job
 from ...core.settings import MeetSettings
 from ..basics import linked
-from ..basics.groups import met_by
+from ..basics.groups import group_of, met_by
 from ..basics.stack import Place, check_place, cut_after, place_of, shown, with_collections
 from ..basics.stepwise import Steps, at_once
 from .animation_in import Passenger, at_frame, for_each, lead
@@ -159,7 +159,7 @@ class _Reading(Passenger):
                 *ground_of(obj.sinew, scene),
                 *(collider for sampler in self._colliders for collider in sampler.colliders(obj, scene)),
             ),
-            **({"meets": MeetSettings(bodies=False)} if self._alone else _meets(obj, self.context)),
+            **_meets(obj, self.context, self._alone),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),
             **self._still,
@@ -168,8 +168,10 @@ class _Reading(Passenger):
         return body.over(span[1] - first + 1, first)
 
 
-def _meets(obj: Any, context: Any) -> dict[str, Any]:
-    """What a body meets, and which of the others."""
+def _meets(obj: Any, context: Any, alone: bool) -> dict[str, Any]:
+    """What a body meets, and which of the others: nothing, where it is to move ``alone`` and would meet something."""
+    if alone and (obj.sinew.collisions.meets_itself or len(group_of(obj, context)) > 1):
+        return {"meets": MeetSettings(bodies=False)}
     only = obj.sinew.collisions.met is not None
     met = tuple(each.name for each in met_by(obj, context)) if only else None
     return {"meets": meet_settings(obj.sinew, context.scene), "met": met}
