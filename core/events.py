@@ -74,9 +74,12 @@ class OfBody(Event, kind="body"):
 
 
 class Meets(Event, kind="meets"):
-    """Bodies that meet are about to be stepped; ``warnings`` of what of them does not meet others as it looks."""
+    """Bodies that meet something are about to be stepped; ``warnings`` of what does not meet as it looks. ``move``: as
+    of ``errors.OverlapError``, where a body begins in a collider.
+    """
 
     warnings: list[str]
+    move: list[Any] = field(default_factory=list)
 
 
 class FrameDone(Event, kind="frame"):

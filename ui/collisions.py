@@ -41,6 +41,7 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(collisions, "collider_friction")
     if collisions.use_ground or collisions.collection is not None:
         layout.prop(collisions, "thickness")
+    wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
     layout.separator()
     _draw_meets(layout, context, obj)
 
@@ -61,7 +62,6 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
             words = f"Not met, since of another file: {_named(elsewhere)}. Make it local, or a collider."
             wrapped(layout, words, context, "INFO")
     if collisions.meets_bodies or collisions.meets_itself:
-        wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 
 

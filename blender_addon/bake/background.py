@@ -143,6 +143,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
         baking.note_mesh(each, state.mesh(k))
     if mode not in OF_ONE:
         baking.note_meeting(bodies, state.warnings)
+        baking.note_way_out(bodies, state.move)
     if mode not in WITHOUT_FRAMES:
         apply_all(bodies, stores, status)
 

@@ -228,8 +228,8 @@ def _told(state: State, event: Event, now: float) -> State:
             return replace(state, phase=event, frames_before=done, first_frame_at=now)
         case Phase():
             return replace(state, phase=event)
-        case Meets(warnings):
-            return replace(state, warnings=tuple(warnings))
+        case Meets(warnings, move):
+            return replace(state, warnings=tuple(warnings), move=tuple(move))
         case OfBody(number):
             return replace(state, body=number)
         case Mesh():

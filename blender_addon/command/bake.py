@@ -128,6 +128,7 @@ def _bake_group(
             for k, (obj, store) in enumerate(zip(group, stores)):
                 if not caught:
                     baking.note_meeting([obj], progress.state.warnings)
+                    baking.note_way_out([obj], progress.state.move)
                     baking.note_mesh(obj, progress.state.mesh(k))
                     baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:

@@ -63,6 +63,14 @@ class Overlap(NamedTuple):
             f"Move “{self.first}” by ({way}) m, or farther.",
         )
 
+    def pushed_out(self) -> str:
+        """That it begins so, of a collider."""
+        deep, remedy = length_words(self.depth) if self.depth > 0.0 else "by a hair", self.said()[1]
+        return (
+            f"“{self.first}” begins in “{self.second}”, {deep} deep: it is pushed out, and may cross it meanwhile and "
+            f"later. {remedy}"
+        )
+
 
 class Standpoint(NamedTuple):
     """Names of bodies and then colliders; ``faces`` (f,3) and ``places`` (s,3) m of the bodies; what is wanted between
@@ -178,9 +186,10 @@ class _Two:
         return best, found
 
 
-def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> list[Overlap]:
-    """Each two that meet and overlap, or are nearer than ``touching`` m."""
-    return [found for pair in _pairs(at) if (found := _overlap(at, colliders, *pair, touching)) is not None]
+def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> dict[tuple[int, int], Overlap]:
+    """Each two that meet and overlap, or are nearer than ``touching`` m, by their numbers."""
+    found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
+    return {pair: each for pair, each in found.items() if each is not None}
 
 
 def shifted_off(at: Standpoint, colliders: Standing, touching: float) -> Standing:

@@ -1,5 +1,8 @@
 """The bodies of a group with all that they run into: what of them touches, what is between each two, and who stops whom
 where something does not arrive.
+
+Bodies that overlap one another at the first frame are refused. A collider that a body overlaps cannot keep it off: it
+pushes the body out by penalty (``contact/penalty.py``), and may be crossed.
 """
 
 from __future__ import annotations
@@ -19,13 +22,15 @@ from ..errors import OverlapError
 from ..job.job import Job
 from ..optimization.report import StepReport
 from .between_bodies import Pairs, between, starting_gaps, touching, wanted
-from .first_overlaps import Overlap, Standpoint, overlaps_of, shifted_off
+from .first_overlaps import Standpoint, overlaps_of, shifted_off
 from .meeting_surfaces import (
     OF_EDGES,
     SLIP,
+    is_same,
     mean_edge,
     own_surface,
     points_of_all,
+    render_surface,
     side_by_side,
     standing,
     surface_warnings,
@@ -41,7 +46,7 @@ LEAPS = 2.0
 
 
 class Gathering:
-    """Jobs of one body each, prepared without their colliders; ``pairs``: what is told of two by their names.
+    """Prepared jobs of one body each; ``pairs``: what is told of two by their names.
 
     Attributes
     ----------
@@ -52,7 +57,9 @@ class Gathering:
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
         self._jobs, self._prepared = jobs, prepared
-        self.owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+        self._alone = len(jobs) == 1 and not jobs[0].body.meets.itself
+        own = render_surface if self._alone else own_surface
+        self.owns = [own(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
         self.colliders = standing(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
         self._want = wanted(jobs, self.colliders, pairs or {})
@@ -66,16 +73,29 @@ class Gathering:
         self.colliders = shifted_off(self._standpoint(bodies), self.colliders, touching(self._distance))
         self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
         self.first = np.concatenate([*bodies, self.colliders.first])
+        found = overlaps_of(self._standpoint(bodies), self.colliders, touching(self._distance))
+        self.overlaps = [each for (_, j), each in found.items() if j < len(jobs)]
+        self._pushed_out = {pair: each for pair, each in found.items() if pair[1] >= len(jobs)}
+        for k, c in self._pushed_out:
+            self._want.meets[k, c] = self._want.meets[c, k] = False
 
-    @cached_property
-    def overlaps(self) -> list[Overlap]:
-        """What overlaps at the first frame, and how to free it."""
-        count = len(self.owns)
-        bodies = [self.first[self._surfaces.body == k] for k in range(count)]
-        return overlaps_of(self._standpoint(bodies), self.colliders, touching(self._distance))
+    @property
+    def kept_off(self) -> list[list[int]]:
+        """The numbers of each body's colliders that nothing of it ever crosses."""
+        found, met = self.colliders.found, self._want.meets[:, len(self.owns) :]
+        return [
+            [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
+            for job, row in zip(self._jobs, met)
+        ]
 
     def _standpoint(self, bodies: list[np.ndarray]) -> Standpoint:
         return Standpoint(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
+
+    @property
+    def move(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
+        """As of :class:`OverlapError`, where a body begins in a collider."""
+        first = next(iter(self._pushed_out.values()), None)
+        return () if first is None else (first.first, tuple(map(float, first.way)))
 
     def check(self) -> None:
         """OverlapError where anything overlaps at the first frame."""
@@ -189,7 +209,9 @@ class Gathering:
         leap.
         """
         bodies = [(job.body, each.model.mesh) for job, each in zip(self._jobs, self._prepared)]
-        said = [words for each, own in zip(bodies, self.owns) for words in surface_warnings(*each, own)]
+        said = [each.pushed_out() for each in self._pushed_out.values()]
+        if not self._alone:
+            said += [words for each, own in zip(bodies, self.owns) for words in surface_warnings(*each, own)]
         return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
 
     def _leap(self, number: int) -> str:

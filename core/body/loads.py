@@ -6,7 +6,8 @@ frame to frame. What acts is a function of frame and substep alone: a bake that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from copy import copy
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -69,16 +70,25 @@ class Loads:
         self._substeps = body.solver.substeps
         self._movers: list[_Mover] = []
         self._touching: ContactPoints | None = None
+        self._contacts: list[_Mover] = []
         if body.accelerations is not None:
             field = _ReducedField if space.is_reduced else _MovingField
             self._movers.append(field(body.accelerations, space, embedding, solver))
         if body.colliders:
             self._touching = _touching(job, model, space, choose)
-            self._movers += _contacts(job, model, self._touching)
+            self._contacts = _contacts(job, model, self._touching)
+            self._movers += self._contacts
         if body.force_fields:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
         # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
         self._movers += [_MovingSpring(spring, space, embedding) for spring in body.springs]
+
+    def without(self, colliders: Collection[int]) -> Loads:
+        """The same, where something else keeps the body off some of its colliders, by their numbers."""
+        left, gone = copy(self), [self._contacts[k] for k in colliders]
+        left._movers = [mover for mover in self._movers if mover not in gone]
+        left._touching = self._touching if len(gone) < len(self._contacts) else None
+        return left
 
     def held(self, given: np.ndarray, springs: Anchors) -> np.ndarray | None:
         """Which of the points that may touch something pins hold, (p,) bool, by unknowns that are given or by springs;

@@ -1,7 +1,8 @@
 """Which surfaces meet: those of bodies that are stepped as one, and of what they run into.
 
-A body's is the skin of its draft lattice, or the boundary of other tetrahedra. Colliders and the ground are triangles
-that go where they are told; those that several bodies have are one.
+A body's is the skin of its draft lattice, or the boundary of other tetrahedra; of one that runs into colliders alone
+its render surface, which may cross itself. Colliders and the ground are triangles that go where they are told; those
+that several bodies have are one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ..errors import ColliderError
 from ..job.body import Body
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
-from ..mesh.embedding import Embedding
+from ..mesh.embedding import Embedding, embed
+from ..mesh.subdivided import subdivided
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import boundary_triangles
@@ -144,6 +146,12 @@ def own_surface(body: Body, mesh: TetMesh) -> OwnSurface:
         return _boundary(mesh)
     skin = lattice_skin(body.surface, mesh)
     return OwnSurface(skin.rest, skin.faces, Embedding.of_rows(skin.carried, mesh.tets))
+
+
+def render_surface(body: Body, mesh: TetMesh) -> OwnSurface:
+    """What is seen of a body, its faces no larger than its tets': it bends between them."""
+    whole = subdivided(body.surface, mesh.mean_edge)
+    return OwnSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
 def surface_warnings(body: Body, mesh: TetMesh, own: OwnSurface) -> list[str]:

@@ -86,8 +86,7 @@ class ContactPoints:
 
 def _candidates(surface: SurfaceMesh, mesh: TetMesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Vertices and samples of a surface that may touch: positions and normals (p,3), and their areas (p,), m²."""
-    edge = 2.04 * float(np.mean(mesh.volumes)) ** (1.0 / 3.0)  # of a regular tet of the mean volume
-    samples = sample_surface(surface.positions, surface.triangles, SPACING * edge)
+    samples = sample_surface(surface.positions, surface.triangles, SPACING * mesh.mean_edge)
     corner = samples.barycentric.argmax(axis=1)
     at_corner = samples.barycentric[np.arange(len(corner)), corner] == 1.0
     vertex = surface.triangles[samples.triangle, corner]

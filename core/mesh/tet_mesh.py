@@ -55,6 +55,11 @@ class TetMesh:
         return np.einsum("ni,ni->n", e[:, 0], np.cross(e[:, 1], e[:, 2])) / 6.0
 
     @property
+    def mean_edge(self) -> float:
+        """Of a regular tet of the mean volume, m."""
+        return 2.04 * float(np.mean(self.volumes)) ** (1.0 / 3.0)
+
+    @property
     def body_volumes(self) -> np.ndarray:
         """Volume of the body in each tet, ``volumes * fill``, (m,), m³: the weight of its mass."""
         return self.volumes * cast(np.ndarray, self.fill)

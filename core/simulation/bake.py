@@ -21,7 +21,7 @@ from ..store.cached_handles import cached_handles
 from ..store.cached_meeting import keep_touching
 from ..store.frame_store import FrameStore
 from ..store.store_lock import alone, locked
-from .group import GroupStepper, meet, simulate_group, without_colliders
+from .group import GroupStepper, meet, simulate_group
 from .handles_of_frames import keep_handles, mode_count
 from .warm_up import load_kernels, warm_up
 
@@ -114,12 +114,12 @@ def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, u
 
 def _prepare(members: list[Member], on_event: OnEvent, should_stop) -> list[Prepared]:
     """Each body, as it is stepped; what hinders one names it."""
-    prepared, jobs = [], [job for job, _store, _modes in members]
+    prepared: list[Prepared] = []
     for k, (job, store, modes) in enumerate(members):
         with named(job.body.name, len(members) > 1):
             if len(members) > 1:
                 on_event(OfBody(k))
-            prepared.append(prepare(without_colliders(job) if meet(jobs) else job, store, on_event, should_stop))
+            prepared.append(prepare(job, store, on_event, should_stop))
             if modes:
                 mode_count(job, prepared[k].model, modes)  # refused now, not after the last frame
     return prepared
@@ -224,7 +224,7 @@ def _simulate(
         return StoppedAfter(last)
 
     def begun(stepper: GroupStepper) -> None:
-        on_event(Meets(stepper.warnings))
+        on_event(Meets(stepper.warnings, list(stepper.move)))
         for (job, store, _modes), own, through in zip(members, stepper.surfaces, stepper.let_through):
             keep_touching(store, job, own.rest, own.faces, through)
 

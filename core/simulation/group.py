@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..body.between_bodies import Pairs
-from ..body.first_overlaps import Overlap
 from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
@@ -32,16 +31,16 @@ from .run import Frame, simulate
 class GroupStepper:
     """Steps prepared jobs of one body each as one; frames are counted from the first as 0.
 
-    They are prepared :func:`without_colliders`: the barrier keeps them off what they run into, not each one's penalty.
     SettingsError where they do not go together.
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
         check_group(jobs)
         self._lead = jobs[0]
-        self._courses = [Course(job, each) for job, each in zip(jobs, prepared)]
         self._gathering = Gathering(jobs, prepared, pairs or {})
         self._colliders = self._gathering.colliders
+        loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.kept_off)]
+        self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, prepared, loads)]
         _check_matches(jobs, self._courses)
         self._whole = _joined(self._courses)
         self._solver = make_solver(self._whole, self._lead.body.solver, prepared[0].linear_solver)
@@ -51,6 +50,11 @@ class GroupStepper:
     def warnings(self) -> list[str]:
         """Sentences, each with a remedy, about what of the bodies does not meet others as it looks."""
         return self._gathering.warnings
+
+    @property
+    def move(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
+        """As of ``errors.OverlapError``, where a body begins in a collider."""
+        return self._gathering.move
 
     @property
     def surfaces(self) -> list[OwnSurface]:
@@ -89,17 +93,23 @@ class GroupStepper:
             targets = np.concatenate([course.targets(at, part) for course in self._courses])
 
             def acting(theta: float, k=k) -> tuple[Load, ...]:
-                own = zip(self._courses, self._whole.slices)
-                loads = (OfBody(load, *part) for course, part in own for load in course.acting(at, k, theta))
-                return *loads, meeting
+                return *self._acting(at, k, theta), meeting
 
             state, report = self._solver.step(state, targets, job.time_step, acting)
             way = np.zeros_like(state.positions)
             way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
             self._gathering.note(report, meeting, state.positions, way)
             reports.append(report)
+        if len(self._courses) == 1:
+            self._courses[0].note(reports[-1], state.positions)
         first, *others = states_of(self._whole, state)
         return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
+
+    def _acting(self, at: int, substep: int, theta: float) -> Iterator[Load]:
+        """What acts on each body in a substep."""
+        for course, part in zip(self._courses, self._whole.slices):
+            for load in course.acting(at, substep, theta):
+                yield load if len(self._courses) == 1 else OfBody(load, *part)
 
 
 def _joined(courses: Sequence[Course], before: Space | None = None) -> Space:
@@ -115,7 +125,7 @@ def _joined(courses: Sequence[Course], before: Space | None = None) -> Space:
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[Course]) -> None:
     """SettingsError where a match is a potential, of which a step has one alone."""
-    for job, course in zip(jobs, courses):
+    for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
         # It is of vibrations as they are controlled at a frame.
         course.go(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
@@ -135,9 +145,11 @@ def simulate_group(
 ) -> Iterator[list[Frame]]:
     """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last;
     the reports are those of all together. ``pairs``: what is told of two by their names; ``begun`` is called with what
-    steps them before the first step. A body that meets nothing goes as alone (:func:`simulate`).
+    steps them before the first step. A body that meets nothing goes as alone (:func:`simulate`), and so goes on what
+    was played live.
     """
-    if not meet(jobs):
+    was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
+    if not meet(jobs) or (was_played and len(jobs) == 1):
         alone = start and (start[0], start[1][0])
         yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
         return
@@ -146,7 +158,7 @@ def simulate_group(
     number, states = start or (first, [each.first_state() for each in prepared])
     if start is None:
         yield [Frame(first, state, []) for state in states]
-    elif number > first and states[0].colliders is None:
+    elif was_played:
         raise CorruptFrameError("A saved state does not tell where colliders are.", "Bake from the start.")
     for frame in range(number + 1, jobs[0].frame_end + 1):
         states, reports = stepper.advance(states, frame - first, should_stop)
@@ -154,16 +166,9 @@ def simulate_group(
         yield [Frame(frame, state, reports, pressure) for state, pressure in zip(states, pressures)]
 
 
-def overlaps(jobs: Sequence[Job], prepared: Sequence[Prepared]) -> list[Overlap]:
-    """What of bodies that meet, prepared :func:`without_colliders`, overlaps at the first frame, and how to free it."""
-    return Gathering(jobs, prepared).overlaps
-
-
 def meet(jobs: Sequence[Job]) -> bool:
-    """Whether anything of bodies that are baked together meets: they one another, or one itself."""
-    return len(jobs) > 1 or jobs[0].body.meets.itself
-
-
-def without_colliders(job: Job) -> Job:
-    """The job as a body that meets others is prepared: what it runs into is the group's."""
-    return job.with_body(colliders=())
+    """Whether anything of bodies that are baked together meets: they one another, or one itself, or what it runs into,
+    where its solver can.
+    """
+    body = jobs[0].body
+    return len(jobs) > 1 or body.meets.itself or bool(body.colliders and body.solver.kind.meets_bodies)

@@ -15,8 +15,8 @@ from sinew.core.job.job import Job
 from sinew.core.job.surroundings import Ground
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.topology import boundary_triangles
-from sinew.core.settings import ResolutionSettings
-from sinew.core.simulation.group import GroupStepper, simulate_group, without_colliders
+from sinew.core.settings import MeetSettings, ResolutionSettings
+from sinew.core.simulation.group import GroupStepper, simulate_group
 from sinew.core.simulation.run import simulate
 
 from ..jobs import free_box, rising_plate, shaken_bar
@@ -33,7 +33,7 @@ def box(name: str, at, frames: int = 8, **solver) -> Job:
 
 def frames_of(jobs):
     """All frames of all, and the prepared bodies."""
-    prepared = [prepare(without_colliders(job)) for job in jobs]
+    prepared = [prepare(job) for job in jobs]
     return list(simulate_group(jobs, prepared)), prepared
 
 
@@ -101,7 +101,7 @@ def test_what_skins_do_not_show_is_told():
     surface = joined([small, spike, near])
     n = len(surface.positions)
     body = dict(resolution=ResolutionSettings(cells_across=8), material_weights=np.ones((n, 1)), stiffness_maps=None)
-    job = box("Odd", (0.0, 0.0, 0.0)).with_body(surface=surface, **body)
+    job = box("Odd", (0.0, 0.0, 0.0)).with_body(surface=surface, meets=MeetSettings(itself=True), **body)
     prepared = [prepare(job)]
     welded = GroupStepper([job], prepared).warnings
     assert all(words.startswith("“Odd”: ") for words in welded)

@@ -9,12 +9,13 @@ import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import hollow_ball
 from sinew.core.body.between_bodies import PairSettings
+from sinew.core.body.gathering import Gathering
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import ColliderError, SettingsError
 from sinew.core.job.surroundings import Collider, Ground
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import MeetSettings, ResolutionSettings
-from sinew.core.simulation.group import GroupStepper, overlaps, simulate_group, without_colliders
+from sinew.core.simulation.group import GroupStepper, simulate_group
 
 from ..jobs import box_surface
 from .test_group import box
@@ -23,7 +24,7 @@ STILL = dict(gravity=(0.0, 0.0, 0.0))
 
 
 def prepared_of(jobs):
-    return [prepare(without_colliders(job)) for job in jobs]
+    return [prepare(job) for job in jobs]
 
 
 def run(jobs, pairs=None):
@@ -107,7 +108,7 @@ def test_what_stands_exactly_on_a_floor_stays(floor):
 def test_overlaps_are_told_with_the_way_out():
     """Of bodies, of bodies and colliders; moved by it they start."""
     jobs = [box("A", (0.0, 0.0, 0.0), **STILL), box("B", (0.17, 0.02, 0.0), **STILL)]
-    (found,) = overlaps(jobs, prepared_of(jobs))
+    (found,) = Gathering(jobs, prepared_of(jobs)).overlaps
     assert {found.first, found.second} == {"A", "B"} and found.depth == pytest.approx(0.03, rel=0.02)
     assert abs(found.way[0]) > 0.03 and np.abs(found.way[1:]).max() < 1e-9
     with pytest.raises(ColliderError, match="“A” and “B” overlap by 30") as told:
@@ -115,20 +116,31 @@ def test_overlaps_are_told_with_the_way_out():
     assert "Move “A” by (-0.0" in told.value.remedy
     moved = jobs[0].body.surface.positions + found.way
     jobs[0] = jobs[0].with_body(surface=SurfaceMesh(moved, jobs[0].body.surface.triangles))
-    assert not overlaps(jobs, prepared_of(jobs))
+    assert not Gathering(jobs, prepared_of(jobs)).overlaps
+
+
+@pytest.mark.parametrize("itself", (False, True))
+def test_what_begins_in_a_collider_is_pushed_out(itself):
+    """It is told with the way out; of others that it runs into none is crossed."""
     post = box_surface((0.05, 0.05, 1.0), (1, 1, 4))
-    collider = Collider("Post", post.triangles, post.positions[None] + (0.18, 0.1, -0.4))
-    job = box("A", (0.0, 0.0, 0.0)).with_body(colliders=(collider,), meets=MeetSettings(itself=True))
-    (found,) = overlaps([job], prepared_of([job]))
-    assert (found.first, found.second) == ("A", "Post") and found.depth == pytest.approx(0.02, rel=0.02)
-    assert found.way[0] < -0.02
-
-
-def test_what_is_below_the_ground_is_told_how_far():
-    job = box("A", (0.0, 0.0, -0.25)).with_body(colliders=(Ground(height=0.1),), meets=MeetSettings(itself=True))
-    with pytest.raises(ColliderError, match="“A” begins 350 mm under “Ground”") as told:
-        run([job])
-    assert "Raise it by 35" in told.value.remedy
+    inside = Collider("Post", post.triangles, post.positions[None] + (0.18, 0.1, -0.4))
+    wall = Collider("Wall", post.triangles, post.positions[None] * 2.0 + (-0.15, 0.05, -0.8))
+    job = box("A", (0.0, 0.0, 0.0), 30, **STILL).with_body(
+        colliders=(inside, wall, Ground(height=0.1)), meets=MeetSettings(itself=itself)
+    )
+    gathering = Gathering([job], prepared_of([job]))
+    assert gathering.kept_off == [[1]] and not gathering.overlaps
+    sideways, up = gathering.warnings[:2]
+    assert sideways.startswith("“A” begins in “Post”, 20.") and "Move “A” by (-0.02" in sideways
+    assert up.startswith("“A” begins in “Ground”, 100 mm deep") and "Raise it by 10" in up
+    assert gathering.move[0] == "A" and gathering.move[1][0] < -0.02
+    frames, reports, prepared = run([job])
+    shown = [prepared[0].surface(frame.state.positions) for (frame,) in frames]
+    ends = shown[-1]
+    beside = (ends[:, 1] > 0.1) & (ends[:, 1] < 0.15)
+    assert ends[beside, 0].max() < 0.181 and ends[:, 2].min() > 0.099, "it is out of the post and the ground"
+    assert min(each[:, 0].min() for each in shown) > -0.05, "and not in the wall"
+    assert all(report.converged for report in reports)
 
 
 def test_a_body_in_a_hollow_one_is_none_that_overlaps():
@@ -138,11 +150,11 @@ def test_a_body_in_a_hollow_one_is_none_that_overlaps():
     hollow = box("Hollow", (0, 0, 0), 3, **STILL).with_body(**body, resolution=ResolutionSettings(cells_across=10))
     small = box("Small", (-0.1, -0.1, -0.1), 3, **STILL)
     jobs = [hollow, small]
-    assert not overlaps(jobs, prepared_of(jobs))
+    assert not Gathering(jobs, prepared_of(jobs)).overlaps
     solid = [box("Solid", (-0.3, -0.3, -0.3), 3, **STILL), small]
     surface = SurfaceMesh(3.0 * box_surface((0.2,) * 3, (2, 2, 2)).positions - 0.3, solid[0].body.surface.triangles)
     solid[0] = solid[0].with_body(surface=surface)
-    (found,) = overlaps(solid, prepared_of(solid))
+    (found,) = Gathering(solid, prepared_of(solid)).overlaps
     assert found.depth == pytest.approx(0.4, rel=0.02)
 
 
