@@ -114,13 +114,13 @@ class ResolutionSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class ContactSettings:
-    """How a surface that a body runs into holds it: Coulomb's friction coefficient, and the distance from the surface
-    at which it begins to push.
+    """How a surface that a body runs into holds it: Coulomb's friction coefficient, and how far the body keeps from
+    it. Where it is met by penalty, that is from where on it pushes.
     """
 
     friction: float = number(0.5, 0.0, 10.0, "", "Coulomb's coefficient, no unit: ice 0.05, wood 0.4, rubber 1")
     thickness: float = number(
-        0.001, 1e-6, 10.0, "m", "Distance from the surface at which it begins to push; 0.0005 to 0.01 m", "distance"
+        0.001, 1e-6, 10.0, "m", "How far the body keeps from the surface, m; 0.0005 to 0.01", "distance"
     )
 
     def __post_init__(self) -> None:

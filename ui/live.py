@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..blender_addon.basics import groups
 from ..blender_addon.child import running
 from ..blender_addon.live import live
 from ..blender_addon.properties import choices, live_properties
@@ -37,10 +38,19 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
         column.prop(settings, "mode")
     if names := live.not_drawn(obj):
         wrapped(layout, f"Not drawn while live: {', '.join(names)}", context, "MODIFIER")
+    if _meets_more_exactly(obj, context):
+        wrapped(layout, "What it runs into gives way a little here. Bake is exact.", context, "INFO")
     wrapped(layout, settings.message, context, "INFO")
     draw_points(layout, obj.sinew.bake, context)
     if session is not None and session.state.ready:
         _draw_state(layout, session, context)
+
+
+def _meets_more_exactly(obj: Any, context: Any) -> bool:
+    """Whether a bake has contact of which live mode has but the penalty."""
+    own = obj.sinew.collisions
+    meets = own.use_ground or own.collection is not None or own.meets_itself or len(groups.group_of(obj, context)) > 1
+    return meets and choices.solver_kind(obj.sinew.solver).meets_bodies
 
 
 def _cannot_be_played_with(obj: Any) -> bool:

@@ -25,6 +25,7 @@ from .between_bodies import Pairs, between, starting_gaps, touching, wanted
 from .first_overlaps import Standpoint, overlaps_of, shifted_off
 from .meeting_surfaces import (
     OF_EDGES,
+    OF_SHOWN,
     SLIP,
     is_same,
     mean_edge,
@@ -69,7 +70,7 @@ class Gathering:
         last = jobs[0].frame_count - 1
         given = [at.held(each.pins.held_corners(last)) for at, each in zip(points, prepared)]
         bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
-        self._distance = OF_EDGES * min(mean_edge(own) for own in self.owns)
+        self._distance = (OF_SHOWN if self._alone else OF_EDGES) * min(mean_edge(own) for own in self.owns)
         self.colliders = shifted_off(self._standpoint(bodies), self.colliders, touching(self._distance))
         self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
         self.first = np.concatenate([*bodies, self.colliders.first])

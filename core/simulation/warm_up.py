@@ -44,6 +44,7 @@ from ..subspaces.space import Space
 from ..tetrahedra.intersections import intersecting_triangles
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from ..tetrahedra.thin_parts import thin_parts
+from .group import meet
 
 
 def _tetrahedron() -> SurfaceMesh:
@@ -110,6 +111,8 @@ def load_kernels(job: Job) -> None:
     )
     loads = partial(_contact_loads, surface) if job.body.colliders else _pin_springs
     _step(model, settings, loads)
+    if meet([job]):
+        _meet(model)
     if any(each.form.shape == "SURFACE" for each in job.body.force_fields):
         _search(surface)
     if job.body.absorbers:
