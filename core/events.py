@@ -74,7 +74,7 @@ class OfBody(Event, kind="body"):
 
 
 class Meets(Event, kind="meets"):
-    """Bodies that meet are about to be stepped; ``warnings`` of what of them does not meet others as it looks."""
+    """Bodies are about to be stepped; ``warnings`` of what of them does not meet others as it looks, or is told to."""
 
     warnings: list[str]
 

@@ -36,6 +36,16 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
     return groups
 
 
+def idle_words(obj: Any, pair: Any, context: Any) -> str:
+    """Why what is told of a pair does nothing; "" where it acts."""
+    collection, other = obj.sinew.collisions.collection, pair.other
+    if other is None:
+        return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose the other."
+    if other in met_by(obj, context) or (collection is not None and other in collection.all_objects[:]):
+        return ""
+    return f"“{other.name}” is neither met nor a collider: this does nothing."
+
+
 def linked_bodies(context: Any) -> list[Any]:
     """Bodies of other files in the view layer: they are baked there, and met by none."""
     enabled = (obj for obj in context.scene.objects if obj.type == "MESH" and obj.sinew.enabled)

@@ -229,7 +229,7 @@ def _told(state: State, event: Event, now: float) -> State:
         case Phase():
             return replace(state, phase=event)
         case Meets(warnings):
-            return replace(state, warnings=tuple(warnings))
+            return replace(state, warnings=(*state.warnings, *warnings))
         case OfBody(number):
             return replace(state, body=number)
         case Mesh():

@@ -18,7 +18,7 @@ from ..contact.meeting import Meeting
 from ..errors import OverlapError
 from ..job.job import Job
 from ..optimization.report import StepReport
-from .between_bodies import Pairs, between, starting_gaps, touching, wanted
+from .between_bodies import between, starting_gaps, touching, wanted
 from .first_overlaps import Overlap, Standpoint, overlaps_of, shifted_off
 from .meeting_surfaces import (
     OF_EDGES,
@@ -41,7 +41,7 @@ LEAPS = 2.0
 
 
 class Gathering:
-    """Jobs of one body each, prepared without their colliders; ``pairs``: what is told of two by their names.
+    """Jobs of one body each, prepared without their colliders.
 
     Attributes
     ----------
@@ -50,12 +50,12 @@ class Gathering:
     first : (s,3) m, all surfaces at the first frame
     """
 
-    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         self._jobs, self._prepared = jobs, prepared
         self.owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
         self.colliders = standing(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
-        self._want = wanted(jobs, self.colliders, pairs or {})
+        self._want = wanted(jobs, self.colliders)
         selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
         points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # What becomes free must not have passed through anything before: pins that are ever let go do not count.

@@ -13,6 +13,7 @@ from ..solver_kinds import SOLVER_KINDS
 from .body import Body, Fellow
 from .job import Job
 from .job_changes import details
+from .pair import check_pairs
 
 OF_EACH = (
     "modes",
@@ -69,6 +70,7 @@ def _digest(job: Job) -> np.ndarray:
 
 def check_group(jobs: Sequence[Job]) -> None:
     """SettingsError where jobs of one body each cannot be stepped as one."""
+    check_pairs(jobs)
     lead = jobs[0]
     for job in jobs:
         name, other = job.body.name, lead.body.name

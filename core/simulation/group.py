@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..body.between_bodies import Pairs
 from ..body.first_overlaps import Overlap
 from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
@@ -36,11 +35,11 @@ class GroupStepper:
     SettingsError where they do not go together.
     """
 
-    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         check_group(jobs)
         self._lead = jobs[0]
         self._courses = [Course(job, each) for job, each in zip(jobs, prepared)]
-        self._gathering = Gathering(jobs, prepared, pairs or {})
+        self._gathering = Gathering(jobs, prepared)
         self._colliders = self._gathering.colliders
         _check_matches(jobs, self._courses)
         self._whole = _joined(self._courses)
@@ -130,18 +129,17 @@ def simulate_group(
     prepared: Sequence[Prepared],
     start: tuple[int, Sequence[State]] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-    pairs: Pairs | None = None,
     begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
     """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last;
-    the reports are those of all together. ``pairs``: what is told of two by their names; ``begun`` is called with what
-    steps them before the first step. A body that meets nothing goes as alone (:func:`simulate`).
+    the reports are those of all together. ``begun`` is called with what steps them before the first step. A body that
+    meets nothing goes as alone (:func:`simulate`).
     """
     if not meet(jobs):
         alone = start and (start[0], start[1][0])
         yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
         return
-    stepper, first = GroupStepper(jobs, prepared, pairs), jobs[0].frame_start
+    stepper, first = GroupStepper(jobs, prepared), jobs[0].frame_start
     begun(stepper)
     number, states = start or (first, [each.first_state() for each in prepared])
     if start is None:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import hollow_ball
-from sinew.core.body.between_bodies import PairSettings
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import ColliderError, SettingsError
+from sinew.core.job.groups import check_group
+from sinew.core.job.pair import PairSettings
 from sinew.core.job.surroundings import Collider, Ground
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import MeetSettings, ResolutionSettings
@@ -26,10 +27,10 @@ def prepared_of(jobs):
     return [prepare(without_colliders(job)) for job in jobs]
 
 
-def run(jobs, pairs=None):
+def run(jobs):
     """The frames of all, the reports of all steps, and the stepper's prepared bodies."""
     prepared = prepared_of(jobs)
-    frames = list(simulate_group(jobs, prepared, pairs=pairs))
+    frames = list(simulate_group(jobs, prepared))
     return frames, [report for frame in frames for report in frame[0].reports], prepared
 
 
@@ -59,10 +60,47 @@ def test_bodies_keep_their_thickness_apart():
     frames, reports, _ = run(pushed(0.02, thickness=0.004))
     assert 0.008 < apart(frames[-1]) < 0.008 + 0.006
     assert reports[-1].contacts > 0 and reports[-1].distance == pytest.approx(apart(frames[-1]), rel=0.05)
-    frames, _, _ = run(pushed(0.02, thickness=0.004), {("B", "A"): PairSettings(thickness=0.012)})
+    jobs = pushed(0.02, thickness=0.004)
+    jobs[1] = jobs[1].with_body(pairs=(PairSettings("A", thickness=0.012),))
+    frames, _, _ = run(jobs)
     assert 0.012 < apart(frames[-1]) < 0.012 + 0.006
-    with pytest.raises(SettingsError, match="no pair"):
-        run(pushed(0.02), {("B", "C"): PairSettings(thickness=0.012)})
+
+
+def test_two_tell_the_same_of_each_other():
+    """One of them is enough, each of its own; where both tell another thing, they are refused before a step."""
+    one, other = pushed(0.02)
+    alike = [
+        one.with_body(pairs=(PairSettings("B", 0.2),)),
+        other.with_body(pairs=(PairSettings("A", 0.2, thickness=0.001),)),
+    ]
+    check_group(alike)
+    with pytest.raises(SettingsError, match="“A” and “B” tell different things of each other: a distance of 0 and"):
+        check_group([one.with_body(pairs=(PairSettings("B", thickness=0.0),)), alike[1]])
+
+
+def slowed(own: float, pair: float | None, pull: float) -> float:
+    """How a box that is pulled over another, held one is slowed, m/s², where both have a friction of their ``own``."""
+    frames, jobs = 10, []
+    for name, at in (("Low", (0.0, 0.0, 0.0)), ("Top", (-0.05, 0.0, 0.2012))):
+        job = box(name, at, frames, substeps=4)
+        job = job.with_body(materials=(replace(job.body.materials[0], youngs_modulus=1e6),))
+        jobs.append(job.with_body(meets=MeetSettings(friction=own)))
+    X = jobs[0].body.surface.positions
+    kept = np.flatnonzero(X[:, 2] < 0.19)
+    jobs[0] = jobs[0].with_body(pinned_vertices=kept, pin_positions=X[kept], pin_held=None)
+    pulled = np.zeros((frames, len(X), 3))
+    pulled[:, :, 0] = pull
+    told = () if pair is None else (PairSettings("Low", friction=pair),)
+    jobs[1] = jobs[1].with_body(accelerations=pulled, pairs=told)
+    found, _, prepared = run(jobs)
+    mass = prepared[1].model.lumped_masses
+    speeds = [mass @ each[1].state.velocities[:, 0] / mass.sum() for each in found[-5:]]
+    return pull - (speeds[-1] - speeds[0]) * 24.0 / 4.0
+
+
+@pytest.mark.parametrize(("own", "pair", "expected"), [(0.4, None, 0.4), (0.4, 0.0, 0.0), (0.1, 0.4, 0.4)])
+def test_the_friction_of_a_pair_goes_before_the_bodies_own(own, pair, expected):
+    assert slowed(own, pair, expected * 9.81 + 1.0) == pytest.approx(expected * 9.81, rel=0.08, abs=0.08)
 
 
 def test_what_begins_nearer_than_its_thickness_begins_at_rest():
@@ -73,16 +111,15 @@ def test_what_begins_nearer_than_its_thickness_begins_at_rest():
     assert all(report.converged for report in reports)
 
 
-def slid(pairs=None, **friction) -> float:
+def slid(pairs=(), **friction) -> float:
     """How a box that is thrown along a plate is slowed, m/s²."""
     frames = 12
     job = box("Box", (0.0, 0.0, 0.0011), frames, substeps=4)
     pull = np.zeros((frames, len(job.body.surface.positions), 3))
     pull[:, :, 0] = 9.81
     floor = plate("Floor", 0.0, thickness=0.001, **friction)
-    found, _, prepared = run(
-        [job.with_body(accelerations=pull, colliders=(floor,)), box("Far", (0, 5, 0), frames, substeps=4)], pairs
-    )
+    job = job.with_body(accelerations=pull, colliders=(floor,), pairs=pairs)
+    found, _, prepared = run([job, box("Far", (0, 5, 0), frames, substeps=4)])
     mass = prepared[0].model.lumped_masses
     speeds = [mass @ each[0].state.velocities[:, 0] / mass.sum() for each in found[-6:]]
     return 9.81 - (speeds[-1] - speeds[0]) * 24.0 / 5.0
@@ -90,7 +127,7 @@ def slid(pairs=None, **friction) -> float:
 
 def test_friction_is_the_colliders_or_the_pairs():
     assert slid(friction=0.3) == pytest.approx(0.3 * 9.81, rel=0.05)
-    assert slid({("Box", "Floor"): PairSettings(friction=0.1)}, friction=0.3) == pytest.approx(0.1 * 9.81, rel=0.08)
+    assert slid((PairSettings("Floor", friction=0.1),), friction=0.3) == pytest.approx(0.1 * 9.81, rel=0.08)
 
 
 @pytest.mark.parametrize("floor", ["ground", "plate"])
