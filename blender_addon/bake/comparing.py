@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...core.checks.disk_space import check_disk_space
+from ...core.checks.disk_space import ToBake, check_disk_space
 from ...core.errors import SettingsError, SinewError, StoreError
 from ...core.job.job import Job
 from ...core.job.job_changes import described
@@ -154,7 +154,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
     check_before_tetrahedra(job)
     store = FrameStore(frame_folders.writable(frame_folders.compare_path(_home(obj))))
     resume = store.exists() and not store.outdated_by(job)
-    check_disk_space(job, store, len(store.frames()) if resume else 0)
+    check_disk_space(ToBake(job, store, len(store.frames()) if resume else 0))
     if not resume:
         store = FrameStore.create(store.folder, job)
         if job.fingerprints("mesh", "resolution").items() <= first.fingerprints().items():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from .body import Body, Fellow
 from .job import Job
 from .job_changes import details
 from .pair import check_pairs
+
+Thing = TypeVar("Thing")
 
 OF_EACH = (
     "modes",
@@ -37,14 +40,19 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
     """
     left, groups = list(range(len(bodies))), []
     while left:
-        group, new = [], [left[0]]
-        while new:
-            k = new.pop()
-            left.remove(k)
-            group.append(k)
-            new += [j for j in left if j not in new and do_meet(bodies[k], bodies[j])]
+        group = all_met(left[0], left[1:], lambda j, k: do_meet(bodies[j], bodies[k]))
+        left = [k for k in left if k not in group]
         groups.append(sorted(group, key=lambda k: bodies[k].name))
     return groups
+
+
+def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
+    """``first``, those of ``others`` that it meets, those that they meet, and so on."""
+    group, left = [first], list(others)
+    for each in group:  # it grows
+        group += [other for other in left if meet(each, other)]
+        left = [other for other in left if other not in group]
+    return group
 
 
 def do_meet(a: Body, b: Body) -> bool:

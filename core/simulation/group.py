@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..body.first_overlaps import Overlap
 from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
-from ..errors import CorruptFrameError, SettingsError
+from ..errors import CorruptFrameError, SettingsError, VertexError
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
 from ..job.groups import check_group
@@ -92,13 +91,28 @@ class GroupStepper:
                 loads = (OfBody(load, *part) for course, part in own for load in course.acting(at, k, theta))
                 return *loads, meeting
 
-            state, report = self._solver.step(state, targets, job.time_step, acting)
+            try:
+                state, report = self._solver.step(state, targets, job.time_step, acting)
+            except VertexError as error:
+                raise self._of_body(error) from error
             way = np.zeros_like(state.positions)
             way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
             self._gathering.note(report, meeting, state.positions, way)
             reports.append(report)
         first, *others = states_of(self._whole, state)
         return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
+
+    def _of_body(self, error: VertexError) -> VertexError:
+        """An error at a vertex of the whole, or at an unknown of a subspace, with the body that it is of."""
+        if error.vertex is None:
+            return error
+        spaces = [course.space for course in self._courses]
+        sizes = [space.unknowns for space in spaces]
+        if sum(sizes) != error.among:
+            sizes = [len(space.mesh.rest_positions) for space in spaces]
+        ends = np.cumsum(sizes)
+        body = int(np.searchsorted(ends, error.vertex, side="right"))
+        return error.of(self._gathering.names[body], error.vertex - int(ends[body]) + sizes[body])
 
 
 def _joined(courses: Sequence[Course], before: Space | None = None) -> Space:
@@ -150,11 +164,6 @@ def simulate_group(
         states, reports = stepper.advance(states, frame - first, should_stop)
         pressures = stepper.pressures(states)
         yield [Frame(frame, state, reports, pressure) for state, pressure in zip(states, pressures)]
-
-
-def overlaps(jobs: Sequence[Job], prepared: Sequence[Prepared]) -> list[Overlap]:
-    """What of bodies that meet, prepared :func:`without_colliders`, overlaps at the first frame, and how to free it."""
-    return Gathering(jobs, prepared).overlaps
 
 
 def meet(jobs: Sequence[Job]) -> bool:

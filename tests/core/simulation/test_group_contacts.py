@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import hollow_ball
+from sinew.core.body.gathering import Gathering
 from sinew.core.body.prepare import prepare
-from sinew.core.errors import ColliderError, SettingsError
+from sinew.core.errors import ColliderError, DivergenceError, SettingsError
 from sinew.core.job.groups import check_group
 from sinew.core.job.pair import PairSettings
-from sinew.core.job.surroundings import Collider, Ground
+from sinew.core.job.surroundings import Collider, Ground, Spring
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import MeetSettings, ResolutionSettings
-from sinew.core.simulation.group import GroupStepper, overlaps, simulate_group, without_colliders
+from sinew.core.simulation.group import GroupStepper, simulate_group, without_colliders
 
 from ..jobs import box_surface
 from .test_group import box
@@ -25,6 +26,10 @@ STILL = dict(gravity=(0.0, 0.0, 0.0))
 
 def prepared_of(jobs):
     return [prepare(without_colliders(job)) for job in jobs]
+
+
+def overlaps(jobs):
+    return Gathering(jobs, prepared_of(jobs)).overlaps
 
 
 def run(jobs):
@@ -144,7 +149,7 @@ def test_what_stands_exactly_on_a_floor_stays(floor):
 def test_overlaps_are_told_with_the_way_out():
     """Of bodies, of bodies and colliders; moved by it they start."""
     jobs = [box("A", (0.0, 0.0, 0.0), **STILL), box("B", (0.17, 0.02, 0.0), **STILL)]
-    (found,) = overlaps(jobs, prepared_of(jobs))
+    (found,) = overlaps(jobs)
     assert {found.first, found.second} == {"A", "B"} and found.depth == pytest.approx(0.03, rel=0.02)
     assert abs(found.way[0]) > 0.03 and np.abs(found.way[1:]).max() < 1e-9
     with pytest.raises(ColliderError, match="“A” and “B” overlap by 30") as told:
@@ -152,11 +157,11 @@ def test_overlaps_are_told_with_the_way_out():
     assert "Move “A” by (-0.0" in told.value.remedy
     moved = jobs[0].body.surface.positions + found.way
     jobs[0] = jobs[0].with_body(surface=SurfaceMesh(moved, jobs[0].body.surface.triangles))
-    assert not overlaps(jobs, prepared_of(jobs))
+    assert not overlaps(jobs)
     post = box_surface((0.05, 0.05, 1.0), (1, 1, 4))
     collider = Collider("Post", post.triangles, post.positions[None] + (0.18, 0.1, -0.4))
     job = box("A", (0.0, 0.0, 0.0)).with_body(colliders=(collider,), meets=MeetSettings(itself=True))
-    (found,) = overlaps([job], prepared_of([job]))
+    (found,) = overlaps([job])
     assert (found.first, found.second) == ("A", "Post") and found.depth == pytest.approx(0.02, rel=0.02)
     assert found.way[0] < -0.02
 
@@ -175,11 +180,11 @@ def test_a_body_in_a_hollow_one_is_none_that_overlaps():
     hollow = box("Hollow", (0, 0, 0), 3, **STILL).with_body(**body, resolution=ResolutionSettings(cells_across=10))
     small = box("Small", (-0.1, -0.1, -0.1), 3, **STILL)
     jobs = [hollow, small]
-    assert not overlaps(jobs, prepared_of(jobs))
+    assert not overlaps(jobs)
     solid = [box("Solid", (-0.3, -0.3, -0.3), 3, **STILL), small]
     surface = SurfaceMesh(3.0 * box_surface((0.2,) * 3, (2, 2, 2)).positions - 0.3, solid[0].body.surface.triangles)
     solid[0] = solid[0].with_body(surface=surface)
-    (found,) = overlaps(solid, prepared_of(solid))
+    (found,) = overlaps(solid)
     assert found.depth == pytest.approx(0.4, rel=0.02)
 
 
@@ -276,3 +281,14 @@ def test_colliders_that_shrink_or_leap_are_named():
     assert any("“Leaping” leaps by 3 m on the way to frame 3" in words for words in warned)
     found, reports, _ = run(jobs)
     assert np.isfinite(found[-1][0].state.positions).all()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_what_diverges_is_told_of_its_body():
+    """A spring that is too strong for numbers: by the body's own number of the vertex."""
+    jobs = [box(name, (0.0, at, 0.0), 3, solver="newton") for name, at in (("A", 0.0), ("B", 5.0))]
+    target = np.tile(jobs[1].body.surface.positions[3] + 1e3, (3, 1, 1))
+    jobs[1] = jobs[1].with_body(springs=(Spring("Hook", [3], [1.0], target, np.full(3, 1e308)),))
+    prepared = prepared_of(jobs)
+    with pytest.raises(DivergenceError, match="^“B”: The search direction of vertex 0 is not a number"):
+        list(simulate_group(jobs, prepared))
