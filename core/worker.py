@@ -86,6 +86,22 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
         yield from (line.decode() for line in lines)
 
 
+def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
+    """The lines that the parent says, from now on, and None after the last; it has ``stop`` set then."""
+    said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in _lines_on_windows() if sys.platform == "win32" else sys.stdin:
+            if line.strip() == "stop":
+                break
+            said.put(line)
+        stop.set()
+        said.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    return said
+
+
 def main(arguments: list[str]) -> int:
     """Run one task of a store."""
     package, folder, parent, store_folder, task = arguments[:5]
@@ -99,7 +115,6 @@ def main(arguments: list[str]) -> int:
     os.dup2(2, 1)
 
     stop = threading.Event()
-    commands: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def on_event(event: Any) -> None:
         try:
@@ -110,15 +125,7 @@ def main(arguments: list[str]) -> int:
                 raise
             stop.set()
 
-    def listen() -> None:
-        for line in _lines_on_windows() if sys.platform == "win32" else sys.stdin:
-            if line.strip() == "stop":
-                break
-            commands.put(line)
-        stop.set()
-        commands.put(None)
-
-    threading.Thread(target=listen, daemon=True).start()
+    commands = _listening(stop)
     if (others := commands.get() if has_others else "[]") is None:
         return 0  # nobody is there any more
     _load_package(package, folder)

@@ -52,7 +52,7 @@ class Gathering:
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         self._jobs, self._prepared = jobs, prepared
-        self.owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+        self.owns = [own_surface(job, each.model.mesh, each.store) for job, each in zip(jobs, prepared)]
         self.colliders = standing(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
         self._want = wanted(jobs, self.colliders)
@@ -188,8 +188,8 @@ class Gathering:
         """Sentences, each with a remedy, about what of the bodies does not meet others as it looks, and colliders that
         leap.
         """
-        bodies = [(job.body, each.model.mesh) for job, each in zip(self._jobs, self._prepared)]
-        said = [words for each, own in zip(bodies, self.owns) for words in surface_warnings(*each, own)]
+        each = zip(self._jobs, self._prepared, self.owns)
+        said = [words for job, body, own in each for words in surface_warnings(job, body.model.mesh, own, body.store)]
         return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
 
     def _leap(self, number: int) -> str:
