@@ -8,9 +8,6 @@ from ..blender_addon.basics import groups, item_lists, linked, sources
 from ..blender_addon.basics.solid import SOLID, can_collide
 from .places import CLOSED, ItemList, draw_list, draw_properties, panel, wrapped
 
-MOST_NAMED = 3
-"""Bodies that are named of those that one meets."""
-
 
 class SINEW_UL_colliders(ItemList, bpy.types.UIList):
     bl_idname = "SINEW_UL_colliders"
@@ -64,18 +61,13 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(collisions, "met")
         others = [each for each in groups.group_of(obj, context) if each != obj]
         if others:
-            wrapped(layout, f"Baked together with {_named(others)}.", context, "LINKED")
+            wrapped(layout, f"Baked together with {groups.names_of(others)}.", context, "LINKED")
         if elsewhere := groups.linked_bodies(context):
-            words = f"Not met, since of another file: {_named(elsewhere)}. Make it local, or a collider."
+            words = f"Not met, since of another file: {groups.names_of(elsewhere)}. Make it local, or a collider."
             wrapped(layout, words, context, "INFO")
     if collisions.meets_bodies or collisions.meets_itself:
         wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
-
-
-def _named(bodies: list[Any]) -> str:
-    names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def _has_colliders(obj: Any) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...core.job.groups import all_met
 from .linked import is_in, is_linked, own_bodies
+
+MOST_NAMED = 3
+"""Bodies that are named of several."""
 
 
 def met_by(obj: Any, context: Any) -> list[Any]:
@@ -43,6 +46,12 @@ def idle_words(obj: Any, pair: Any, context: Any) -> str:
     if other in met_by(obj, context) or (collection is not None and other in collection.all_objects[:]):
         return ""
     return f"“{other.name}” is neither met nor a collider: this does nothing."
+
+
+def names_of(bodies: Sequence[Any]) -> str:
+    """Bodies by name, a few of them."""
+    names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def linked_bodies(context: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from sinew.blender_addon.setup import copying
 from sinew.core.errors import SettingsError
 from sinew.core.job.pair import PairSettings
 
+from ..drawn import drawn_by
 from ..scenes import CUBE
 
 
@@ -79,7 +80,9 @@ def test_one_that_moves_alone_runs_into_the_other(body, other):
 
 def test_what_was_removed_is_named(body, other, saved):
     pair = tell(body, other)
+    assert drawn_by(bpy.types.PHYSICS_PT_sinew_pairs).labels == []
     other.sinew.collisions.meets_bodies = False
+    assert drawn_by(bpy.types.PHYSICS_PT_sinew_pairs).labels == [idle_words(body, pair, bpy.context)]
     assert "“Other” is neither met nor a collider" in idle_words(body, pair, bpy.context)
     bpy.data.objects.remove(other)
     assert "“Other” was removed" in idle_words(body, pair, bpy.context)
