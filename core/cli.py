@@ -96,9 +96,13 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
 
 
 def _refused(errors: dict[str, SinewError]) -> int:
-    """The exit code; what hindered the bake of each body is printed."""
+    """The exit code; what hindered bakes is printed, once of bodies that are baked together."""
+    hindered: dict[SinewError, list[str]] = {}
     for name, error in errors.items():
-        print(f"sinew: {f'“{name}”: ' if name else ''}{error}", file=sys.stderr)
+        hindered.setdefault(error, []).append(name)
+    for error, names in hindered.items():
+        whose = ", ".join(f"“{name}”" for name in names if name)
+        print(f"sinew: {f'{whose}: ' if whose else ''}{error}", file=sys.stderr)
     return 1 if errors else 0
 
 

@@ -100,7 +100,19 @@ class RenderError(SinewError):
     """A frame of the scene cannot be rendered."""
 
 
-class FactorizationError(SinewError):
+class VertexError(SinewError):
+    """Something at a vertex, ``vertex`` ``among`` so many, if it is known, whose number the message has as {vertex}."""
+
+    def __init__(self, message: str, remedy: str = "", vertex: int | None = None, among: int = 0) -> None:
+        super().__init__(message.replace("{vertex}", str(vertex)), remedy)
+        self.vertex, self.among, self._told = vertex, among, message
+
+    def of(self, name: str, vertex: int) -> VertexError:
+        """The same of a body, by its own number there."""
+        return type(self)(f"“{name}”: {self._told}", self.remedy, vertex)
+
+
+class FactorizationError(VertexError):
     """The system matrix is not positive definite; names the vertex where the factorisation broke down."""
 
 
@@ -108,7 +120,7 @@ class NotEnoughMemoryError(SinewError):
     """A job would not fit into the memory; proposes a resolution that would."""
 
 
-class DivergenceError(SinewError):
+class DivergenceError(VertexError):
     """A step produced NaN or infinite positions; names the first vertex."""
 
 

@@ -74,8 +74,8 @@ class OfBody(Event, kind="body"):
 
 
 class Meets(Event, kind="meets"):
-    """Bodies that meet something are about to be stepped; ``warnings`` of what does not meet as it looks. ``move``: as
-    of ``errors.OverlapError``, where a body begins in a collider.
+    """Bodies are about to be stepped; ``warnings`` of what of them does not meet as it looks, or is told to. ``move``:
+    as of ``errors.OverlapError``, where a body begins in a collider.
     """
 
     warnings: list[str]

@@ -55,8 +55,9 @@ def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
     for item in fields(settings):
         what = f"{owner}: {item.name.replace('_', ' ')}"
         value = getattr(settings, item.name)
-        if item.type in _TYPES:
-            value = typed(value, item.type, error, what)
+        kind = str(item.type).removesuffix(" | None")
+        if kind in _TYPES and (value is not None or kind == item.type):
+            value = typed(value, kind, error, what)
             object.__setattr__(settings, item.name, value)
         names = item.metadata.get("names")
         if names and value not in names:

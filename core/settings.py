@@ -60,9 +60,6 @@ class MaterialSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.painted_modulus is not None:
-            painted = typed(self.painted_modulus, "float", MaterialError, f"Material “{self.name}”: painted modulus")
-            object.__setattr__(self, "painted_modulus", painted)
         check_ranges(self, MaterialError, f"Material “{self.name}”")
 
 

@@ -1,9 +1,10 @@
 """The child process of a bake:
-``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL [BESIDE MODES] ...]]``.
+``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL [BESIDE]]]``.
 
 A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, made for the
 parent alone. With a number of modes, frames are kept as handles, too; a bake stops after frame UNTIL, unless that is
-empty. BESIDE are the stores of the bodies that are baked with the first.
+empty. With BESIDE other bodies that are baked with the first, the first line on the standard input has them as JSON,
+``[[STORE_FOLDER, MODES], ...]``: a command line could be too short for many.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
@@ -16,6 +17,7 @@ from __future__ import annotations
 import errno
 import importlib
 import importlib.util
+import json
 import os
 import queue
 import signal
@@ -84,12 +86,28 @@ def lines_of(waiting: Callable[[], int | None], read: Callable[[int], bytes]) ->
         yield from (line.decode() for line in lines)
 
 
+def _listening(stop: threading.Event) -> queue.SimpleQueue[str | None]:
+    """The lines that the parent says, from now on, and None after the last; it has ``stop`` set then."""
+    said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in _lines_on_windows() if sys.platform == "win32" else sys.stdin:
+            if line.strip() == "stop":
+                break
+            said.put(line)
+        stop.set()
+        said.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    return said
+
+
 def main(arguments: list[str]) -> int:
     """Run one task of a store."""
     package, folder, parent, store_folder, task = arguments[:5]
     modes = int(arguments[5]) if len(arguments) > 5 else 0
     until = int(arguments[6]) if len(arguments) > 6 and arguments[6] else None
-    beside = [(folder, int(count)) for folder, count in zip(arguments[7::2], arguments[8::2])]
+    has_others = len(arguments) > 7 and int(arguments[7]) > 0
     end_with(int(parent))
     _add_runtime()
     # Whatever libraries print must not end up between the JSON lines.
@@ -97,7 +115,6 @@ def main(arguments: list[str]) -> int:
     os.dup2(2, 1)
 
     stop = threading.Event()
-    commands: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def on_event(event: Any) -> None:
         try:
@@ -108,20 +125,24 @@ def main(arguments: list[str]) -> int:
                 raise
             stop.set()
 
-    def listen() -> None:
-        for line in _lines_on_windows() if sys.platform == "win32" else sys.stdin:
-            if line.strip() == "stop":
-                break
-            commands.put(line)
-        stop.set()
-        commands.put(None)
-
-    threading.Thread(target=listen, daemon=True).start()
+    commands = _listening(stop)
+    if (others := commands.get() if has_others else "[]") is None:
+        return 0  # nobody is there any more
     _load_package(package, folder)
     errors, events = (importlib.import_module(f"{package}.core.{name}") for name in ("errors", "events"))
     importlib.import_module(f"{package}.core.process.child_process").sweep_dead()
     try:
-        _work(package, store_folder, task, modes, until, beside, on_event, stop.is_set, iter(commands.get, None))
+        _work(
+            package,
+            store_folder,
+            task,
+            modes,
+            until,
+            json.loads(others),
+            on_event,
+            stop.is_set,
+            iter(commands.get, None),
+        )
     except errors.SinewError as error:
         on_event(events.Failed(error.code, error.message, error.remedy, list(getattr(error, "move", ()))))
         return 1
@@ -147,7 +168,7 @@ def _work(
     task: str,
     modes: int,
     until: int | None,
-    beside: list[tuple[str, int]],
+    beside: list[list[Any]],
     on_event: Callable[[Any], None],
     should_stop: Callable[[], bool],
     commands: Iterable[str],

@@ -125,9 +125,11 @@ def choose_file(operator: Any, context: Any, first: str) -> set[str]:
     return {"RUNNING_MODAL"}
 
 
-def list_operators(noun: str, label: str, ask: Callable[[Any], Any], order: str) -> tuple[type, type]:
+def list_operators(
+    noun: str, label: str, ask: Callable[[Any], Any], order: str, stays: str = "; its vertex group stays"
+) -> tuple[type, type]:
     """What removes and moves the active ``noun`` of a body's list, its animation with it; ``order`` ends the words on
-    moving.
+    moving, ``stays`` those on removing.
     """
 
     def remove(self: Any, context: Any, obj: Any) -> None:
@@ -137,7 +139,7 @@ def list_operators(noun: str, label: str, ask: Callable[[Any], Any], order: str)
         moved = item_lists.move_active(obj, noun, -1 if self.direction == "UP" else 1)
         return None if moved else {"CANCELLED"}
 
-    remove.__name__, remove.__doc__ = f"remove_{noun}", f"Remove the active {label.lower()}; its vertex group stays"
+    remove.__name__, remove.__doc__ = f"remove_{noun}", f"Remove the active {label.lower()}{stays}"
     move.__name__, move.__doc__ = f"move_{noun}", f"Move the active {label.lower()}{order}"
     direction = EnumProperty(
         name="Direction",

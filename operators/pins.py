@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
+from ..blender_addon.picking import proposing
 from ..blender_addon.scene_in import picks
 from . import polls
 from .operator_class import EDITS, operator, refused
@@ -64,3 +65,12 @@ def select_pins(self: Any, context: Any, obj: Any) -> None:
     """Select the vertices of the pin group."""
     obj.vertex_groups.active = obj.vertex_groups[obj.sinew.pin_group]
     bpy.ops.object.vertex_group_select()
+
+
+@operator("Propose Nodes", polls.idle_body_outside_edit, EDITS)
+def propose_nodes(self: Any, context: Any, obj: Any) -> None:
+    """Fill the group of dynamic nodes anew, with as many as the number beside: far from one another and from the pins,
+    most of them where the body is soft, one in each stiff part, in pairs where it is symmetric in X.
+    """
+    group, count = proposing.propose(obj, context)
+    self.report({"INFO"}, f"{count} {'node' if count == 1 else 'nodes'} proposed in “{group.name}”")

@@ -128,6 +128,13 @@ def body_with_spring(context: Any) -> Any:
     return obj
 
 
+def body_with_pair(context: Any) -> Any:
+    """Like :func:`body`, and something is told of a pair."""
+    obj = body(context)
+    disable_if(not obj.sinew.pairs, "Add a pair first")
+    return obj
+
+
 def selected_vertices(obj: Any) -> list[int]:
     """Indices of the vertices that are selected in Edit Mode; none in other modes."""
     if obj.mode != "EDIT":

@@ -31,7 +31,7 @@ ROOMS = {
         examples command registration package
     """.split(),
     "operators": """
-        polls operator_class body resolution materials presets paint_stroke pins pick nodes springs solver vibrations
+        polls operator_class body resolution materials presets paint_stroke pins pick springs pairs solver vibrations
         bake reading results export compare live live_grab
     """.split(),
 }

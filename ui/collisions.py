@@ -4,12 +4,9 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.basics import groups, linked, sources
+from ..blender_addon.basics import groups, item_lists, linked, sources
 from ..blender_addon.basics.solid import SOLID, can_collide
-from .places import CLOSED, ItemList, draw_properties, panel, wrapped
-
-MOST_NAMED = 3
-"""Bodies that are named of those that one meets."""
+from .places import CLOSED, ItemList, draw_list, draw_properties, panel, wrapped
 
 
 class SINEW_UL_colliders(ItemList, bpy.types.UIList):
@@ -27,6 +24,14 @@ class SINEW_UL_colliders(ItemList, bpy.types.UIList):
         for k, obj in enumerate(objects):
             shown[k] = shown[k] if obj != sources.body_of(context) and can_collide(obj) else 0
         return shown, helper.sort_items_by_name(objects)
+
+
+class SINEW_UL_pairs(ItemList, bpy.types.UIList):
+    bl_idname = "SINEW_UL_pairs"
+
+    def draw_row(self, row: Any, item: Any) -> None:
+        name = item.other.name if item.other else item.name
+        row.label(text=name or "(none)", icon="OBJECT_DATA" if item.other else "ERROR", translate=False)
 
 
 @panel("Collisions", bl_options=CLOSED)
@@ -57,17 +62,12 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(collisions, "met")
         others = [each for each in groups.group_of(obj, context) if each != obj]
         if others:
-            wrapped(layout, f"Baked together with {_named(others)}.", context, "LINKED")
+            wrapped(layout, f"Baked together with {groups.names_of(others)}.", context, "LINKED")
         if elsewhere := groups.linked_bodies(context):
-            words = f"Not met, since of another file: {_named(elsewhere)}. Make it local, or a collider."
+            words = f"Not met, since of another file: {groups.names_of(elsewhere)}. Make it local, or a collider."
             wrapped(layout, words, context, "INFO")
     if collisions.meets_bodies or collisions.meets_itself:
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
-
-
-def _named(bodies: list[Any]) -> str:
-    names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def _has_colliders(obj: Any) -> bool:
@@ -91,3 +91,21 @@ def draw_per_collider(layout: Any, context: Any, obj: Any) -> None:
     column.prop(own, "use_own")
     if own.use_own:
         draw_properties(column, own, "friction", "thickness")
+
+
+@panel("Pairs", under="collisions", bl_options=CLOSED)
+def draw_pairs(layout: Any, context: Any, obj: Any) -> None:
+    """What is told of the body and one other, and goes before what is set of each."""
+    draw_list(layout, obj.sinew, "pair")
+    pair = item_lists.active_item(obj.sinew, "pair")
+    if pair is None:
+        wrapped(layout, "How the body and one other rub, or how far they keep from each other (+).", context, "INFO")
+        return
+    layout.prop(pair, "other")
+    for name, label in (("friction", "Friction"), ("thickness", "Distance")):
+        row = layout.row(heading=label)
+        row.prop(pair, f"use_{name}", text="")
+        value = row.row()
+        value.active = getattr(pair, f"use_{name}")
+        value.prop(pair, name, text="")
+    wrapped(layout, groups.idle_words(obj, pair, context), context, "ERROR")

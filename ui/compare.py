@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..blender_addon.bake import comparing
+from ..blender_addon.basics import groups
 from ..blender_addon.child import running
 from ..blender_addon.properties import choices
 from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
@@ -15,6 +16,8 @@ def draw_compare(layout: Any, context: Any, obj: Any) -> None:
     column.enabled = running.current(obj.session_uid) is None
     _draw_settings(column, obj.sinew)
     draw_large(column, "sinew.compare", icon="GHOST_ENABLED")
+    others = [each for each in groups.group_of(obj, context) if each != obj]
+    wrapped(layout, comparing.alone_words(others), context, "ERROR")
     draw_reasons(layout, context, "sinew.compare")
     wrapped(layout, obj.sinew.compare.message, context, "ERROR")
     seen = comparing.seen(obj)

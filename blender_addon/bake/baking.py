@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ...core.checks.disk_space import check_disk_space
+from ...core.checks.disk_space import ToBake, check_disk_space
 from ...core.errors import SinewError, StoreError
 from ...core.events import Mesh
 from ...core.job.job import Job
@@ -49,7 +49,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     check(job)  # the frames of the bake before are still there
     folder = cache_owner.folder_to_write(obj)
     try:
-        check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+        check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
         store = FrameStore.create(folder, job)
     except StoreError:
         cache_owner.delete_empty(folder)
@@ -65,16 +65,18 @@ def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> lis
     """:func:`prepare`, or :func:`prepare_resume`, of bodies that are baked together: where one is refused, the others
     are as they were.
     """
-    each = list(zip(bodies, jobs))
+    each, together = list(zip(bodies, jobs)), []
     for obj, job in each if len(each) > 1 else ():
         store = open_store(obj) if resume else FrameStore(cache_owner.folder_to_write(obj))
         if resume and (changed := store.changes(job)):
             raise job_in.out_of_date(changed)
         check(job)
-        check_disk_space(job, store, len(store.frames()) if resume else 0, with_cache=obj.sinew.result == "CACHE")
+        kept = len(store.frames()) if resume else 0
+        together.append(ToBake(job, store, kept, obj.sinew.result == "CACHE"))
         if store.exists():
             with locked(store.folder):  # another Blender at work is told
                 pass
+    check_disk_space(*together)
     return [(prepare_resume if resume else prepare)(obj, job) for obj, job in each]
 
 
@@ -106,7 +108,7 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
     store = own_store(obj)
     with locked(store.folder):  # another Blender at work is told before the child is started
         store.mend_job(job)
-    check_disk_space(job, store, len(store.frames()), with_cache=obj.sinew.result == "CACHE")
+    check_disk_space(ToBake(job, store, len(store.frames()), obj.sinew.result == "CACHE"))
     _note_folder(obj, store)
     _note_warnings(obj, job)
     return store

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 
-from ...core.checks.disk_space import check_disk_space
+from ...core.checks.disk_space import ToBake, check_disk_space
 from ...core.errors import SettingsError, SinewError, StoreError
 from ...core.job.job import Job
 from ...core.job.job_changes import described
 from ...core.results.difference import Difference, cached_difference, find_difference
 from ...core.store.frame_store import FrameStore
 from ..basics import shown
-from ..basics.groups import group_of
+from ..basics.groups import group_of, names_of
 from ..basics.stepwise import Steps
 from ..cache import cache_owner, frame_folders
 from ..child import running
@@ -144,7 +145,9 @@ def second_steps(obj: Any) -> Steps[Compared]:
     job = compared(own, other)
     if len(job.body.surface.positions) != len(theirs.body.surface.positions):
         raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
-    words = differences(first, theirs, job)
+    # It moves without those that it meets, which is no edit: the panel says so.
+    group = {name: getattr(theirs.body, name) for name in ("met", "fellows", "place")}
+    words = differences(first, theirs, job.with_body(**group))
     if not words:
         raise SettingsError(
             "Nothing differs from the bake, so both would be the same.",
@@ -154,12 +157,17 @@ def second_steps(obj: Any) -> Steps[Compared]:
     check_before_tetrahedra(job)
     store = FrameStore(frame_folders.writable(frame_folders.compare_path(_home(obj))))
     resume = store.exists() and not store.outdated_by(job)
-    check_disk_space(job, store, len(store.frames()) if resume else 0)
+    check_disk_space(ToBake(job, store, len(store.frames()) if resume else 0))
     if not resume:
         store = FrameStore.create(store.folder, job)
         if job.fingerprints("mesh", "resolution").items() <= first.fingerprints().items():
             store.take_cached(first)
-    return Compared(job, store, resume, words)
+    return Compared(job, store, resume, "; ".join(filter(None, (words, alone_words(theirs.body.fellows)))))
+
+
+def alone_words(others: Sequence[Any]) -> str:
+    """What to say of the ghost of a body that meets others; "" where it meets none."""
+    return f"Alone: the ghost passes through {names_of(others)}" if others else ""
 
 
 def differences(first: FrameStore, theirs: Job, job: Job) -> str:

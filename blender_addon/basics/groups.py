@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...core.job.groups import all_met
 from .linked import is_in, is_linked, own_bodies
+
+MOST_NAMED = 3
+"""Bodies that are named of several."""
 
 
 def met_by(obj: Any, context: Any) -> list[Any]:
     """The other bodies that a body meets, by name: each wants to, and is in the view layer."""
-    return _met_among(obj, _bodies(context))
+    met = (other for other in _bodies(context) if other != obj and _meet(obj, other))
+    return sorted(met, key=lambda each: each.name)
 
 
 def group_of(obj: Any, context: Any) -> list[Any]:
@@ -20,11 +25,8 @@ def group_of(obj: Any, context: Any) -> list[Any]:
     bodies = _bodies(context)
     if obj not in bodies:
         return [obj]
-    group, new = [], [obj]
-    while new:
-        group.append(new.pop())
-        new += [other for other in _met_among(group[-1], bodies) if other not in group and other not in new]
-    return sorted(group, key=lambda each: each.name)
+    others = [other for other in bodies if other != obj]
+    return sorted(all_met(obj, others, _meet), key=lambda each: each.name)
 
 
 def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
@@ -34,6 +36,22 @@ def groups_of_all(bodies: Iterable[Any], context: Any) -> list[list[Any]]:
         if not any(obj in group for group in groups):
             groups.append(group_of(obj, context))
     return groups
+
+
+def idle_words(obj: Any, pair: Any, context: Any) -> str:
+    """Why what is told of a pair does nothing; "" where it acts."""
+    collection, other = obj.sinew.collisions.collection, pair.other
+    if other is None:
+        return f"“{pair.name}” was removed: choose another, or remove the pair." if pair.name else "Choose the other."
+    if other in met_by(obj, context) or (collection is not None and other in collection.all_objects[:]):
+        return ""
+    return f"“{other.name}” is neither met nor a collider: this does nothing."
+
+
+def names_of(bodies: Sequence[Any]) -> str:
+    """Bodies by name, a few of them."""
+    names, more = [f"“{each.name}”" for each in bodies[:MOST_NAMED]], len(bodies) - MOST_NAMED
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def linked_bodies(context: Any) -> list[Any]:
@@ -46,9 +64,8 @@ def _bodies(context: Any) -> list[Any]:
     return [obj for obj in own_bodies(context.scene) if is_in(context.view_layer, obj)]
 
 
-def _met_among(obj: Any, bodies: Sequence[Any]) -> list[Any]:
-    wanted = (other for other in bodies if other != obj and _wants(obj, other) and _wants(other, obj))
-    return sorted(wanted, key=lambda each: each.name)
+def _meet(one: Any, other: Any) -> bool:
+    return _wants(one, other) and _wants(other, one)
 
 
 def _wants(obj: Any, other: Any) -> bool:

@@ -1,4 +1,5 @@
-"""The lists of a body, its physical materials and its springs: which item is active, and how it is moved and removed.
+"""The lists of a body, its physical materials, springs and pairs: which item is active, and how it is moved and
+removed.
 
 A list is told by the ``noun`` of its items: those of ``"spring"`` are ``sinew.springs``, the index of the active one is
 ``sinew.active_spring``.

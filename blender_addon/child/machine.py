@@ -229,7 +229,7 @@ def _told(state: State, event: Event, now: float) -> State:
         case Phase():
             return replace(state, phase=event)
         case Meets(warnings, move):
-            return replace(state, warnings=tuple(warnings), move=tuple(move))
+            return replace(state, warnings=(*state.warnings, *warnings), move=tuple(move) or state.move)
         case OfBody(number):
             return replace(state, body=number)
         case Mesh():

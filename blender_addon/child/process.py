@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import queue
 import subprocess
 import threading
@@ -64,8 +65,7 @@ class Child:
     def __init__(self, order: Order) -> None:
         self.log = order.folder / LOG_NAME
         until = "" if order.until is None else str(order.until)
-        beside = (str(part) for each in order.beside for part in each)
-        told = order.mode, str(order.modes), until, *beside
+        told = order.mode, str(order.modes), until, str(len(order.beside))
         command = child_process.worker_command(python_executable(), order.folder, *told)
         with _opened(self.log) as log:
             self.process = subprocess.Popen(
@@ -79,6 +79,8 @@ class Child:
         self._lines: Any = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True, name="sinew events")
         self._reader.start()
+        if order.beside:
+            self.say(json.dumps([[str(folder), modes] for folder, modes in order.beside]))
 
     def _read(self) -> None:
         for line in self.process.stdout:

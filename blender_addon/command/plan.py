@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ...core.checks.disk_space import check_disk_space
+from ...core.checks.disk_space import ToBake, check_disk_space
 from ...core.errors import StoreError
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
@@ -31,7 +31,7 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> 
     begins, why = _first_frame(obj, job, options)
     if begins == job.frame_start:
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
-        check_disk_space(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE")
+        check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
     for warning in filter(None, (baking.nowhere_words(job), baking.no_pin_words(obj, job))):
         tell.warn(obj.name, warning)
     frames = max(0, job.frame_end - begins + 1)

@@ -98,6 +98,10 @@ def _others(obj: Any, scene: Any) -> dict[str, Any]:
     collisions = settings.collisions
     obstacles = collisions.collection and collisions.collection.session_uid
     met = meet_settings(settings, scene).bodies, collisions.met and collisions.met.session_uid
+    pairs = [
+        (pair.name, pair.use_friction and pair.friction, pair.use_thickness and pair.thickness)
+        for pair in settings.pairs
+    ]
     springs = [_spring(s, f"sinew.springs[{k}]", animated) for k, s in enumerate(settings.springs) if not s.take]
     whole = scene.frame_start, scene.frame_end, scene.render.fps, scene.render.fps_base
     own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
@@ -107,7 +111,11 @@ def _others(obj: Any, scene: Any) -> dict[str, Any]:
         "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
         "rest shape": settings.rest_key,
         "solver": (solver_settings(settings, scene), settings.control_vibrations, settings.node_group),
-        "collisions": (ground_of(settings, scene), obstacles, collisions.collider_friction, collisions.thickness, met),
+        "collisions": (
+            ground_of(settings, scene),
+            obstacles,
+            *(collisions.collider_friction, collisions.thickness, met, pairs),
+        ),
         "pins": (settings.pin_group, "sinew.hold_from" in animated or settings.hold_from),
         "springs": springs,
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),

@@ -45,7 +45,8 @@ _KINDS = {bool: switch, int: integer, float: number, str: menu}
 
 def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
     """A property of a field's own kind, with its range, default and help; its unit stands behind the label, which is
-    the field's name unless another is given. ``items`` of a menu may be a callback of :mod:`choices`.
+    the field's name unless another is given. ``items`` of a menu may be a callback of :mod:`choices`. What may be None
+    is given a default.
 
     Properties of ``unit="LENGTH"`` are in Blender's units, which show their own unit.
     """
@@ -53,7 +54,8 @@ def mirrored(settings: type, name: str, label: str = "", **options: Any) -> Any:
     low, high = field.metadata.get("range", (None, None))
     unit = field.metadata.get("unit") if options.get("unit") != "LENGTH" else ""
     bounds = {word: bound for word, bound in (("min", low), ("max", high)) if bound is not None}
-    default = number_of(field.default) if callable(options.get("items")) else field.default
+    own = options.get("default", field.default)
+    default = number_of(own) if callable(options.get("items")) else own
     label = label or name.replace("_", " ").title()
     words = f"{label} ({unit})" if unit else label
-    return _KINDS[type(field.default)](words, field.metadata["help"], **{"default": default, **bounds, **options})
+    return _KINDS[type(own)](words, field.metadata["help"], **{**bounds, **options, "default": default})

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...core.job.body import VIBRATION_STIFFNESS
+from ...core.job.pair import PairSettings
 from ...core.job.surroundings import Ground
 from ...core.settings import MeetSettings
 from .mirror import ANIMATED, integer, menu, mirrored, number, pointer, switch, text
@@ -77,6 +78,26 @@ class SinewCollisions(bpy.types.PropertyGroup):
     active_collider: integer("Active Collider", "Which one Per Collider shows", min=0)
 
 
+def _note_other(self: Any, context: Any) -> None:
+    self.name = self.other.name if self.other else ""
+
+
+class SinewPair(bpy.types.PropertyGroup):
+    """What is told of the body and another, or a collider; its name is that of the other, also once that is removed."""
+
+    other: pointer(
+        "Other",
+        "Body or collider that this is about",
+        type=bpy.types.Object,
+        poll=_is_no_body_itself,
+        update=_note_other,
+    )
+    use_friction: switch("Own Friction", "The two rub otherwise than what is set of each tells", default=True)
+    friction: mirrored(PairSettings, "friction", "Friction", default=0.5, soft_max=1.0, precision=2)
+    use_thickness: switch("Own Distance", "The two keep another distance than what is set of each tells")
+    thickness: mirrored(PairSettings, "thickness", "Distance", default=0.0, unit="LENGTH", precision=4)
+
+
 class SinewCollider(bpy.types.PropertyGroup):
     """How an object that bodies run into holds them, where it is not left to each of the bodies."""
 
@@ -104,4 +125,4 @@ def _factor(number_of: int) -> Any:
 
 SinewVibrations.__annotations__ = {name: _factor(k) for k, name in enumerate(CONTROLLED, start=1)}
 
-CLASSES = (SinewSpring, SinewCollisions, SinewCollider, SinewVibrations)
+CLASSES = (SinewSpring, SinewCollisions, SinewPair, SinewCollider, SinewVibrations)

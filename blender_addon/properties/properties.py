@@ -41,7 +41,7 @@ from .mirror import (
     switch,
     text,
 )
-from .outside_properties import SinewCollider, SinewCollisions, SinewSpring, SinewVibrations
+from .outside_properties import SinewCollider, SinewCollisions, SinewPair, SinewSpring, SinewVibrations
 from .pick_properties import SinewPicks
 
 METHODS = (
@@ -240,6 +240,8 @@ class SinewObject(bpy.types.PropertyGroup):
     springs: collection("Springs", "What pulls vertices of the body to moving places", type=SinewSpring)
     active_spring: integer("Active Spring", "Which one the panel shows", min=0)
     collisions: pointer("Collisions", "What the body runs into, and how it is held there", type=SinewCollisions)
+    pairs: collection("Pairs", "What is told of the body and one other that it meets or runs into", type=SinewPair)
+    active_pair: integer("Active Pair", "Which one the panel shows", min=0)
     collider: pointer("Collider", "How bodies are held that run into this object", type=SinewCollider)
     field_weights: pointer(
         "Field Weights", "How much of gravity and force fields the body feels", type=SinewFieldWeights

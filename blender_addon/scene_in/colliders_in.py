@@ -47,7 +47,7 @@ def collider_objects(obj: Any, context: Any, alone: bool = False) -> list[Any]:
         return []
     met, own = met_by(obj, context), _own(obj)
     listed = [] if collection is None else [o for o in collection.all_objects if can_collide(o)]
-    solid = (_seen(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
+    solid = (seen_of(o) for o in ({*listed, *met} if alone else set(listed).difference(met)))
     objects = {o for o in solid if o is not None and o not in own}
     if collection is not None and not objects and not any(o in met for o in listed):
         raise ColliderError(
@@ -86,7 +86,7 @@ def distance_from(collider: Any, body: Any) -> float:
     return own.thickness if own.use_own else body.sinew.collisions.thickness
 
 
-def _seen(obj: Any) -> Any | None:
+def seen_of(obj: Any) -> Any | None:
     """The object, or the one that its bake has put in its place; None where the artist has taken that away."""
     record = obj.sinew.bake
     if not obj.sinew.enabled or not record.hides_original:

@@ -23,6 +23,7 @@ from .finer_in import fineness
 from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
 from .mesh_in import mesh_at_place
+from .pairs_in import pair_settings
 from .picks import mend
 from .rest_in import rest_and_start
 from .settings_in import (
@@ -150,15 +151,15 @@ class _Reading(Passenger):
         """What was read."""
         obj, scene, first, fields = self.obj, self.context.scene, span[0], self._fields
         positions, matrices = self._still["surface"].positions, self._own.matrices.samples()
+        colliders = (c for sampler in self._colliders for c in sampler.colliders(obj, scene))
+        obstacles = *ground_of(obj.sinew, scene), *colliders
         body = Body(
             name=obj.name,
             resolution=resolution_settings(obj.sinew),
             solver=solver_settings(obj.sinew, scene, solver, substeps),
             springs=tuple(sampler.spring() for sampler in self._springs),
-            colliders=(
-                *ground_of(obj.sinew, scene),
-                *(collider for sampler in self._colliders for collider in sampler.colliders(obj, scene)),
-            ),
+            colliders=obstacles,
+            pairs=pair_settings(obj, obstacles, scene, self._alone),
             **_meets(obj, self.context, self._alone),
             force_fields=fields.force_fields(positions, matrices, self.context, first),
             absorbers=fields.absorbers(),

@@ -16,14 +16,14 @@ LEFT_OUT = {
 """What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
 GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "finer_group"}
 """Names of vertex groups."""
-LISTS = ("materials", "springs")
+LISTS = ("materials", "springs", "pairs")
 
 
 def copy_settings(source: Any, target: Any) -> list[str]:
     """Give ``target`` the settings of ``source``; what of them was left out, in words.
 
-    Materials and springs are matched by name and come to stand in the order of the source's; animation of those that
-    stay follows them, of those that go it goes.
+    Materials, springs and pairs are matched by name and come to stand in the order of the source's; animation of those
+    that stay follows them, of those that go it goes.
     """
     target.sinew.enabled = True
     left: list[str] = []

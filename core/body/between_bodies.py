@@ -2,20 +2,18 @@
 they keep, and from where they push.
 
 Two bodies rub with the geometric mean of their coefficients, and keep the sum of their thicknesses apart; a collider's
-own friction is that of whatever runs into it. What is told of two by name goes before that.
+own friction is that of whatever runs into it. What a body tells of a pair (``job/pair.py``) goes before that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..contact.barriers import Between
 from ..contact.ipc import Barrier, Surfaces
-from ..errors import SettingsError
 from ..job.groups import do_meet
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
@@ -29,24 +27,6 @@ ROOM = 0.1
 """Of that distance, what two begin farther apart than the gap they are to keep, or they keep a smaller one."""
 
 
-@dataclass(frozen=True)
-class PairSettings:
-    """What is told of two by their names: Coulomb's ``friction``, and the gap that they keep, ``thickness`` m, of a
-    ground no less than its own; None for what follows from each.
-    """
-
-    friction: float | None = None
-    thickness: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in (("friction", self.friction), ("thickness", self.thickness)):
-            if value is not None and not 0.0 <= value <= 10.0:
-                raise SettingsError(f"The {name} of a pair is {value!r}.", "Give a number from 0 to 10.")
-
-
-Pairs = Mapping[tuple[str, str], PairSettings]
-
-
 class Wanted(NamedTuple):
     """Which meet, (b,b) bool, with what friction (b,b), and what gap is wanted between them, (b,b) m."""
 
@@ -55,10 +35,8 @@ class Wanted(NamedTuple):
     gap: np.ndarray
 
 
-def wanted(jobs: Sequence[Job], colliders: Standing, pairs: Pairs) -> Wanted:
-    """As the bodies, the colliders and what is told of ``pairs`` have it; SettingsError names a pair that is not
-    there.
-    """
+def wanted(jobs: Sequence[Job], colliders: Standing) -> Wanted:
+    """As the bodies, the colliders and what bodies tell of pairs have it."""
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
     meets, gap = np.zeros((count, count), dtype=bool), np.zeros((count, count))
@@ -74,21 +52,14 @@ def wanted(jobs: Sequence[Job], colliders: Standing, pairs: Pairs) -> Wanted:
             gap[c, k], friction[c, k] = body.meets.thickness + _thickness(found), found.friction
     meets, gap = meets | meets.T, gap + gap.T
     friction = np.maximum(friction, friction.T)
-    names = [*(body.name for body in bodies), *colliders.names]
-    for two, told in pairs.items():
-        if any(name not in names for name in two) or len(set(two)) != 2:
-            raise SettingsError(
-                f"“{two[0]}” and “{two[1]}” are no pair that meets.", "Name two of the bodies and colliders."
-            )
-        at = [[k for k, name in enumerate(names) if name == each] for each in two]
-        for i, j in ((i, j) for i in at[0] for j in at[1]):
-            if told.friction is not None:
-                friction[i, j] = friction[j, i] = told.friction
-            if told.thickness is not None:
-                own = sum(
-                    each.thickness - _thickness(each) for each in (colliders.found[k - n] for k in (i, j) if k >= n)
-                )
-                gap[i, j] = gap[j, i] = max(told.thickness - own, 0.0)
+    names = np.array([*(body.name for body in bodies), *colliders.names])
+    raised = [0.0] * n + [each.thickness - _thickness(each) for each in colliders.found]
+    for k, pair in ((k, pair) for k, body in enumerate(bodies) for pair in body.pairs):
+        for j in np.flatnonzero(meets[k] & (names == pair.other)):
+            if pair.friction is not None:
+                friction[k, j] = friction[j, k] = pair.friction
+            if pair.thickness is not None:
+                gap[k, j] = gap[j, k] = max(pair.thickness - raised[j], 0.0)
     return Wanted(meets, friction, gap)
 
 

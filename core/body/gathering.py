@@ -21,7 +21,7 @@ from ..contact.meeting import Meeting
 from ..errors import OverlapError
 from ..job.job import Job
 from ..optimization.report import StepReport
-from .between_bodies import Pairs, between, starting_gaps, touching, wanted
+from .between_bodies import between, starting_gaps, touching, wanted
 from .first_overlaps import Standpoint, overlaps_of, shifted_off
 from .meeting_surfaces import (
     OF_EDGES,
@@ -47,7 +47,7 @@ LEAPS = 2.0
 
 
 class Gathering:
-    """Prepared jobs of one body each; ``pairs``: what is told of two by their names.
+    """Prepared jobs of one body each.
 
     Attributes
     ----------
@@ -56,14 +56,14 @@ class Gathering:
     first : (s,3) m, all surfaces at the first frame
     """
 
-    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         self._jobs, self._prepared = jobs, prepared
         self._alone = len(jobs) == 1 and not jobs[0].body.meets.itself
         own = render_surface if self._alone else own_surface
-        self.owns = [own(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+        self.owns = [own(job, each.model.mesh, each.store) for job, each in zip(jobs, prepared)]
         self.colliders = standing(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
-        self._want = wanted(jobs, self.colliders, pairs or {})
+        self._want = wanted(jobs, self.colliders)
         selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
         points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # What becomes free must not have passed through anything before: pins that are ever let go do not count.
@@ -209,10 +209,9 @@ class Gathering:
         """Sentences, each with a remedy, about what of the bodies does not meet others as it looks, and colliders that
         leap.
         """
-        bodies = [(job.body, each.model.mesh) for job, each in zip(self._jobs, self._prepared)]
-        said = [each.pushed_out() for each in self._pushed_out.values()]
-        if not self._alone:
-            said += [words for each, own in zip(bodies, self.owns) for words in surface_warnings(*each, own)]
+        each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
+        said = [found.pushed_out() for found in self._pushed_out.values()]
+        said += [words for job, body, own in each for words in surface_warnings(job, body.model.mesh, own, body.store)]
         return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
 
     def _leap(self, number: int) -> str:

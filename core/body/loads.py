@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from copy import copy
+from dataclasses import fields, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,17 +27,22 @@ from ..forces.step_potential import Load
 from ..job.absorber import Absorber
 from ..job.force_field import ForceField
 from ..job.job import Job
+from ..job.pair import PairSettings
 from ..job.surroundings import Collider, Ground, Spring
 from ..linear_solvers.protocol import DirectSolver
 from ..mesh.embedding import Embedding
 from ..mesh.farthest_points import Chosen, farthest_points
 from ..model.model import Model
+from ..settings import ContactSettings
 from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.space import Space
 from ..tracks import on_the_way
 from .field_moments import Absorbing, moment_of
 from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
+
+LEAST = {item.name: item.metadata["range"][0] for item in fields(ContactSettings)}
+"""Of the settings of colliders."""
 
 
 class Loads:
@@ -233,4 +239,10 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
             return _StandingGround(collider, contact)
         return _MovingCollider(collider, job.frame_count, numbers.sheet_thickness, contact)
 
-    return [mover(each) for each in job.body.colliders]
+    return [mover(_as_paired(each, job.body.pairs)) for each in job.body.colliders]
+
+
+def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
+    """A collider with what a body tells of itself and it; a distance of 0 is the least that is allowed."""
+    told = next((pair.told for pair in pairs if pair.other == collider.name), {})
+    return replace(collider, **{name: max(value, LEAST[name]) for name, value in told.items()}) if told else collider

@@ -12,22 +12,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks.skin_warnings import skin_warnings
 from ..contact.ipc import Barrier, Surfaces
-from ..contact.lattice_skin import lattice_skin
 from ..contact.meeting import Meeting
 from ..errors import ColliderError
-from ..job.body import Body
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
 from ..mesh.embedding import Embedding, embed
 from ..mesh.subdivided import subdivided
-from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import boundary_triangles
 from ..model.model import Model
+from ..store.frame_store import FrameStore
 from ..subspaces.space import Space
 from ..tracks import steps_of
+from .cached_skin import Skin, cached_skin, cached_skin_warnings
 from .loads import track_at
 
 OF_EDGES = 0.1
@@ -141,28 +139,26 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> OwnSurface:
     return OwnSurface(mesh.rest_positions[kept], np.searchsorted(kept, faces), own)
 
 
-def own_surface(body: Body, mesh: TetMesh) -> OwnSurface:
-    """The skin of a draft lattice, whose boundary overhangs the body; of other tets their boundary, which is the body's
-    surface. MeshError where cells are too coarse for a skin.
+def own_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> OwnSurface:
+    """The skin of a draft lattice, whose boundary overhangs the body, kept in a store where there is one; of other tets
+    their boundary, which is the body's surface. MeshError where cells are too coarse for a skin.
     """
-    if body.resolution.method != "lattice":
+    if job.body.resolution.method != "lattice":
         return _boundary(mesh)
-    skin = lattice_skin(body.surface, mesh)
-    return OwnSurface(skin.rest, skin.faces, Embedding.of_rows(skin.carried, mesh.tets))
+    return OwnSurface(*cached_skin(job, mesh, store))
 
 
-def render_surface(body: Body, mesh: TetMesh) -> OwnSurface:
+def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> OwnSurface:
     """What is seen of a body, its faces no larger than its tets': it bends between them."""
-    whole = subdivided(body.surface, mesh.mean_edge)
+    whole = subdivided(job.body.surface, mesh.mean_edge)
     return OwnSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
-def surface_warnings(body: Body, mesh: TetMesh, own: OwnSurface) -> list[str]:
+def surface_warnings(job: Job, mesh: TetMesh, own: OwnSurface, store: FrameStore | None = None) -> list[str]:
     """Sentences about what of a body does not meet others as it looks; empty where all does."""
-    if body.resolution.method != "lattice":
+    if job.body.resolution.method != "lattice":
         return []
-    said = skin_warnings(body.surface, mesh, SurfaceMesh(own.rest, own.faces), body.resolution.cells_across)
-    return [f"“{body.name}”: {words}" for words in said]
+    return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
 
 
 def side_by_side(

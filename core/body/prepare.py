@@ -57,7 +57,8 @@ class Prepared:
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` give some of its unknowns, and
     ``pin_springs`` hold the surface; ``points`` are the vertices of the surface, tied to the mesh by ``embedding``.
     ``modulus_weights`` (m, K) are the parts of the materials' moduli (``settings.moduli``) in the tets; ``start``
-    are the space's positions at the first frame, None at rest; ``matching`` makes the space swing as a finer one does.
+    are the space's positions at the first frame, None at rest; ``matching`` makes the space swing as a finer one does;
+    a ``store`` keeps what is made of it.
     """
 
     model: Model
@@ -73,6 +74,7 @@ class Prepared:
     pin_correction: PinCorrection
     start: np.ndarray | None = None
     matching: MatchMethod | None = None
+    store: FrameStore | None = None
 
     def first_state(self) -> State:
         """That of the first frame: at rest, at the rest shape or where the job begins."""
@@ -192,6 +194,7 @@ def prepare(
         shown,
         start,
         matching,
+        store,
     )
 
 

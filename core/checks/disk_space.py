@@ -4,29 +4,51 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import StoreError
 from ..job.job import Job
 from ..store.frame_store import FrameStore
 
 
-def check_disk_space(job: Job, store: FrameStore, kept_frames: int = 0, with_cache: bool = False) -> None:
-    """StoreError when a bake of the job will not fit on the disk; ``kept_frames`` of the store are gone on with; where
-    there are none, all that is in it makes room.
+class ToBake(NamedTuple):
+    """A job of one body whose frames go into a store, ``with_cache`` into a point cache, too; ``kept_frames`` of the
+    store are gone on with; where there are none, all that is in it makes room.
     """
-    from .costs import body_bytes, frame_bytes, size_words  # they load Numba, which Blender's start does not wait for
 
-    points = len(job.body.surface.positions)
-    need = frame_bytes(points, job.frame_count, with_cache) - frame_bytes(points, kept_frames)
-    need += 0.0 if kept_frames else body_bytes(_tets(job), job.body.solver)
-    room = shutil.disk_usage(_existing(store.folder)).free
-    room += store.size_on_disk() if kept_frames == 0 else 0
-    if need > room:
-        raise StoreError(
-            f"The bake needs about {size_words(need)} on disk, and {store.folder} has {size_words(room)} left.",
-            "Free disk space, or save the .blend on a larger disk.",
-        )
+    job: Job
+    store: FrameStore
+    kept_frames: int = 0
+    with_cache: bool = False
+
+    @property
+    def need(self) -> float:
+        """Bytes."""
+        from .costs import body_bytes, frame_bytes  # they load Numba, which Blender's start does not wait for
+
+        job, points = self.job, len(self.job.body.surface.positions)
+        frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)
+        return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver))
+
+
+def check_disk_space(*together: ToBake) -> None:
+    """StoreError when bodies that are baked together will not fit on their disk."""
+    from .costs import size_words
+
+    disks = defaultdict(list)
+    for each in together:
+        disks[os.stat(_existing(each.store.folder)).st_dev].append(each)
+    for those in disks.values():
+        need, folder = sum(each.need for each in those), those[0].store.folder
+        room = shutil.disk_usage(_existing(folder)).free
+        room += sum(each.store.size_on_disk() for each in those if not each.kept_frames)
+        if need > room:
+            raise StoreError(
+                f"The bake needs about {size_words(need)} on disk, and {folder} has {size_words(room)} left.",
+                "Free disk space, or save the .blend on a larger disk.",
+            )
 
 
 def _tets(job: Job) -> float:

@@ -20,6 +20,7 @@ from ..solver_kinds import solver_kind
 from ..tracks import fits
 from .absorber import Absorber
 from .force_field import ForceField
+from .pair import PairSettings
 from .surroundings import Collider, Ground, Spring
 
 VIBRATION_STIFFNESS = 0.1, 10.0
@@ -82,6 +83,8 @@ class Body:
         What the body meets of the job's other bodies, and of itself.
     met : tuple of str or None
         The names of the bodies that it meets; None for all that meet others.
+    pairs : tuple of PairSettings
+        What is told of it and another body or collider, each at most once.
     fellows : tuple of Fellow
         Of a body that was baked with others: those. They are told (``job/groups.py``), not given.
     place : int
@@ -127,6 +130,7 @@ class Body:
     colliders: tuple[Ground | Collider, ...] = part("collider", word="collisions", default=())
     meets: MeetSettings = part("meets", word="collisions", default_factory=MeetSettings)
     met: tuple[str, ...] | None = part("which bodies it meets", word="collisions", default=None)
+    pairs: tuple[PairSettings, ...] = part("pair", word="collisions", default=())
     fellows: tuple[Fellow, ...] = part("body", word="collisions", default=())
     place: int = part("its place among the bodies that it meets", word="collisions", default=0)
     accelerations: np.ndarray | None = part(
@@ -272,6 +276,11 @@ class Body:
                     f"The collider “{collider.name}” has {len(collider.positions)} frames, not {frames}.",
                     "Sample it at every frame, or once if it stands still.",
                 )
+        others = [pair.other for pair in self.pairs]
+        if len(set(others)) < len(others):
+            raise SettingsError(f"Two pairs name “{max(others, key=others.count)}”.", "Remove one of them.")
+        if self.name in others:
+            raise SettingsError("A pair names the body itself.", "Its own Friction, under Meets, is for that.")
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
             raise FieldError("A force field names an absorber that is not there.", "Name one by its number, from 0.")
         for each in (*self.force_fields, *self.absorbers):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from ..solver_kinds import SOLVER_KINDS
 from .body import Body, Fellow
 from .job import Job
 from .job_changes import details
+from .pair import check_pairs
+
+Thing = TypeVar("Thing")
 
 OF_EACH = (
     "modes",
@@ -36,14 +40,19 @@ def groups_of(bodies: Sequence[Body]) -> list[list[int]]:
     """
     left, groups = list(range(len(bodies))), []
     while left:
-        group, new = [], [left[0]]
-        while new:
-            k = new.pop()
-            left.remove(k)
-            group.append(k)
-            new += [j for j in left if j not in new and do_meet(bodies[k], bodies[j])]
+        group = all_met(left[0], left[1:], lambda j, k: do_meet(bodies[j], bodies[k]))
+        left = [k for k in left if k not in group]
         groups.append(sorted(group, key=lambda k: bodies[k].name))
     return groups
+
+
+def all_met(first: Thing, others: Sequence[Thing], meet: Callable[[Thing, Thing], bool]) -> list[Thing]:
+    """``first``, those of ``others`` that it meets, those that they meet, and so on."""
+    group, left = [first], list(others)
+    for each in group:  # it grows
+        group += [other for other in left if meet(each, other)]
+        left = [other for other in left if other not in group]
+    return group
 
 
 def do_meet(a: Body, b: Body) -> bool:
@@ -69,6 +78,7 @@ def _digest(job: Job) -> np.ndarray:
 
 def check_group(jobs: Sequence[Job]) -> None:
     """SettingsError where jobs of one body each cannot be stepped as one."""
+    check_pairs(jobs)
     lead = jobs[0]
     for job in jobs:
         name, other = job.body.name, lead.body.name

@@ -109,7 +109,7 @@ class ElasticSystem(LinearSystem):
 
     def error(self) -> FactorizationError:
         """It names the vertex where the matrix is not positive definite."""
-        return not_definite(self._solver.weak_vertex())
+        return not_definite(self._solver.weak_vertex(), len(self._body.rest_positions))
 
     def solve(self, right_hand_side: np.ndarray) -> np.ndarray:
         """Solution (n,3) with zeros at pinned vertices for a right-hand side (n,3)."""

@@ -111,10 +111,14 @@ class SystemSolver(Protocol):
         """By how much the last solution may miss the exact one."""
 
 
-def not_definite(vertex: int | None = None) -> FactorizationError:
-    """The error of a system without a Cholesky factor, with the vertex where that shows when it is known."""
-    where = "" if vertex is None else f" (near vertex {vertex})"
+def not_definite(vertex: int | None = None, among: int = 0) -> FactorizationError:
+    """The error of a system without a Cholesky factor, with the vertex, ``among`` so many, where that shows when it is
+    known.
+    """
+    where = "" if vertex is None else " (near vertex {vertex})"
     return FactorizationError(
         f"The system matrix is not positive definite{where}.",
         "Look for collapsed elements there; use more substeps, or a smaller ratio of stiffnesses.",
+        vertex,
+        among,
     )

@@ -51,6 +51,10 @@
     only = ["left"]                   # names of the bodies that it meets; none says all
     friction = 0.5
 
+    [[meets.pairs]]                   # what goes before that between the body and another or a collider
+    other = "right"                   # by its name
+    friction = 0.1                    # and thickness: fields of PairSettings
+
     [[collider]]                      # a surface that the body runs into
     mesh = "stairs.obj"
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
@@ -104,6 +108,7 @@ from ..errors import SettingsError, named
 from ..files.file_names import check_names
 from ..job.body import MOST_CONTROLLED, Body
 from ..job.job import Job
+from ..job.pair import PairSettings
 from ..materials.layer import Layer
 from ..settings import DepthSettings, MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
 from .scene_force_fields import read_force_fields
@@ -129,6 +134,7 @@ def read_scene(path: Path | str) -> Job:
     for each in _of_bodies(scene):
         with named(each["name"], "body" in scene):
             bodies.append(_body(each, path.parent, frames))
+    _check_pairs(bodies)
     return Job(bodies=tuple(bodies), frame_start=start, frame_end=end, frame_rate=rate)
 
 
@@ -163,7 +169,24 @@ def _meets(table: dict[str, Any]) -> dict[str, Any]:
     only = table.pop("only", None)
     if only is not None and not (isinstance(only, list) and all(isinstance(name, str) for name in only)):
         raise SettingsError("The bodies that meets names are no names.", 'Write only = ["NAME"].')
-    return {"meets": settings_of(MeetSettings, table, "meets"), "met": None if only is None else tuple(only)}
+    tables = table.pop("pairs", [])
+    _check_lists({"meets.pairs": tables}, ["meets.pairs"])
+    return {
+        "pairs": tuple(settings_of(PairSettings, {"other": ""} | each, "meets.pairs") for each in tables),
+        "meets": settings_of(MeetSettings, table, "meets"),
+        "met": None if only is None else tuple(only),
+    }
+
+
+def _check_pairs(bodies: Sequence[Body]) -> None:
+    """SettingsError where a body tells of a pair with what the scene does not have."""
+    for body in bodies:
+        there = {each.name for each in (*bodies, *body.colliders)}
+        for pair in (pair for pair in body.pairs if pair.other not in there):
+            raise SettingsError(
+                f"{f'“{body.name}”: ' if body.name else ''}meets.pairs names “{pair.other}”, which is not there.",
+                "Name another body, one of the body's colliders, or Ground.",
+            )
 
 
 def scene_inputs(path: Path | str) -> list[Path]:

@@ -16,6 +16,7 @@ from ..events import Done, FrameDone, Meets, OfBody, OnEvent, Phase, StoppedAfte
 from ..files.file_names import check_names
 from ..job.groups import check_group, groups_of, members
 from ..job.job import Job
+from ..job.pair import pair_warnings
 from ..model.state import State
 from ..store.cached_handles import cached_handles
 from ..store.cached_meeting import keep_touching
@@ -101,6 +102,8 @@ def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, u
     for _job, store, _modes in members:
         store.add_preparation(times)
         store.keep_until(start[0] if start else None)
+    if lost := pair_warnings([job for job, _store, _modes in members]):
+        on_event(Meets(lost))
     on_event(Phase("simulate", _done(lead, start), lead.frame_count))
     ended = _simulate(members, prepared, start, on_event, should_stop, until)
     if ended.kind == "done" and not _keep_handles(members, prepared, on_event, should_stop):

@@ -9,11 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..body.between_bodies import Pairs
 from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
-from ..errors import CorruptFrameError, SettingsError
+from ..errors import CorruptFrameError, SettingsError, VertexError
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
 from ..job.groups import check_group
@@ -34,10 +33,10 @@ class GroupStepper:
     SettingsError where they do not go together.
     """
 
-    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared], pairs: Pairs | None = None) -> None:
+    def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         check_group(jobs)
         self._lead = jobs[0]
-        self._gathering = Gathering(jobs, prepared, pairs or {})
+        self._gathering = Gathering(jobs, prepared)
         self._colliders = self._gathering.colliders
         loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.kept_off)]
         self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, prepared, loads)]
@@ -95,7 +94,10 @@ class GroupStepper:
             def acting(theta: float, k=k) -> tuple[Load, ...]:
                 return *self._acting(at, k, theta), meeting
 
-            state, report = self._solver.step(state, targets, job.time_step, acting)
+            try:
+                state, report = self._solver.step(state, targets, job.time_step, acting)
+            except VertexError as error:
+                raise self._of_body(error) from error
             way = np.zeros_like(state.positions)
             way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
             self._gathering.note(report, meeting, state.positions, way)
@@ -110,6 +112,18 @@ class GroupStepper:
         for course, part in zip(self._courses, self._whole.slices):
             for load in course.acting(at, substep, theta):
                 yield load if len(self._courses) == 1 else OfBody(load, *part)
+
+    def _of_body(self, error: VertexError) -> VertexError:
+        """An error at a vertex of the whole, or at an unknown of a subspace, with the body that it is of."""
+        if error.vertex is None:
+            return error
+        spaces = [course.space for course in self._courses]
+        sizes = [space.unknowns for space in spaces]
+        if sum(sizes) != error.among:
+            sizes = [len(space.mesh.rest_positions) for space in spaces]
+        ends = np.cumsum(sizes)
+        body = int(np.searchsorted(ends, error.vertex, side="right"))
+        return error.of(self._gathering.names[body], error.vertex - int(ends[body]) + sizes[body])
 
 
 def _joined(courses: Sequence[Course], before: Space | None = None) -> Space:
@@ -140,20 +154,18 @@ def simulate_group(
     prepared: Sequence[Prepared],
     start: tuple[int, Sequence[State]] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-    pairs: Pairs | None = None,
     begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
     """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last;
-    the reports are those of all together. ``pairs``: what is told of two by their names; ``begun`` is called with what
-    steps them before the first step. A body that meets nothing goes as alone (:func:`simulate`), and so goes on what
-    was played live.
+    the reports are those of all together. ``begun`` is called with what steps them before the first step. A body that
+    meets nothing goes as alone (:func:`simulate`), and so goes on what was played live.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
     if not meet(jobs) or (was_played and len(jobs) == 1):
         alone = start and (start[0], start[1][0])
         yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
         return
-    stepper, first = GroupStepper(jobs, prepared, pairs), jobs[0].frame_start
+    stepper, first = GroupStepper(jobs, prepared), jobs[0].frame_start
     begun(stepper)
     number, states = start or (first, [each.first_state() for each in prepared])
     if start is None:

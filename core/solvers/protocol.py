@@ -37,8 +37,10 @@ def check_finite(values: np.ndarray, what: str) -> None:
     finite = np.isfinite(values)
     if not finite.all():
         raise DivergenceError(
-            f"The {what} of vertex {int(np.argmin(finite.all(axis=1)))} is not a number.",
+            f"The {what} of vertex {{vertex}} is not a number.",
             "Use more substeps, a lower ratio of stiffnesses, or Mixed FEM.",
+            int(np.argmin(finite.all(axis=1))),
+            len(values),
         )
 
 

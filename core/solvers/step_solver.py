@@ -192,8 +192,10 @@ class StepSolver:
         moved[pinned] = x[pinned] - state.positions[pinned]
         if flight > far + 10.0 * self.model.farthest(moved)[0]:
             raise DivergenceError(
-                f"Vertex {vertex} flew {flight:.3g} m away in one step.",
+                f"Vertex {{vertex}} flew {flight:.3g} m away in one step.",
                 "Use more substeps, a lower Poisson's ratio, or Mixed FEM.",
+                vertex,
+                len(self.model.mesh.rest_positions),
             )
 
     # -- Newton's iteration -----------------------------------------------------------------------------------------

@@ -53,13 +53,14 @@ CACHED = (
     "swing",
     "shapes",
     "touching",
+    "skin",
     "display",
     "meeting",
     "handles",
     "difference",
 )
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
-LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching")
+LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching", "skin")
 """Those that are of use to another store."""
 _NAME = re.compile(r"^(frame|state)_(-?\d{5,})\.sinew$")
 _ONLY_ONCE = frozenset({"job.npz", "about.sinew", *(f"{kind}.sinew" for kind in CACHED)})

@@ -298,7 +298,9 @@ def test_bodies_of_a_scene_meet(scene, capsys, meets):
 def test_bodies_that_meet_name_what_differs(scene, capsys):
     scene.write_text(BODIES.replace("[meets]\nbodies = false\n", ""))
     assert cli.main([str(scene)]) == 1
-    assert "“left” and “right” meet, but have unequal solver settings" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "sinew: “left”, “right”: “left” and “right” meet, but have unequal solver settings" in said
+    assert said.count("unequal") == 1, "once of all"
 
 
 @pytest.mark.parametrize(

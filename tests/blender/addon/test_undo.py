@@ -98,6 +98,11 @@ def two_springs(obj: Any) -> None:
     obj.sinew.springs[0].vertex_group = "Pins"
 
 
+def two_pairs(obj: Any) -> None:
+    bpy.ops.sinew.add_pair()
+    bpy.ops.sinew.add_pair()
+
+
 def editing(obj: Any) -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="SELECT")
@@ -180,6 +185,9 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "add_spring": (nothing, {}),
     "remove_spring": (two_springs, {}),
     "move_spring": (two_springs, {"direction": "UP"}),
+    "add_pair": (nothing, {}),
+    "remove_pair": (two_pairs, {}),
+    "move_pair": (two_pairs, {"direction": "UP"}),
     "select_thin": (editing, {}),
     "delete_bake": (baked, {}),
     "edit_source": (baked_on_a_duplicate, {}),

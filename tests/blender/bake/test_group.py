@@ -5,14 +5,16 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import background, bake_queue, baking
+from sinew.blender_addon.bake import background, bake_queue, baking, comparing
 from sinew.blender_addon.basics import groups
 from sinew.blender_addon.basics.stepwise import at_once
 from sinew.blender_addon.child import running
 from sinew.blender_addon.drawing import overlay_contacts
 from sinew.blender_addon.scene_in.colliders_in import collider_objects
 from sinew.core.errors import SinewError, StoreError
+from sinew.core.store.frame_store import FrameStore
 
+from ..drawn import drawn_by
 from ..scenes import CUBE
 from .test_child import drain_until, in_child, kill, start
 
@@ -75,6 +77,10 @@ def test_killed_and_resumed_it_has_the_same_bits(boxes):
         background.begin(high, "")
     run = start(high)
     assert running.current(low.session_uid) is run and running.current(high.session_uid) is run
+    words = " ".join(run.child.process.args)
+    assert len(run.order.folders) == 2 and sum(str(folder) in words for folder in run.order.folders) == 1, (
+        "a command line is too short for many"
+    )
     drain_until(lambda: run.state.frames_done >= 2)
     kill(run)
     drain_until(running.is_idle)
@@ -258,8 +264,8 @@ def test_where_one_cannot_be_baked_the_frames_of_the_others_stay(boxes, monkeypa
     bpy.ops.sinew.bake()
     before = frames_of(high)
 
-    def full(job, *_args, **_also):
-        if job.body.name == "Low":
+    def full(*together):
+        if any(each.job.body.name == "Low" for each in together):
             raise StoreError("There is no room on the disk.")
 
     monkeypatch.setattr(baking, "check_disk_space", full)
@@ -269,3 +275,21 @@ def test_where_one_cannot_be_baked_the_frames_of_the_others_stay(boxes, monkeypa
             begin()
         np.testing.assert_array_equal(frames_of(high), before)
         assert high.sinew.bake.status == "DONE"
+
+
+def test_a_ghost_is_of_one_alone_and_says_so(boxes):
+    """What differs by that is no edit: where nothing else does, nothing runs."""
+    low, high = boxes
+    bpy.context.view_layer.objects.active = high
+    bpy.ops.sinew.bake()
+    with pytest.raises(RuntimeError, match="Nothing differs from the bake"):
+        high.sinew.compare.solver = "OWN"
+        bpy.ops.sinew.compare()
+    high.sinew.compare.substeps = 2
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    comparing.look_again(high)
+    words = comparing.seen(high).difference.words
+    assert words == "solver (substeps 1 → 2); Alone: the ghost passes through “Low”"
+    ghost = FrameStore.open(comparing.ghost_folder(high))
+    assert ghost.read(FRAMES)[:, 2].min() < frames_of(low)[-1][:, 2].max() - 0.01, "so it does"
+    assert "Alone: the ghost passes through “Low”" in drawn_by(bpy.types.PHYSICS_PT_sinew_compare).labels

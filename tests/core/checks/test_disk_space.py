@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sinew.core.checks import costs
 from sinew.core.checks.costs import body_bytes, frame_bytes
-from sinew.core.checks.disk_space import check_disk_space
+from sinew.core.checks.disk_space import ToBake, check_disk_space
 from sinew.core.errors import StoreError
 from sinew.core.model.state import State
 from sinew.core.simulation.bake import bake
@@ -34,14 +34,22 @@ def test_what_does_not_fit_is_refused(tmp_path, monkeypatch):
     assert frames > 5 * 24 * len(job.body.surface.positions)
     free = {"now": need}
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free["now"]))
-    check_disk_space(job, store)
+    check_disk_space(ToBake(job, store))
     with pytest.raises(StoreError, match="needs about .* on disk, and .* has .* left"):
-        check_disk_space(job, store, with_cache=True)
+        check_disk_space(ToBake(job, store, with_cache=True))
     free["now"] = need - 1
     with pytest.raises(StoreError, match="Free disk space"):
-        check_disk_space(job, store)
+        check_disk_space(ToBake(job, store))
     free["now"] = frames
-    check_disk_space(job, store, kept_frames=1)  # the tetrahedra are there
+    check_disk_space(ToBake(job, store, kept_frames=1))  # the tetrahedra are there
+    free["now"] = 1.5 * need
+    two = [ToBake(job, FrameStore(tmp_path / name)) for name in "ab"]
+    for each in two:
+        check_disk_space(each)
+    with pytest.raises(StoreError, match="needs about"):
+        check_disk_space(*two)
+    free["now"] = 2 * need
+    check_disk_space(*two)
 
 
 @pytest.mark.parametrize("solver", ["mixed_fem", "subspace_mixed_fem"])
@@ -54,7 +62,7 @@ def test_a_coarse_surface_full_of_tetrahedra_is_counted(tmp_path, monkeypatch, s
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
     monkeypatch.setattr(costs, "size_words", told.append)
     with pytest.raises(StoreError):
-        check_disk_space(job, store)
+        check_disk_space(ToBake(job, store))
     monkeypatch.undo()
     bake(job, FrameStore.create(store.folder, job))
     assert store.size_on_disk() < told[0] < 2.0 * store.size_on_disk()
@@ -68,6 +76,6 @@ def test_an_earlier_bake_makes_room(tmp_path, monkeypatch):
         store.write(frame, job.body.surface.positions, state, [])
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=0))
     with pytest.raises(StoreError):
-        check_disk_space(job, store, kept_frames=1)
+        check_disk_space(ToBake(job, store, kept_frames=1))
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=5 * 4096 * 1.1 + body_of(job)))
-    check_disk_space(job, store)
+    check_disk_space(ToBake(job, store))

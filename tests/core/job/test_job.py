@@ -13,6 +13,7 @@ import pytest
 from sinew.core.errors import MaterialError, PinError, SettingsError, SinewError, StoreError
 from sinew.core.job.job import Job
 from sinew.core.job.job_changes import details
+from sinew.core.job.pair import PairSettings
 from sinew.core.job.surroundings import Ground
 from sinew.core.materials.layer import Layer
 from sinew.core.mesh.surface_mesh import SurfaceMesh
@@ -29,12 +30,13 @@ def test_a_saved_job_comes_back_equal(tmp_path):
     map_ = np.linspace(0.0, 1.0, len(job.body.surface.positions))
     layers = (Layer(1, (box_surface(), box_surface())), Layer(0, (), DepthSettings("core", 0.2, 0.1), map_))
     ranged = (job.body.materials[0], replace(job.body.materials[1], painted_modulus=1e7))
-    job = job.with_body(layers=layers, materials=ranged, stiffness_maps=np.column_stack([map_, map_]))
+    pairs = PairSettings("Plate", 0.1), PairSettings("Ground", thickness=0.02)
+    job = job.with_body(layers=layers, materials=ranged, stiffness_maps=np.column_stack([map_, map_]), pairs=pairs)
     job.save(tmp_path / "job.npz")
     again = Job.load(tmp_path / "job.npz")
     assert again.fingerprints() == job.fingerprints()
     assert again.body.solver == job.body.solver
-    assert again.body.materials == job.body.materials
+    assert again.body.materials == job.body.materials and again.body.pairs == pairs
     assert again.frame_rate == job.frame_rate
     assert again.body.colliders[0] == job.body.colliders[0] == Ground(height=-1.0) and alike(
         again.body.colliders, job.body.colliders
@@ -68,6 +70,7 @@ def test_a_saved_job_comes_back_equal(tmp_path):
         ("collisions", lambda j: {"colliders": (replace(j.colliders[0], friction=0.1), j.colliders[1])}),
         ("collisions", lambda j: {"colliders": (j.colliders[0], replace(j.colliders[1], friction=0.1))}),
         ("collisions", lambda j: {"colliders": (j.colliders[0], over(j.colliders[1], lambda track: track + 1.0))}),
+        ("collisions", lambda j: {"pairs": (PairSettings("Plate", 0.1),)}),
         ("fields", lambda j: {"accelerations": j.accelerations + 1.0}),
         ("fields", lambda j: {"accelerations": None}),
     ],
@@ -215,6 +218,11 @@ def test_a_failing_save_leaves_the_old_job(tmp_path, monkeypatch):
         (PinError, lambda: shaken_bar().with_body(pin_positions=np.zeros((8, 3)))),
         (SettingsError, lambda: shaken_bar().with_body(object_to_world=np.full((12, 4, 4), np.nan))),
         (SettingsError, lambda: replace(shaken_bar(), pre_roll=12)),
+        (SettingsError, lambda: PairSettings("A", friction=-0.1)),
+        (SettingsError, lambda: PairSettings("A", thickness="far")),
+        (SettingsError, lambda: PairSettings("")),
+        (SettingsError, lambda: shaken_bar().with_body(pairs=(PairSettings("A"), PairSettings("A", 0.1)))),
+        (SettingsError, lambda: shaken_bar().with_body(name="A", pairs=(PairSettings("A", 0.1),))),
         (SettingsError, lambda: shaken_bar().with_body(layers=(Layer(True),))),
         (MaterialError, lambda: shaken_bar().with_body(materials=2 * (MaterialSettings(energy="magic"),)).check()),
         (SettingsError, lambda: shaken_bar(solver="magic").check()),

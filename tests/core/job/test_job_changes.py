@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.job.job_changes import MOST, described
+from sinew.core.job.pair import PairSettings
 from sinew.core.job.surroundings import Collider, Ground, Spring
 from sinew.core.materials.layer import Layer
 from sinew.core.settings import MaterialSettings
@@ -28,6 +29,7 @@ def job():
         stiffness_maps=np.zeros((n, 2)),
         springs=(spring,),
         colliders=(Ground(), floor),
+        pairs=(PairSettings("Floor", 0.5),),
     )
 
 
@@ -81,6 +83,11 @@ EDITS = {
         lambda j: {"colliders": (replace(j.colliders[1], name="Ground"), j.colliders[1])},
         ["collisions (“Ground” is new; “Ground” was removed)"],
     ),
+    "a pair": (
+        lambda j: {"pairs": (PairSettings("Floor", 0.25, 0.125),)},
+        ["collisions (“pair with Floor”: friction 0.5 → 0.25, distance none → 0.125)"],
+    ),
+    "a pair gone": (lambda j: {"pairs": ()}, ["collisions (“pair with Floor” was removed)"]),
     "a collider": (
         lambda j: {
             "colliders": (j.colliders[0], replace(j.colliders[1], positions=2 * np.eye(3)[None], thickness=0.125))

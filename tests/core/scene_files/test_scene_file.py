@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sinew.core import cli
 from sinew.core.errors import MeshError, SettingsError, SinewError
+from sinew.core.job.pair import PairSettings
 from sinew.core.scene_files.scene_file import read_scene
 from sinew.core.scene_files.surface_file import read_surface
 from sinew.core.settings import DepthSettings, MeetSettings
@@ -88,6 +89,11 @@ def test_what_is_wrong_with_nodes_is_named(scene, nodes, said):
         read_scene(scene)
 
 
+PAIR = """
+[[meets.pairs]]
+other = "Ground"
+friction = 0.2
+"""
 MEETS = """
 [meets]
 itself = true
@@ -104,6 +110,8 @@ def test_what_a_body_meets_is_read(scene):
     assert body.meets == MeetSettings(itself=True, friction=0.2, thickness=0.001) and body.met == ("left", "right")
     scene.write_text(SCENE + "[meets]\nonly = []")
     assert read_scene(scene).body.met == ()
+    scene.write_text(f"{SCENE}[meets]\n{PAIR}[ground]\n")
+    assert read_scene(scene).body.pairs == (PairSettings("Ground", 0.2),)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +125,16 @@ def test_what_a_body_meets_is_read(scene):
         ('only = ["left", "right"]', 'only = "left"', "bodies that meets names are no names"),
         ('only = ["left", "right"]', "only = [1]", "bodies that meets names are no names"),
         ("[meets]", "[[meets]]", "Write [meets]"),
+        ('other = "Ground"', 'other = "Grund"', "meets.pairs names “Grund”, which is not there"),
+        ('other = "Ground"', "thickness = 0.1", "A pair names nobody"),
+        ('other = "Ground"', "other = 1", "other is 1"),
+        ("[[meets.pairs]]", "[meets.pairs]", "Write [[meets.pairs]]"),
     ],
 )
 def test_what_is_wrong_with_what_is_met_is_named(scene, capsys, before, after, said):
-    assert before in MEETS
-    scene.write_text(SCENE + MEETS.replace(before, after))
+    given = MEETS + PAIR
+    assert given.count(before) == 1 or before in MEETS
+    scene.write_text(f"{SCENE}{given.replace(before, after, 1)}[ground]\n")
     assert cli.main([str(scene)]) == 1
     assert said in capsys.readouterr().err
 

@@ -39,7 +39,7 @@ def frames_of(jobs):
 
 def touching_surfaces(jobs, prepared):
     """Of all bodies, what places are at positions of each, and faces."""
-    owns = [own_surface(job.body, each.model.mesh) for job, each in zip(jobs, prepared)]
+    owns = [own_surface(job, each.model.mesh) for job, each in zip(jobs, prepared)]
     starts = np.cumsum([0, *(len(own.rest) for own in owns)])
     faces = np.concatenate([own.faces + start for own, start in zip(owns, starts)])
 
@@ -90,7 +90,7 @@ def test_skins_of_draft_lattices_meet():
     one, other = places(found[-1])
     cell = 0.2 / 5.5
     assert abs(other[:, 0].min() - one[:, 0].max()) < 0.1 * cell
-    np.testing.assert_allclose(places(found[0])[0], own_surface(jobs[0].body, prepared[0].model.mesh).rest, atol=1e-12)
+    np.testing.assert_allclose(places(found[0])[0], own_surface(jobs[0], prepared[0].model.mesh).rest, atol=1e-12)
 
 
 def test_what_skins_do_not_show_is_told():

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.core.errors import ColliderError, SettingsError, StoreError
-from sinew.core.events import FrameDone, Mesh, OfBody
+from sinew.core.events import FrameDone, Meets, Mesh, OfBody
 from sinew.core.job.groups import groups_of, members
 from sinew.core.job.job import Job
+from sinew.core.job.pair import PairSettings
 from sinew.core.job.surroundings import Collider
 from sinew.core.settings import MeetSettings
 from sinew.core.simulation.bake import bake, bake_each, bake_group
@@ -114,3 +115,17 @@ def test_what_does_not_go_together_is_refused_with_both_names(tmp_path):
         ended = bake_each(replace(job, bodies=bodies), tmp_path)
         assert isinstance(ended["High"], error) and ended["Low"] is ended["High"], ended
         assert re.search(words, ended["High"].message) and ended["High"].remedy
+
+
+def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
+    """Of bodies that meet, and of one that is alone since; with a plate that it runs into it is at rest."""
+    job, pairs = two().until(2), (PairSettings("Gone", 0.1), PairSettings("Plate", 0.2), PairSettings("High", 0.3))
+    job = replace(job, bodies=(replace(job.bodies[0], pairs=pairs), job.bodies[1]))
+    for alone, names in ((job, ["Gone"]), (replace(job, bodies=job.bodies[:1]), ["Gone", "High"])):
+        told = []
+        jobs, stores = stores_of(tmp_path / str(len(names)), alone)
+        assert bake_group(jobs, stores, told.append) == "done"
+        said = [words for each in told if isinstance(each, Meets) for words in each.warnings if "pair" in words]
+        assert [words.partition(", which it neither meets nor runs into")[0] for words in said] == [
+            f"“Low” has a pair with “{name}”" for name in names
+        ]

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import hollow_ball
-from sinew.core.body.between_bodies import PairSettings
 from sinew.core.body.gathering import Gathering
 from sinew.core.body.prepare import prepare
-from sinew.core.errors import ColliderError, SettingsError
-from sinew.core.job.surroundings import Collider, Ground
+from sinew.core.errors import ColliderError, DivergenceError, SettingsError
+from sinew.core.job.groups import check_group
+from sinew.core.job.pair import PairSettings
+from sinew.core.job.surroundings import Collider, Ground, Spring
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import MeetSettings, ResolutionSettings
 from sinew.core.simulation.group import GroupStepper, simulate_group
@@ -27,10 +28,14 @@ def prepared_of(jobs):
     return [prepare(job) for job in jobs]
 
 
-def run(jobs, pairs=None):
+def overlaps(jobs):
+    return Gathering(jobs, prepared_of(jobs)).overlaps
+
+
+def run(jobs):
     """The frames of all, the reports of all steps, and the stepper's prepared bodies."""
     prepared = prepared_of(jobs)
-    frames = list(simulate_group(jobs, prepared, pairs=pairs))
+    frames = list(simulate_group(jobs, prepared))
     return frames, [report for frame in frames for report in frame[0].reports], prepared
 
 
@@ -60,10 +65,47 @@ def test_bodies_keep_their_thickness_apart():
     frames, reports, _ = run(pushed(0.02, thickness=0.004))
     assert 0.008 < apart(frames[-1]) < 0.008 + 0.006
     assert reports[-1].contacts > 0 and reports[-1].distance == pytest.approx(apart(frames[-1]), rel=0.05)
-    frames, _, _ = run(pushed(0.02, thickness=0.004), {("B", "A"): PairSettings(thickness=0.012)})
+    jobs = pushed(0.02, thickness=0.004)
+    jobs[1] = jobs[1].with_body(pairs=(PairSettings("A", thickness=0.012),))
+    frames, _, _ = run(jobs)
     assert 0.012 < apart(frames[-1]) < 0.012 + 0.006
-    with pytest.raises(SettingsError, match="no pair"):
-        run(pushed(0.02), {("B", "C"): PairSettings(thickness=0.012)})
+
+
+def test_two_tell_the_same_of_each_other():
+    """One of them is enough, each of its own; where both tell another thing, they are refused before a step."""
+    one, other = pushed(0.02)
+    alike = [
+        one.with_body(pairs=(PairSettings("B", 0.2),)),
+        other.with_body(pairs=(PairSettings("A", 0.2, thickness=0.001),)),
+    ]
+    check_group(alike)
+    with pytest.raises(SettingsError, match="“A” and “B” tell different things of each other: a distance of 0 and"):
+        check_group([one.with_body(pairs=(PairSettings("B", thickness=0.0),)), alike[1]])
+
+
+def slowed(own: float, pair: float | None, pull: float) -> float:
+    """How a box that is pulled over another, held one is slowed, m/s², where both have a friction of their ``own``."""
+    frames, jobs = 10, []
+    for name, at in (("Low", (0.0, 0.0, 0.0)), ("Top", (-0.05, 0.0, 0.2012))):
+        job = box(name, at, frames, substeps=4)
+        job = job.with_body(materials=(replace(job.body.materials[0], youngs_modulus=1e6),))
+        jobs.append(job.with_body(meets=MeetSettings(friction=own)))
+    X = jobs[0].body.surface.positions
+    kept = np.flatnonzero(X[:, 2] < 0.19)
+    jobs[0] = jobs[0].with_body(pinned_vertices=kept, pin_positions=X[kept], pin_held=None)
+    pulled = np.zeros((frames, len(X), 3))
+    pulled[:, :, 0] = pull
+    told = () if pair is None else (PairSettings("Low", friction=pair),)
+    jobs[1] = jobs[1].with_body(accelerations=pulled, pairs=told)
+    found, _, prepared = run(jobs)
+    mass = prepared[1].model.lumped_masses
+    speeds = [mass @ each[1].state.velocities[:, 0] / mass.sum() for each in found[-5:]]
+    return pull - (speeds[-1] - speeds[0]) * 24.0 / 4.0
+
+
+@pytest.mark.parametrize(("own", "pair", "expected"), [(0.4, None, 0.4), (0.4, 0.0, 0.0), (0.1, 0.4, 0.4)])
+def test_the_friction_of_a_pair_goes_before_the_bodies_own(own, pair, expected):
+    assert slowed(own, pair, expected * 9.81 + 1.0) == pytest.approx(expected * 9.81, rel=0.08, abs=0.08)
 
 
 def test_what_begins_nearer_than_its_thickness_begins_at_rest():
@@ -74,16 +116,15 @@ def test_what_begins_nearer_than_its_thickness_begins_at_rest():
     assert all(report.converged for report in reports)
 
 
-def slid(pairs=None, **friction) -> float:
+def slid(pairs=(), **friction) -> float:
     """How a box that is thrown along a plate is slowed, m/s²."""
     frames = 12
     job = box("Box", (0.0, 0.0, 0.0011), frames, substeps=4)
     pull = np.zeros((frames, len(job.body.surface.positions), 3))
     pull[:, :, 0] = 9.81
     floor = plate("Floor", 0.0, thickness=0.001, **friction)
-    found, _, prepared = run(
-        [job.with_body(accelerations=pull, colliders=(floor,)), box("Far", (0, 5, 0), frames, substeps=4)], pairs
-    )
+    job = job.with_body(accelerations=pull, colliders=(floor,), pairs=pairs)
+    found, _, prepared = run([job, box("Far", (0, 5, 0), frames, substeps=4)])
     mass = prepared[0].model.lumped_masses
     speeds = [mass @ each[0].state.velocities[:, 0] / mass.sum() for each in found[-6:]]
     return 9.81 - (speeds[-1] - speeds[0]) * 24.0 / 5.0
@@ -91,7 +132,7 @@ def slid(pairs=None, **friction) -> float:
 
 def test_friction_is_the_colliders_or_the_pairs():
     assert slid(friction=0.3) == pytest.approx(0.3 * 9.81, rel=0.05)
-    assert slid({("Box", "Floor"): PairSettings(friction=0.1)}, friction=0.3) == pytest.approx(0.1 * 9.81, rel=0.08)
+    assert slid((PairSettings("Floor", friction=0.1),), friction=0.3) == pytest.approx(0.1 * 9.81, rel=0.08)
 
 
 @pytest.mark.parametrize("floor", ["ground", "plate"])
@@ -108,7 +149,7 @@ def test_what_stands_exactly_on_a_floor_stays(floor):
 def test_overlaps_are_told_with_the_way_out():
     """Of bodies, of bodies and colliders; moved by it they start."""
     jobs = [box("A", (0.0, 0.0, 0.0), **STILL), box("B", (0.17, 0.02, 0.0), **STILL)]
-    (found,) = Gathering(jobs, prepared_of(jobs)).overlaps
+    (found,) = overlaps(jobs)
     assert {found.first, found.second} == {"A", "B"} and found.depth == pytest.approx(0.03, rel=0.02)
     assert abs(found.way[0]) > 0.03 and np.abs(found.way[1:]).max() < 1e-9
     with pytest.raises(ColliderError, match="“A” and “B” overlap by 30") as told:
@@ -116,7 +157,7 @@ def test_overlaps_are_told_with_the_way_out():
     assert "Move “A” by (-0.0" in told.value.remedy
     moved = jobs[0].body.surface.positions + found.way
     jobs[0] = jobs[0].with_body(surface=SurfaceMesh(moved, jobs[0].body.surface.triangles))
-    assert not Gathering(jobs, prepared_of(jobs)).overlaps
+    assert not overlaps(jobs)
 
 
 @pytest.mark.parametrize("itself", (False, True))
@@ -150,11 +191,11 @@ def test_a_body_in_a_hollow_one_is_none_that_overlaps():
     hollow = box("Hollow", (0, 0, 0), 3, **STILL).with_body(**body, resolution=ResolutionSettings(cells_across=10))
     small = box("Small", (-0.1, -0.1, -0.1), 3, **STILL)
     jobs = [hollow, small]
-    assert not Gathering(jobs, prepared_of(jobs)).overlaps
+    assert not overlaps(jobs)
     solid = [box("Solid", (-0.3, -0.3, -0.3), 3, **STILL), small]
     surface = SurfaceMesh(3.0 * box_surface((0.2,) * 3, (2, 2, 2)).positions - 0.3, solid[0].body.surface.triangles)
     solid[0] = solid[0].with_body(surface=surface)
-    (found,) = Gathering(solid, prepared_of(solid)).overlaps
+    (found,) = overlaps(solid)
     assert found.depth == pytest.approx(0.4, rel=0.02)
 
 
@@ -251,3 +292,14 @@ def test_colliders_that_shrink_or_leap_are_named():
     assert any("“Leaping” leaps by 3 m on the way to frame 3" in words for words in warned)
     found, reports, _ = run(jobs)
     assert np.isfinite(found[-1][0].state.positions).all()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_what_diverges_is_told_of_its_body():
+    """A spring that is too strong for numbers: by the body's own number of the vertex."""
+    jobs = [box(name, (0.0, at, 0.0), 3, solver="newton") for name, at in (("A", 0.0), ("B", 5.0))]
+    target = np.tile(jobs[1].body.surface.positions[3] + 1e3, (3, 1, 1))
+    jobs[1] = jobs[1].with_body(springs=(Spring("Hook", [3], [1.0], target, np.full(3, 1e308)),))
+    prepared = prepared_of(jobs)
+    with pytest.raises(DivergenceError, match="^“B”: The search direction of vertex 0 is not a number"):
+        list(simulate_group(jobs, prepared))

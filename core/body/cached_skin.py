@@ -1,0 +1,75 @@
+"""The skin of a draft lattice as a frame store keeps it, with what is told of it: each takes as long as a frame."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..checks.skin_warnings import skin_warnings
+from ..contact.lattice_skin import lattice_skin
+from ..job.job import Job
+from ..mesh.embedding import Embedding
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import TetMesh
+from ..store.cached_arrays import sides_of
+from ..store.cached_mesh import mesh_key
+from ..store.frame_store import FrameStore
+
+SKIN_FORMAT = 1
+"""Part of the key: raise it when the same tetrahedra have another skin than before, or others are told of."""
+
+_SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}
+
+
+class Skin(NamedTuple):
+    """Its vertices at ``rest`` (s,3) m, ``faces`` (f,3), and how the lattice carries them."""
+
+    rest: np.ndarray
+    faces: np.ndarray
+    embedding: Embedding
+
+
+def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
+    """That of a job's body: from the store where it is kept already, else made and kept there. MeshError where cells
+    are too coarse for one.
+    """
+    cached = store.read_cached("skin") if store is not None else None
+    if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
+        return kept
+    made = lattice_skin(job.body.surface, mesh)
+    skin = Skin(made.rest, made.faces, Embedding.of_rows(made.carried, mesh.tets))
+    if store is not None:
+        _keep(skin, job, store)
+    return skin
+
+
+def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore | None) -> list[str]:
+    """:func:`skin_warnings` of a job's body, kept with its skin."""
+    about = (store.about_cached("skin") if store is not None else None) or {}
+    said = about.get("warnings")
+    if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
+        return said
+    surface = SurfaceMesh(skin.rest, skin.faces)
+    said = skin_warnings(job.body.surface, mesh, surface, job.body.resolution.cells_across)
+    if store is not None:
+        _keep(skin, job, store, warnings=said)
+    return said
+
+
+def _key(job: Job) -> dict[str, Any]:
+    return {"skin": SKIN_FORMAT, **mesh_key(job)}
+
+
+def _keep(skin: Skin, job: Job, store: FrameStore, **told: Any) -> None:
+    own = {"tet_indices": skin.embedding.tet_indices, "barycentric": skin.embedding.barycentric}
+    store.write_cached("skin", {"rest": skin.rest, "faces": skin.faces, **own}, {"key": _key(job), **told})
+
+
+def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:
+    """What a store kept, or None on any doubt."""
+    sides = sides_of(arrays, _SCHEMA, t=len(mesh.tets))
+    if sides is None or not sides["f"]:
+        return None
+    rest, faces, tets, weights = (arrays[name] for name in _SCHEMA)
+    return Skin(rest, faces, Embedding(tets, weights, np.zeros(len(rest), dtype=bool)))

@@ -1,0 +1,15 @@
+"""The list of pairs."""
+
+from typing import Any
+
+from . import polls
+from .operator_class import EDITS, list_operators, operator
+
+remove_pair, move_pair = list_operators("pair", "Pair", polls.body_with_pair, " in the list", "")
+
+
+@operator("Add Pair", polls.body, EDITS)
+def add_pair(self: Any, context: Any, obj: Any) -> None:
+    """Tell how the body and one other rub, or how far they keep from each other; choose that below the list."""
+    obj.sinew.pairs.add()
+    obj.sinew.active_pair = len(obj.sinew.pairs) - 1
