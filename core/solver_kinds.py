@@ -97,6 +97,7 @@ LINEARLY_IMPLICIT = SolverKind(
     method="linearly_implicit.LinearlyImplicitSolver",
     seconds=0.1,
     iterates=False,
+    meets_bodies=True,
     at_contrast="one solve a step leaves it behind",
     remedy="raise Substeps",
     own={

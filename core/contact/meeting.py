@@ -90,7 +90,7 @@ class MeetingPotential(Arriving):
         return self._points.spread(forces[: len(self._start)])
 
     def longest(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """As :meth:`Bounded.longest`; where colliders are ``going`` all their way."""
+        """As :meth:`Arriving.longest`."""
         way = self.way if going else np.zeros_like(self.places)
         return self._barrier.longest(self._at(positions), self._along(dx, way))
 

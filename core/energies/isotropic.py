@@ -62,7 +62,8 @@ class IsotropicEnergy:
     """An energy of the registry made from the principal kernels of one file.
 
     ``own`` names the fields of ``MaterialSettings`` that it takes besides: the columns of its parameters after mu and
-    lambda. They are numbers without a unit, so that keyed stiffness scales mu and lambda alone.
+    lambda. They are numbers without a unit, so that keyed stiffness scales mu and lambda alone. Where bodies meet, no
+    step turns a tet inside out whose energy ``stays_upright``.
     """
 
     name: str
@@ -70,6 +71,7 @@ class IsotropicEnergy:
     description: str
     principal: PrincipalFunction
     rotation_invariant: bool = True
+    stays_upright: bool = False
     own: tuple[str, ...] = ()
 
     def value(self, deformation: Deformation, parameters: np.ndarray) -> np.ndarray:

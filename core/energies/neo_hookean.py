@@ -7,7 +7,8 @@ Bonet, Wood 2008, "Nonlinear Continuum Mechanics for Finite Element Analysis", S
 
 Trap: the logarithm has no value for flat and inverted tets, and pins or collisions can put a body there. Below
 ``SMALLEST_RATIO`` g goes on as its second-order Taylor polynomial (as Stomakhin et al. 2012 do with principal
-stretches): twice differentiable, falling until far beyond J = 1, so that what is inverted is driven back.
+stretches): twice differentiable, falling until far beyond J = 1, so that what is inverted is driven back. Where bodies
+meet, nothing that is upright gets there (:mod:`.upright`).
 """
 
 from __future__ import annotations
@@ -83,4 +84,5 @@ ENERGY = IsotropicEnergy(
     label="Neo-Hookean",
     description="The textbook's rubber: the more it is crushed, the harder it gets",
     principal=PrincipalFunction(_value, _gradient, _curvature),
+    stays_upright=True,
 )

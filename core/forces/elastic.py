@@ -14,6 +14,7 @@ from ..assembly.deformation_gradient import NodalGather, deformation_gradients, 
 from ..energies import energy
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
+from ..energies.upright import upright_part
 from ..materials.lame import youngs_modulus
 
 
@@ -82,6 +83,27 @@ class ElasticDensity:
             U[rows], sigma[rows], V[rows] = np.eye(3), 1.0, np.eye(3)
             s[rows] = (0.5 * (F + F.transpose(0, 2, 1))).reshape(-1, 9)[:, [0, 4, 8, 5, 2, 1]]
         return Deformation(deformation.F, U, sigma, V), Stretch.of(s)
+
+    def longest(self, positions: np.ndarray, dx: np.ndarray) -> float:
+        """The part of a way dx (n,3), at most 1, on which none is turned inside out whose energy stays upright."""
+        rows, F = self._upright(positions)
+        return float(upright_part(F, self.change(dx)[rows]).min()) if len(rows) else 1.0
+
+    def room(self, positions: np.ndarray) -> float:
+        """The smallest determinant of those that may not be turned inside out; inf where there are none."""
+        _rows, F = self._upright(positions)
+        return float(np.linalg.det(F).min(initial=np.inf))
+
+    def _upright(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers (k,) of those that are upright, and whose energy stays so, with their gradients (k,3,3)."""
+        chosen = np.zeros(len(self.weights), dtype=bool)
+        for law, rows in self.groups:
+            chosen[rows] = law.stays_upright
+        if not chosen.any():
+            return np.zeros(0, dtype=np.int64), np.zeros((0, 3, 3))
+        F = self.gradients(positions)
+        chosen &= np.linalg.det(F) > 0.0
+        return np.flatnonzero(chosen), F[chosen]
 
     # -- of independent stretches -----------------------------------------------------------------------------------
 

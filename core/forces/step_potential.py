@@ -78,15 +78,10 @@ class Coupling(StepPotential):
         """Its semi-definite Hessian, N/m, but for what :meth:`add_stiffness` adds; of the full space alone."""
 
 
-class Bounded(StepPotential):
-    """One that is not to be asked anywhere: not where something would have crossed."""
-
-    def longest(self, positions: np.ndarray, dx: np.ndarray) -> float:
-        """The part of a way dx (n,3), at most 1, up to which it may be asked, from positions where it may."""
-
-
-class Arriving(Coupling, Bounded):
-    """One that has obstacles on a way of their own, which they may go in a step as far as nothing crosses."""
+class Arriving(Coupling):
+    """One that is not to be asked anywhere: not where something would have crossed. It has obstacles on a way of their
+    own, which they may go in a step as far as nothing crosses.
+    """
 
     places: np.ndarray
     """(c,3) m, where they are."""
@@ -96,7 +91,9 @@ class Arriving(Coupling, Bounded):
         """What they have to go still, (c,3) m."""
 
     def longest(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """As :meth:`Bounded.longest`, with obstacles that stand, or are ``going`` all their way."""
+        """The part of a way dx (n,3), at most 1, up to which it may be asked, from positions where it may, with
+        obstacles that stand, or are ``going`` all their way.
+        """
 
     def pull(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """The Hessian times a way dx (n,3) of the vertices and all that obstacles have to go, (n,3) N."""

@@ -49,9 +49,10 @@ def backtrack(
 
 
 def lengthen(
-    merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, value: float, longest: float
+    merit: Callable[[float], tuple[float, float, Trial]], alpha: float, trial: Trial, longest: float
 ) -> tuple[float, Trial]:
-    """Double an accepted step, whose merit is ``value``, up to ``longest``, as long as the merit falls."""
+    """Double an accepted step up to ``longest``, as long as the merit falls."""
+    value = merit(alpha)[0]
     while 2.0 * alpha <= longest:
         lower, _, farther = merit(2.0 * alpha)
         if not lower < value:

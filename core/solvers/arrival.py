@@ -48,7 +48,7 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
         given = np.zeros_like(x)
         given[model.pinned] = step.given - x[model.pinned]
         places, way = meeting.places, meeting.way
-        if meeting.longest(x, given, going=True) == 1.0:
+        if step.longest(x, given, going=True) == 1.0:
             meeting.places = places + way
             x += given
             x[model.pinned] = step.given
@@ -67,7 +67,7 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
                 return 0.0 if meeting.gap(trial.x) > OPEN else np.inf, 0.0, trial
             return trial.value + rho * (1.0 - alpha) * left, trial.magnitude + rho * left, trial
 
-        longest = meeting.longest(x, dx, going=True)
+        longest = step.longest(x, dx, going=True)
         start, magnitude = here.value + rho * left, here.magnitude + rho * left
         slope -= rho * left
         if comes:
@@ -78,10 +78,10 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
         x = accepted.x if accepted is not None else x
         gained.append(alpha * left)
         left *= 1.0 - alpha
-        gap = meeting.gap(x)
-        if gap > OPEN:
+        room = step.room(x)
+        if room > OPEN:
             last = x, meeting.places, left
-        if gap < CLOSED or (len(gained) >= STUCK and sum(gained[-STUCK:]) < HARDLY):
+        if room < CLOSED or (len(gained) >= STUCK and sum(gained[-STUCK:]) < HARDLY):
             break
     x, meeting.places, report.blocked = last
     step.given = x[model.pinned]

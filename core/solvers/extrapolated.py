@@ -57,6 +57,7 @@ def extrapolated(
         if float(np.sum((x - state.positions) * left)) > WORK_OF_NOTHING * kinetic * time.step**2:
             return None
     deformation = space.elastic.deformation(x, at.deformation)
-    if deformation.sigma.min() <= 0.0 < at.deformation.sigma.min():
+    inverted, was = (each.sigma.min(axis=1) <= 0.0 for each in (deformation, at.deformation))
+    if (inverted & ~was).any():
         return None
     return State(x, v, deformation.stretch())

@@ -14,7 +14,7 @@ from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent, project
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
-from ..forces.step_potential import Arriving, Bounded, LowRankPotential, StepPotential, StrainPotential
+from ..forces.step_potential import Arriving, LowRankPotential, StepPotential, StrainPotential
 from ..forces.unilateral_springs import Unilateral, UnilateralSprings
 from ..integrators.time_step import TimeStep
 from .internal_friction import InternalFriction
@@ -138,10 +138,19 @@ class IncrementalPotential:
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
-    def longest(self, x: np.ndarray, dx: np.ndarray) -> float:
-        """The part of a way (n,3) from x, at most 1, along which all may be asked."""
-        bounded = (each for each in self.potentials if isinstance(each, Bounded))
-        return min((each.longest(x, dx) for each in bounded), default=1.0)
+    def longest(self, x: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+        """The part of a way (n,3) from x, at most 1, along which all may be asked where bodies meet, with obstacles
+        that stand, or are ``going`` all their way.
+        """
+        if self.meeting is None:
+            return 1.0
+        return min(self.meeting.longest(x, dx, going), self._elastic.longest(x, dx))
+
+    def room(self, x: np.ndarray) -> float:
+        """How far from what must not be, where bodies meet: the smallest gap, or what is left of a tet that stays
+        upright, whichever is less.
+        """
+        return min(self.meeting.gap(x), self._elastic.room(x))
 
     def end(self) -> None:
         """The step is as it was solved: the next one begins where its obstacles are."""

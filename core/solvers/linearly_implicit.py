@@ -9,7 +9,7 @@ Forces at the end of a step are not ``f - beta K (x - x0)``. How far the step's 
 they are beside it is told with each step: the distance from the solution, within a factor of a few.
 
 Where bodies meet, what is linear is one quadratic energy, and Newton's iterations add the barrier to it until that is
-least: elasticity is still asked once, at the start.
+least, as it is where they creep: elasticity is still asked once, at the start.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ import numpy as np
 
 from ..energies.kinematics import Deformation
 from ..model.state import State
-from ..optimization.line_search import backtrack
 from ..optimization.report import Iteration, StepReport
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction, check_finite
-from .step_solver import StepSolver
+from .step_solver import StepSolver, creeps, searched
 
 MOST_SOLVES = 6
 """Linear solves a step where loads (contact) change as the body moves."""
@@ -65,9 +64,11 @@ class _Linearized:
             g[solver.model.pinned] = 0.0
         return g, added
 
-    def assembled(self, x: np.ndarray) -> np.ndarray:
-        """The gradient at x, once the system is assembled for it."""
+    def assembled(self, x: np.ndarray, projected: bool = True) -> np.ndarray:
+        """The gradient at x, once the system is assembled for it, with what touches ``projected``."""
         step = self._step
+        if step.meeting is not None:
+            step.meeting.projected = projected
         g, added = self.gradient(x)
         low_rank = self._straining or self._low_rank
         self._solver.system.assemble_tangent(self._tangent, step.h**2, x, step.potentials, added, low_rank)
@@ -97,13 +98,18 @@ class LinearlyImplicitSolver(StepSolver):
             linearized = _Linearized(self, state, step)
         while not report.reason:
             with report.timed("assembly"):
-                g = linearized.assembled(x)
+                creeping = step.meeting is not None and creeps(report.history)
+                g = linearized.assembled(x, not creeping)
             with report.timed("factorization"):
-                self.system.factorize()
+                bends = creeping and not self.system.try_factorize()
+                if bends:
+                    linearized.assembled(x)
+                if bends or not creeping:
+                    self.system.factorize()
             with report.timed("solve"):
                 dx = self.system.solve(-g)
             if step.meeting is not None:
-                x = self._searched(x, g, dx, linearized, step, report)
+                x = self._searched(x, g, dx, linearized, step, report, bends)
                 continue
             check_finite(dx, "movement")
             x = x + dx
@@ -124,6 +130,7 @@ class LinearlyImplicitSolver(StepSolver):
         linearized: _Linearized,
         step: IncrementalPotential,
         report: StepReport,
+        bends: bool,
     ) -> np.ndarray:
         """Where Newton's iteration from x leads, as far as nothing crosses and the energy falls; judged as Newton's."""
         decrement = -float(np.sum(g * dx))
@@ -140,7 +147,7 @@ class LinearlyImplicitSolver(StepSolver):
                 return sum(parts), sum(abs(part) for part in parts), trial
 
             start, magnitude, _ = merit(0.0)
-            alpha, accepted = backtrack(merit, start, magnitude, -decrement, step.longest(x, dx))
+            alpha, accepted = searched(merit, (start, magnitude, -decrement), x, dx, step, bends)
         size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, magnitude + abs(slope), accepted is not None)
@@ -179,4 +186,4 @@ class LinearlyImplicitSolver(StepSolver):
         if report.converged and not self.stop_reason(decrement / ROUGH**2, report.movement / ROUGH, step.h):
             report.converged = False
             share = report.movement / self.model.size
-            report.reason = f"one linear solve left a movement by {share:.1%} of the body's size"
+            report.reason = f"elasticity, asked once a step, left a movement by {share:.1%} of the body's size"

@@ -20,7 +20,7 @@ from ..integrators.registry import integrator
 from ..integrators.time_step import History, TimeStep
 from ..linear_solvers.registry import Choice
 from ..model.state import State
-from ..optimization.line_search import backtrack, lengthen
+from ..optimization.line_search import Trial, backtrack, lengthen
 from ..optimization.report import Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
@@ -55,6 +55,23 @@ def creeps(history: list[Iteration]) -> bool:
         if later.movement > SLOW * earlier.movement:
             return True
     return False
+
+
+def searched(
+    merit: Callable[[float], tuple[float, float, Trial]],
+    start: tuple[float, float, float],
+    x: np.ndarray,
+    dx: np.ndarray,
+    step: IncrementalPotential,
+    bends: bool,
+) -> tuple[float, Trial | None]:
+    """As :func:`backtrack`, from ``start`` (value, magnitude and slope) as far as all may be asked from x along dx;
+    farther where the matrix had to be projected: away from a saddle it would creep.
+    """
+    alpha, accepted = backtrack(merit, *start, step.longest(x, dx))
+    if step.meeting is None or not bends or alpha < 1.0:
+        return alpha, accepted
+    return lengthen(merit, alpha, accepted, FARTHEST * step.longest(x, FARTHEST * dx))
 
 
 class NewtonIterate(NamedTuple):
@@ -250,12 +267,7 @@ class StepSolver:
             return trial.value, trial.magnitude, trial
 
         with report.timed("line_search"):
-            longest = step.longest(at.x, dx)
-            alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement, longest)
-            if step.meeting is not None and bends and alpha == 1.0:
-                # Held back by what was projected: away from a saddle it would creep.
-                longest = FARTHEST * step.longest(at.x, FARTHEST * dx)
-                alpha, accepted = lengthen(merit, alpha, accepted, accepted.value, longest)
+            alpha, accepted = searched(merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends)
         size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
         self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)

@@ -17,9 +17,9 @@ def test_a_step_is_doubled_while_the_merit_falls(least, longest, expected):
         asked.append(alpha)
         return (alpha - least) ** 2, 0.0, alpha
 
-    assert lengthen(merit, 1.0, 1.0, (1.0 - least) ** 2, longest) == (expected, expected)
+    assert lengthen(merit, 1.0, 1.0, longest) == (expected, expected)
     assert max(asked, default=0.0) <= longest
 
 
 def test_what_is_no_number_ends_it():
-    assert lengthen(lambda alpha: (np.nan, 0.0, alpha), 1.0, 1.0, 2.0, 64.0) == (1.0, 1.0)
+    assert lengthen(lambda alpha: (np.nan, 0.0, alpha), 1.0, 1.0, 64.0) == (1.0, 1.0)

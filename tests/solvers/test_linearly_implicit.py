@@ -8,10 +8,13 @@ from sinew.benchmarks.bodies import block, held_end
 from sinew.core.forces.springs import Springs
 from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.embedding import embed
+from sinew.core.model.joined import joined
 from sinew.core.model.model import build_model
 from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.solvers.linearly_implicit import ROUGH
+
+from .test_meeting import box, meeting
 
 CALM = 1e-6
 """Sizes of the body."""
@@ -57,3 +60,18 @@ def test_springs_cost_no_further_solve(monkeypatch):
         spring = Springs(points, np.array([stiffness]), targets)
         state, report = stepper.step(state, state.positions[model.pinned], 1 / 240, (spring,))
         assert (len(made), report.iterations) == (1, 1)
+
+
+def test_what_is_left_is_told_where_bodies_meet():
+    """Of a box that pins press: 6 mm in a step are well taken as linear, 60 mm are told not to be."""
+    for pressed, is_near in ((0.006, True), (0.06, False)):
+        ends = []
+        for solver in ("newton", "linearly_implicit"):
+            model = joined([box(pinned=lambda X: X[:, 0] < 1e-9), box((0.102, 0.0, 0.0))])
+            pins = model.mesh.rest_positions[model.pinned] + [pressed, 0.0, 0.0]
+            meet, stepper = meeting(model), make_solver(model, SolverSettings(solver=solver, max_iterations=200))
+            state, report = stepper.step(model.rest_state(), pins, 0.01, (meet,))
+            ends.append(state.positions)
+        off = np.linalg.norm(ends[1] - ends[0], axis=1).max()
+        assert off / 6.0 <= report.movement <= 6.0 * off and report.converged == is_near
+        assert is_near == (report.movement <= 0.01 * model.size), report.reason

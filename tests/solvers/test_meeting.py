@@ -17,14 +17,16 @@ from sinew.core.model.joined import joined, joined_state, states_of
 from sinew.core.model.model import Model, build_model
 from sinew.core.optimization.report import BY_EULER
 from sinew.core.settings import SolverSettings
+from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.solvers import make_solver
 from sinew.core.subspaces.joined_subspaces import joined_subspaces
 from sinew.core.subspaces.reduced_model import skinning_subspace
 
 H, DISTANCE, STILL = 0.01, 1e-3, (0.0, 0.0, 0.0)
 RULES = pytest.mark.parametrize("rule", INTEGRATORS)
-SUBSPACES = pytest.mark.parametrize("solver", ("subspace_mixed_fem", "subspace_fem"))
-SOLVERS = pytest.mark.parametrize("solver", ("newton", "mixed_fem", "linearly_implicit"))
+MEET = [kind for kind in SOLVER_KINDS.values() if kind.meets_bodies]
+SUBSPACES = pytest.mark.parametrize("solver", [kind.name for kind in MEET if kind.takes_modes])
+SOLVERS = pytest.mark.parametrize("solver", [kind.name for kind in MEET if not kind.takes_modes])
 
 
 def box(at=(0.0, 0.0, 0.0), cells=3, pinned=lambda X: np.zeros(len(X), dtype=bool)) -> Model:
@@ -273,7 +275,7 @@ def test_a_plate_does_not_go_through_what_is_pinned(solver):
     assert np.array_equal(states[-1].positions[model.pinned], model.mesh.rest_positions[model.pinned])
 
 
-@pytest.mark.parametrize("solver", ("newton", "mixed_fem"))
+@SOLVERS
 def test_a_plate_jumps_far_into_a_block(solver):
     """It arrives, and settles: the barrier bends, too. What follows as it swings back takes longer."""
     meet = meeting(model := box((0.0, 0.0, 0.002), cells=4), [plate(0.0), plate(0.104)])

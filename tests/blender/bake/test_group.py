@@ -12,6 +12,7 @@ from sinew.blender_addon.child import running
 from sinew.blender_addon.drawing import overlay_contacts
 from sinew.blender_addon.scene_in.colliders_in import collider_objects
 from sinew.core.errors import SinewError, StoreError
+from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.store.frame_store import FrameStore
 
 from ..drawn import drawn_by
@@ -199,6 +200,16 @@ def test_what_touches_is_kept_for_overlays(boxes):
     for folder in (baking.open_store(low).folder,):
         (folder / "meeting.sinew").write_bytes(b"torn")
     assert len(overlay_contacts.touching_lines(overlay_contacts.store_of(low))[0]) == 0
+
+
+@pytest.mark.parametrize("solver", [kind.name for kind in SOLVER_KINDS.values() if kind.meets_bodies])
+def test_each_solver_that_is_offered_bakes_both(boxes, solver):
+    for obj in boxes:
+        obj.sinew.solver, obj.sinew.frame_end = solver, 4
+    bpy.context.view_layer.objects.active = boxes[0]
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    assert [obj.sinew.bake.frames for obj in boxes] == [4, 4]
+    assert gap(*boxes).min() > -0.54 * 0.2 / CELLS
 
 
 def test_a_body_with_nothing_but_itself_keeps_its_frames_where_it_is_refused(boxes):

@@ -18,10 +18,12 @@ from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.settings import MeetSettings, ResolutionSettings
 from sinew.core.simulation.group import GroupStepper, simulate_group
 from sinew.core.simulation.run import simulate
+from sinew.core.solver_kinds import SOLVER_KINDS
 
 from ..jobs import free_box, rising_plate, shaken_bar
 
 CLEAN = ResolutionSettings(method="clean", cells_across=4)
+MEET = [kind for kind in SOLVER_KINDS.values() if kind.meets_bodies]
 
 
 def box(name: str, at, frames: int = 8, **solver) -> Job:
@@ -52,7 +54,7 @@ def touching_surfaces(jobs, prepared):
     return places, faces
 
 
-@pytest.mark.parametrize("solver", ("mixed_fem", "newton"))
+@pytest.mark.parametrize("solver", [kind.name for kind in MEET if not kind.takes_modes])
 def test_a_stack_on_the_ground(solver):
     ground = Ground(height=0.0)
     jobs = [
@@ -148,7 +150,7 @@ def test_what_does_not_go_together_is_named():
         frames_of(conjac)
 
 
-@pytest.mark.parametrize("solver", ["subspace_mixed_fem", "subspace_fem"])
+@pytest.mark.parametrize("solver", [kind.name for kind in MEET if kind.takes_modes])
 def test_bodies_in_subspaces_collide(solver):
     """Each in one of its own, with other numbers of modes; momentum stays, and nothing crosses."""
     jobs, frames = [], 9
