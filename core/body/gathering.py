@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ..contact.barriers import Barriers, Between
-from ..contact.ipc import Surfaces
+from ..contact.ipc import Surfaces, mean_edge
 from ..contact.let_through import let_through
 from ..contact.meeting import Meeting
 from ..errors import OverlapError
@@ -28,7 +28,6 @@ from .meeting_surfaces import (
     OF_SHOWN,
     SLIP,
     is_same,
-    mean_edge,
     own_surface,
     points_of_all,
     render_surface,
@@ -70,7 +69,8 @@ class Gathering:
         last = jobs[0].frame_count - 1
         given = [at.held(each.pins.held_corners(last)) for at, each in zip(points, prepared)]
         bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
-        self._distance = (OF_SHOWN if self._alone else OF_EDGES) * min(mean_edge(own) for own in self.owns)
+        finest = min(mean_edge(own.rest, own.faces) for own in self.owns)
+        self._distance = (OF_SHOWN if self._alone else OF_EDGES) * finest
         self.colliders = shifted_off(self._standpoint(bodies), self.colliders, touching(self._distance))
         self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
         self.first = np.concatenate([*bodies, self.colliders.first])
@@ -114,7 +114,10 @@ class Gathering:
             pairs = [np.zeros((0, 2), dtype=np.int64)]
             if k in self._surfaces.selves:
                 places = (self._surfaces.rest, self.first)
-                pairs += [let_through(self._surfaces, k, OF_EDGES * mean_edge(own), each) - start for each in places]
+                pairs += [
+                    let_through(self._surfaces, k, OF_EDGES * mean_edge(own.rest, own.faces), each) - start
+                    for each in places
+                ]
             found.append(np.unique(np.concatenate(pairs), axis=0))
             start += len(own.rest)
         return found
@@ -137,7 +140,7 @@ class Gathering:
         apart = starting_gaps(surfaces, self.first, self._want, self._distance)
         found = between(self._want, apart, self._distance, softest)
         for k, (job, own) in enumerate(zip(self._jobs, self.owns)):
-            found.distance[k, k] = OF_EDGES * mean_edge(own)
+            found.distance[k, k] = OF_EDGES * mean_edge(own.rest, own.faces)
             found.friction[k, k] = job.body.meets.friction
         return found
 

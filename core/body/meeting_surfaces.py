@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contact.ipc import Barrier, Surfaces
+from ..contact.ipc import Barrier, Surfaces, mean_edge
 from ..contact.meeting import Meeting
 from ..errors import ColliderError
 from ..job.job import Job
@@ -88,9 +88,10 @@ def standing(jobs: Sequence[Job]) -> Standing:
             triangles.append(numbered.reshape(-1, 3))
             tracks.append(each.positions[:, used])
         else:
-            corners = REACH * size * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]]) + middle[:2]
-            triangles.append(np.array([[0, 1, 2], [0, 2, 3]]))
-            tracks.append(np.column_stack([corners, np.full(4, each.height + each.thickness)])[None])
+            # One triangle: whatever lay across an edge would be pushed by that as well.
+            corners = REACH * size * np.array([[0.0, 2.0], [-(3.0**0.5), -1.0], [3.0**0.5, -1.0]]) + middle[:2]
+            triangles.append(np.array([[0, 1, 2]]))
+            tracks.append(np.column_stack([corners, np.full(3, each.height + each.thickness)])[None])
     return Standing(tuple(each.name for each in found), tuple(triangles), tuple(tracks), tuple(found))
 
 
@@ -199,12 +200,6 @@ def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence
     points = points_of_all(whole, owns, [0] * len(owns))
     held, ends = points.held(whole.pinned), np.cumsum([len(own.rest) for own in owns])
     met = side_by_side(owns, np.split(held, ends[:-1]), colliders, selves)
-    distance = OF_EDGES * min(mean_edge(own) for own in owns)
+    distance = OF_EDGES * min(mean_edge(own.rest, own.faces) for own in owns)
     barrier = Barrier(met, distance, float(whole.elastic.youngs_modulus.min()), friction, SLIP * whole.size)
     return Meeting(barrier, points, colliders.first)
-
-
-def mean_edge(own: OwnSurface) -> float:
-    """Of the faces of a surface, m."""
-    corners = own.rest[own.faces]
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())

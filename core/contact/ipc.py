@@ -87,7 +87,8 @@ class Barrier:
         meets: np.ndarray | None = None,
     ) -> None:
         edges = ipctk.edges(surfaces.faces.astype(np.int32))
-        self.mesh = ipctk.CollisionMesh(np.asfortranarray(surfaces.rest), edges, surfaces.faces.astype(np.int32))
+        rest = _alike(surfaces)
+        self.mesh = ipctk.CollisionMesh(np.asfortranarray(rest), edges, surfaces.faces.astype(np.int32))
         self.mesh.can_collide = _filter(surfaces, meets)
         self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
         self._friction, self.mu = mu, float(np.max(mu))
@@ -95,7 +96,7 @@ class Barrier:
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
         self._edges = np.array(self.mesh.edges)
-        ways = surfaces.rest[self._edges[:, 1]] - surfaces.rest[self._edges[:, 0]]
+        ways = rest[self._edges[:, 1]] - rest[self._edges[:, 0]]
         self._mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
@@ -233,6 +234,29 @@ class Barrier:
         found, faces = self.touching(y), self.surfaces.faces
         corners = [found[k].vertex_ids(self._edges, faces) for k in range(len(found))]
         return np.array(corners, dtype=np.int64).reshape(-1, 4)
+
+
+def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
+    """Of faces (f,3) of vertices (s,3), m."""
+    corners = rest[faces]
+    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
+
+
+def _alike(surfaces: Surfaces) -> np.ndarray:
+    """Rest positions (s,3) by which pairs are weighed: of what is where it is told as if its faces were no larger than
+    those of what moves. A pair of edges weighs what both have of area, and the diagonal of a ground or a table's edge
+    would push a million times as hard as all else that touches.
+    """
+    owner = surfaces.body[surfaces.faces[:, 0]]
+    bodies = np.unique(owner)
+    told = [bool(surfaces.given[surfaces.body == k].all()) for k in bodies]
+    edges = [mean_edge(surfaces.rest, surfaces.faces[owner == k]) for k in bodies]
+    finest = min((edge for edge, is_told in zip(edges, told) if not is_told), default=np.inf)
+    rest = surfaces.rest.copy()
+    for k, edge, is_told in zip(bodies, edges, told):
+        if is_told:
+            rest[surfaces.body == k] *= min(1.0, finest / edge)
+    return rest
 
 
 def _filter(surfaces: Surfaces, meets: np.ndarray | None) -> Any:

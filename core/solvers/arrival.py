@@ -27,7 +27,7 @@ MOST = 60
 FLOOR, ABOVE = 0.5e6, 1.5
 """rho is at least so many times the work of the masses on their way, and so many times what the slope asks for."""
 
-HARDLY, STUCK = 0.01, 10
+HARDLY, STUCK = 0.01, 3
 """Of the way, that so many steps have to gain, or something blocks."""
 
 CLOSED, OPEN = 1e-3, 0.1

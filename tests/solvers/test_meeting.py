@@ -113,8 +113,8 @@ def test_a_stack_rests_by_conjugate_gradients(solver):
 
 @SOLVERS
 def test_what_slides_is_slowed_as_coulomb_has_it(solver):
-    """Once it no longer hops: friction is of the forces at a step's beginning."""
-    model = box((-0.4, 0.0, 0.00095))
+    """Once it no longer hops, away from the plate's diagonal: friction is of the forces at a step's beginning."""
+    model = box((-0.4, 0.25, 0.00095))
     meet = meeting(model, [plate(0.0)], mu=0.2)
     state = model.state_at(model.mesh.rest_positions, np.tile([1.5, 0.0, 0.0], (model.unknowns, 1)))
     states, _ = moved(model, meet, 40, solver, state, tolerance=1e-7)

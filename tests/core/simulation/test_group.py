@@ -192,3 +192,17 @@ def test_pins_and_keyed_stiffness_in_subspaces():
     for k, job in enumerate((bar, other)):
         for together, single in zip(found, simulate(job, prepare(job))):
             np.testing.assert_allclose(together[k].state.positions, single.state.positions, atol=1e-6)
+
+
+@pytest.mark.parametrize("angle", (0.0, 20.0))
+def test_the_first_impact_settles_with_default_settings(angle):
+    """A cube of three cells that meets itself falls flat or on an edge, a step a frame: in half of what is allowed."""
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    job = free_box(16, solver={"max_iterations": 50})
+    X = (job.body.surface.positions - job.body.surface.positions.mean(axis=0)) @ [[1, 0, 0], [0, c, s], [0, -s, c]]
+    surface = SurfaceMesh(X + [0.0, 0.0, 0.4 - X[:, 2].min()], job.body.surface.triangles)
+    options = dict(resolution=ResolutionSettings(cells_across=3), meets=MeetSettings(itself=True))
+    jobs = [job.with_body(name="A", surface=surface, colliders=(Ground(height=0.0),), **options)]
+    reports = [report for (frame,) in frames_of(jobs)[0] for report in frame.reports]
+    assert all(report.converged and report.iterations <= 25 for report in reports)
+    assert any(report.contacts for report in reports)
