@@ -31,8 +31,8 @@ from .loads import track_at
 OF_EDGES = 0.1
 """Of the shortest mean edge of what meets, from which surfaces push."""
 
-OF_SHOWN = 0.03
-"""The same of a surface that is shown, for the gap is seen there: a third of it for a tenth more iterations."""
+OF_SHOWN = 0.01
+"""The same of a surface that is shown, for the gap is seen there: a tenth of it for a third more iterations."""
 
 FLAT = 1e-12
 """Area of a face, of its longest edge's square, under which it has none."""
