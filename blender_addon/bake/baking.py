@@ -416,8 +416,7 @@ def note_report(obj: Any, store: FrameStore) -> None:
     record.report = "\n".join(report.summary())
     record.linear_solver = report.linear_solver
     record.message = record.message or report.unconverged_words()
-    solver, steps = store.job().body.solver, sum(frame.steps for frame in report.frames)
-    forecasts.note_pace(solver.solver, record, steps, report.seconds, solver.modes)
+    forecasts.note_pace(store.job(), record, sum(frame.steps for frame in report.frames), report.seconds)
 
 
 def note_error(obj: Any, error: SinewError | str) -> None:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ...core.errors import SinewError
+from ..basics.groups import group_of
 from ..basics.stack import DEFORMING, later_modifiers, place_of
 
 if TYPE_CHECKING:
     from ...core.checks.costs import Cost, Pace
+    from ...core.job.job import Job
     from ...core.tetrahedra.tet_count import SurfaceMeasure
 
 LASTING = 2.0
@@ -45,6 +47,10 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     words += (
         f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
     )
+    if _meets(obj, context):
+        words += " with contact" + ("" if _pace(obj) is not None else " (give or take a factor of three)")
+    if len(group_of(obj, context)) > 1:
+        words += ", beside those that it meets"
     free = available_memory()
     if cost.memory > free:
         return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
@@ -73,9 +79,14 @@ def _cost(obj: Any, context: Any) -> Cost | None:
         return None
     try:
         resolution, solver = resolution_settings(obj.sinew), solver_settings(obj.sinew, context.scene)
-        return cost_of(measure, resolution, solver, points, _pace(obj))
+        return cost_of(measure, resolution, solver, points, _pace(obj), _meets(obj, context))
     except SinewError:  # a setting of another version: a bake will tell
         return None
+
+
+def _meets(obj: Any, context: Any) -> bool:
+    """Whether it meets others, or itself."""
+    return obj.sinew.collisions.meets_itself or len(group_of(obj, context)) > 1
 
 
 def missing_words(method: str) -> str:
@@ -103,12 +114,16 @@ def coarse_words(obj: Any, context: Any) -> str:
     return f"{points:,} vertices, much farther apart than cells: nothing bends between them. {remedy}."
 
 
-def note_pace(solver: str, record: Any, steps: int, seconds: float, modes: int) -> None:
+def note_pace(job: Job, record: Any, steps: int, seconds: float) -> None:
     """Keep how long the steps of a bake took, on its record and until Blender is closed."""
+    from ...core.checks.costs import own_pace
+
     if steps < 1 or seconds <= 0.0 or record.tets < 1:
         return
-    record.pace_solver, record.pace_seconds, record.pace_modes = solver, seconds / steps, modes
-    _paces[solver] = _pace_of(record)
+    beside = [bpy.data.objects[each.name] for each in job.body.fellows if each.name in bpy.data.objects]
+    pace = own_pace(job, seconds / steps, record.tets, [other.sinew.bake.tets for other in beside])
+    record.pace_solver, record.pace_seconds, record.pace_modes = job.body.solver.solver, pace.seconds, pace.modes
+    _paces[record.pace_solver] = pace
 
 
 def _pace(obj: Any) -> Pace | None:

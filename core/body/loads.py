@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -41,8 +41,8 @@ from .field_moments import Absorbing, moment_of
 from .mass_points import mass_points
 from .surface_to_body import SurfaceToBody
 
-LEAST = {item.name: item.metadata["range"][0] for item in fields(ContactSettings)}
-"""Of the settings of colliders."""
+LEAST = ContactSettings.__dataclass_fields__["thickness"].metadata["range"][0]
+"""Distance, m, that settings allow of colliders."""
 
 
 class Loads:
@@ -243,6 +243,8 @@ def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
 
 
 def _as_paired(collider: Ground | Collider, pairs: tuple[PairSettings, ...]) -> Ground | Collider:
-    """A collider with what a body tells of itself and it; a distance of 0 is the least that is allowed."""
+    """A collider with what a body tells of itself and it."""
     told = next((pair.told for pair in pairs if pair.other == collider.name), {})
-    return replace(collider, **{name: max(value, LEAST[name]) for name, value in told.items()}) if told else collider
+    if "thickness" in told:
+        told["thickness"] = max(told["thickness"], collider.thickness if isinstance(collider, Ground) else LEAST)
+    return replace(collider, **told) if told else collider

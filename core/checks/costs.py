@@ -6,6 +6,7 @@ at; how many tets a surface takes is ``tetrahedra/tet_count.py``, how large a fa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..job.job import Job
@@ -24,6 +25,12 @@ REDUCED_GROWTH = 1.5
 """The same of the number of modes, in a subspace."""
 PACE_TETS, PACE_MODES = 10_000, 16
 """With so many a step takes the ``seconds`` of its solver's kind, until a bake has told."""
+
+CONTACT = 10.0
+"""Times that, where a body meets others or itself, within a factor of three: three draft boxes that fall 15 mm on one
+another take 13 and 25 times the time that they take alone on the ground, with 3,024 and 13,200 tets each (3.0 and 5.5
+times the iterations, each 4.4 and 4.6 times as long), each by itself that meets itself 16; of *Clean* boxes of 24,000
+tets an iteration takes twice as long (``docs/design/contact.md``)."""
 
 # -- memory -----------------------------------------------------------------------------------------------------------
 
@@ -56,12 +63,15 @@ TET, TET_STATE, TET_MODE, TET_SWING = 79, 60, 3.5, 65
 """Bytes of a tetrahedron with its part of the vertices and materials, in a state, in the weights of each mode, and in
 the swing that a match is tried by: 228 a vertex.
 Beams of 3,648 and 51,600 tets take 203 and 193 in all in the full space, 148 and 129 in 16 modes."""
+SKIN = 5e3
+"""Times the power 2/3 of the tetrahedra, bytes of what of a body touches others, which is kept twice: 2.5 and 6.7 MB of
+a bear of 18,021 and 70,525 tets, 9.2 of a virus of 76,106, where this estimates 3.4, 8.5 and 9.0."""
 SPARE = 1.1
 """Times all that, for the job."""
 
 
 class Pace(NamedTuple):
-    """What a bake has told: seconds of a step, with so many tets, or with so many modes in a subspace."""
+    """What a bake has told: seconds of a step that meets nothing, with so many tets, or so many modes in a subspace."""
 
     seconds: float
     tets: int
@@ -83,21 +93,34 @@ def cost_of(
     solver: SolverSettings,
     points: int,
     pace: Pace | None = None,
+    meets: bool = False,
 ) -> Cost:
-    """The cost of a body with so many surface vertices; ``pace`` is of a bake with its solver, where there is one."""
+    """The cost of a body with so many surface vertices, of which others or itself are met or not; ``pace`` is of a bake
+    with its solver, where there is one.
+    """
     tets = expected_tets(measure, resolution.method, resolution.cells_across, resolution.finest)
     vertices, modes = tets / TETS_A_VERTEX, modes_of(solver)
     entries = vertex_factor(vertices) if modes else _factor(solver, vertices)
     memory = peak_bytes(tets, vertices, entries, BYTES_A_SURFACE_VERTEX * points, modes)
-    return Cost(tets, memory, seconds_a_frame(solver, tets, pace), body_bytes(tets, solver))
+    seconds = seconds_a_frame(solver, tets, pace) * (CONTACT if meets else 1.0)
+    return Cost(tets, memory, seconds, body_bytes(tets, solver, meets))
 
 
 def seconds_a_frame(solver: SolverSettings, tets: float, pace: Pace | None = None) -> float:
-    """Of a body of so many tets, on two cores."""
+    """Of a body of so many tets that meets nothing, on two cores."""
     known = pace or Pace(solver.kind.seconds, PACE_TETS, PACE_MODES)
     if modes := modes_of(solver):
         return solver.substeps * known.seconds * (modes / max(known.modes, 1)) ** REDUCED_GROWTH
     return solver.substeps * known.seconds * (tets / max(known.tets, 1)) ** GROWTH
+
+
+def own_pace(job: Job, seconds: float, tets: int, beside: Sequence[int]) -> Pace:
+    """What a bake of a body of so many tets has told by the ``seconds`` of its steps, where others of so many are
+    ``beside`` it: its own part of them, in a subspace one as large as theirs, without what contact takes.
+    """
+    solver, contact = job.body.solver, CONTACT if job.body.meets_something else 1.0
+    parts = [1.0 if modes_of(solver) else max(each, 1) ** GROWTH for each in (tets, *beside)]
+    return Pace(seconds * parts[0] / sum(parts) / contact, tets, solver.modes)
 
 
 def modes_of(solver: SolverSettings) -> int:
@@ -148,13 +171,13 @@ def frame_bytes(points: int, frames: int, with_cache: bool = False) -> float:
     return SPARE * frames * (points * (POINT + (CACHE_POINT if with_cache else 0)) + FRAME_HEADER)
 
 
-def body_bytes(tets: float, solver: SolverSettings) -> float:
-    """Bytes on disk of so many tetrahedra, and of the states and modes that are kept of them, while a new state is
-    written.
+def body_bytes(tets: float, solver: SolverSettings, meets: bool = False) -> float:
+    """Bytes on disk of so many tetrahedra, of the states and modes that are kept of them, while a new state is written,
+    and of what touches where they meet others or themselves.
     """
     kept = TET_MODE * solver.modes if solver.kind.takes_modes else TET_STATE * (KEPT_STATES + 1)
     tried = TET_SWING if solver.kind.takes_modes and solver.is_matched else 0.0
-    return SPARE * tets * (TET + kept + tried)
+    return SPARE * (tets * (TET + kept + tried) + (SKIN * tets ** (2 / 3) if meets else 0.0))
 
 
 def time_words(seconds: float) -> str:

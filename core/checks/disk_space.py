@@ -30,7 +30,7 @@ class ToBake(NamedTuple):
 
         job, points = self.job, len(self.job.body.surface.positions)
         frames = frame_bytes(points, job.frame_count, self.with_cache) - frame_bytes(points, self.kept_frames)
-        return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver))
+        return frames + (0.0 if self.kept_frames else body_bytes(_tets(job), job.body.solver, job.body.meets_something))
 
 
 def check_disk_space(*together: ToBake) -> None:

@@ -179,6 +179,11 @@ class Body:
         return self.surface.positions if self.start is None else self.start
 
     @property
+    def meets_something(self) -> bool:
+        """Whether it meets others that it is baked with, as told, or itself."""
+        return bool(self.fellows) or self.meets.itself
+
+    @property
     def mesh_colliders(self) -> tuple[Collider, ...]:
         """The colliders that are meshes."""
         return tuple(each for each in self.colliders if isinstance(each, Collider))

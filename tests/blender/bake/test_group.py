@@ -11,6 +11,7 @@ from sinew.blender_addon.basics.stepwise import at_once
 from sinew.blender_addon.child import running
 from sinew.blender_addon.drawing import overlay_contacts
 from sinew.blender_addon.scene_in.colliders_in import collider_objects
+from sinew.blender_addon.setup import forecasts
 from sinew.core.errors import SinewError, StoreError
 from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.store.frame_store import FrameStore
@@ -59,6 +60,8 @@ def test_bake_on_one_bakes_both(boxes, evaluated):
     apart, cell = gap(low, high), 0.2 / CELLS
     assert apart[0] > 0.02 and abs(apart).min() < apart[0], "it has come down on the other"
     assert apart.min() > -0.54 * cell, "sharp edges poke out of the lattice's skin"
+    words = forecasts.cost_words(low, bpy.context)[0]
+    assert words.endswith(" a frame with contact, beside those that it meets, going by the last bake")
     bpy.context.view_layer.objects.active = high
     bpy.ops.sinew.check_bake()
     assert high.sinew.bake.stale == ""

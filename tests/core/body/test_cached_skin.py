@@ -8,6 +8,7 @@ from sinew.benchmarks.thin_bodies import ball, joined
 from sinew.core.body import cached_skin
 from sinew.core.body.meeting_surfaces import own_surface, surface_warnings
 from sinew.core.body.prepare import prepare
+from sinew.core.checks.costs import body_bytes
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import ResolutionSettings
 from sinew.core.simulation.group import GroupStepper
@@ -67,6 +68,8 @@ def test_it_is_made_once(job, made, tmp_path):
         kept, said = stepped(job, store)
         assert same(kept, fresh) and said == told
     assert made == ["lattice_skin", "skin_warnings"]
+    estimated = body_bytes(len(mesh.tets), job.body.solver, True) - body_bytes(len(mesh.tets), job.body.solver)
+    assert 0.2 * estimated < (store.folder / "skin.sinew").stat().st_size < estimated
     lent = FrameStore.create(tmp_path / "two", job)
     borrow(lent, [store], 0)
     assert same(stepped(job, lent)[0], fresh) and len(made) == 2

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sinew.core.checks import costs
-from sinew.core.checks.costs import Pace, cost_of, size_words
-from sinew.core.settings import ResolutionSettings, SolverSettings
+from sinew.core.checks.costs import CONTACT, GROWTH, Pace, cost_of, own_pace, size_words
+from sinew.core.job.groups import members
+from sinew.core.settings import MeetSettings, ResolutionSettings, SolverSettings
 from sinew.core.tetrahedra.tet_count import measured
 
-from ..jobs import box_surface
+from ..jobs import box_surface, shaken_bar
 
 BODY = measured(box_surface((1.0, 1.0, 1.0), (4, 4, 4)))
 
@@ -41,3 +44,25 @@ def test_finer_takes_more_memory_and_less_where_gradients_are_conjugate(monkeypa
 
 def test_sizes_are_said_with_three_digits():
     assert [size_words(s) for s in (0, 999, 28_800_000, 1.5e9)] == ["0 bytes", "999 bytes", "28.8 MB", "1.5 GB"]
+
+
+def test_each_of_a_group_has_its_part_of_the_seconds_and_contact_is_told_apart():
+    """So the forecasts of all, at the sizes that were baked, add up to what the bake took."""
+    bar = shaken_bar(frames=2)
+    bodies = tuple(replace(bar.body, name=name) for name in "ab")
+    tets, seconds = {"a": 1000, "b": 8000}, 9.0
+    paces = [
+        own_pace(job, seconds, tets[job.body.name], [tets[each.name] for each in job.body.fellows])
+        for job in members(replace(bar, bodies=bodies))
+    ]
+    parts = [pace.seconds * CONTACT for pace in paces]
+    assert sum(parts) == pytest.approx(seconds) and parts[1] == pytest.approx(8.0**GROWTH * parts[0])
+    assert own_pace(bar, seconds, 1000, []) == Pace(seconds, 1000, bar.body.solver.modes)
+    alone = bar.with_body(meets=MeetSettings(itself=True))
+    assert own_pace(alone, seconds, 1000, []).seconds == seconds / CONTACT
+    whole = cost_of(BODY, ResolutionSettings(), SolverSettings(), 1000, paces[0], meets=True)
+    assert whole.seconds == pytest.approx(CONTACT * told(pace=paces[0]).seconds) and whole.disk > told().disk
+    reduced = members(
+        replace(bar, bodies=tuple(replace(b, solver=SolverSettings("subspace_mixed_fem")) for b in bodies))
+    )
+    assert own_pace(reduced[0], seconds, 1000, [8000]).seconds == pytest.approx(seconds / 2 / CONTACT)

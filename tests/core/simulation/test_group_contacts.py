@@ -17,6 +17,7 @@ from sinew.core.job.surroundings import Collider, Ground, Spring
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import MeetSettings, ResolutionSettings
 from sinew.core.simulation.group import GroupStepper, simulate_group
+from sinew.core.simulation.run import simulate
 
 from ..jobs import box_surface
 from .test_group import box
@@ -133,6 +134,15 @@ def slid(pairs=(), **friction) -> float:
 def test_friction_is_the_colliders_or_the_pairs():
     assert slid(friction=0.3) == pytest.approx(0.3 * 9.81, rel=0.05)
     assert slid((PairSettings("Floor", friction=0.1),), friction=0.3) == pytest.approx(0.1 * 9.81, rel=0.08)
+
+
+def test_of_a_body_alone_a_pair_is_as_the_colliders_own():
+    job = box("Box", (0.0, 0.0, 0.003), 5, gravity=(3.0, 0.0, -9.81)).with_body(meets=MeetSettings(bodies=False))
+    own = job.with_body(colliders=(plate("Floor", 0.0, friction=0.1, thickness=0.004),))
+    pair = job.with_body(colliders=(plate("Floor", 0.0),), pairs=(PairSettings("Floor", 0.1, 0.004),))
+    ends = [list(simulate(each, prepare(each)))[-1].state.positions for each in (own, pair)]
+    np.testing.assert_array_equal(*ends)
+    assert ends[0][:, 2].min() > 0.003, "it is held"
 
 
 @pytest.mark.parametrize("floor", ["ground", "plate"])

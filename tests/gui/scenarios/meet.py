@@ -50,3 +50,8 @@ def scenario(gui):
     with gui.context():
         bpy.ops.ed.undo()
     gui.record("undone", [[record.status, record.frames] for record in records()])
+    with gui.context():
+        bpy.ops.sinew.add_pair()
+        high = bpy.context.object
+    high.sinew.pairs[0].other = bpy.data.objects["Low"]
+    yield from gui.scenario("manual").photograph_alone(gui, "pairs")
