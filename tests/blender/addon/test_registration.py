@@ -79,6 +79,7 @@ def test_every_panel_stands_in_both_places():
                 "Sinew",
                 "Resolution",
                 "Physical Materials",
+                "Pairs",
                 "Per Collider",
                 "Pins",
                 "Springs",

@@ -53,7 +53,6 @@ def pulls(rest: np.ndarray, frame: int) -> None:
 def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
     """To the bit, for where steps are cut off before they converge, the least difference may grow."""
     soft_body.sinew.frame_end, soft_body.sinew.substeps, soft_body.sinew.max_iterations = 12, 2, 2
-    soft_body.sinew.collisions.use_ground = True
     soft_body.location, soft_body.scale = (0.3, -0.1, 0.2), (1.1, 0.9, 1.3)
     bpy.context.scene.unit_settings.scale_length = 0.1
     bpy.context.view_layer.update()
