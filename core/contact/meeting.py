@@ -18,8 +18,15 @@ from ..forces.step_potential import Arriving, Motion
 from .friction import LaggedFriction
 from .ipc import Barrier
 
+MOST_RENEWALS = 2
+"""Times that friction is taken anew in a step: on the way to its solution, and there."""
+
 NOTICEABLE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
+
+
+STEADY = 0.05
+"""Part of them by which they may change from one whole step of the solver to the next where it is taken from those."""
 
 
 class Meeting:
@@ -58,8 +65,9 @@ class MeetingPotential(Arriving):
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
         self.projected = True
+        self._last: np.ndarray | None = None  # normal forces after the whole step before
         self._lag(self._at(motion.start))
-        self._is_settled = self._barrier.mu == 0.0
+        self._renewals_left = 0 if self._barrier.mu == 0.0 else MOST_RENEWALS
 
     def _lag(self, y: np.ndarray) -> None:
         """Take friction from the normal forces at y."""
@@ -134,16 +142,23 @@ class MeetingPotential(Arriving):
         forces = self._forces(self._at(positions))
         return self._theta * float(np.sum(forces[len(self._start) :] * self.way))
 
+    def update(self, positions: np.ndarray) -> bool:
+        """Friction, from the normal forces after a whole step of the solver, where these have changed since it was
+        taken and no longer do: what is slow then is what slides, and to have it first without the friction that it will
+        have would be to solve the step twice.
+        """
+        if not self._renewals_left:
+            return False
+        before, self._last = self._last, self._barrier.gradient(self._at(positions))
+        return before is not None and _apart(self._last, before) <= STEADY and self.settle(positions)
+
     def settle(self, positions: np.ndarray) -> bool:
-        """Friction, once, from the normal forces at a solution, where they have changed."""
-        if self._is_settled:
+        """Friction, from the normal forces at a solution, where they have changed."""
+        y = self._at(positions)
+        if not self._renewals_left or _apart(self._barrier.gradient(y), self._pressing) <= NOTICEABLE:
             return False
-        self._is_settled = True
-        y, before = self._at(positions), self._pressing
-        now = self._barrier.gradient(y)
-        total = max(float(np.linalg.norm(each, axis=1).sum()) for each in (now, before))
-        if float(np.linalg.norm(now - before, axis=1).sum()) <= NOTICEABLE * total:
-            return False
+        self._renewals_left -= 1
+        self._last = None
         self._lag(y)
         return True
 
@@ -154,3 +169,9 @@ class MeetingPotential(Arriving):
     def gap(self, positions: np.ndarray) -> float:
         """As :meth:`Arriving.gap`."""
         return self._barrier.gap(self._at(positions))
+
+
+def _apart(forces: np.ndarray, others: np.ndarray) -> float:
+    """By what part of the larger ones two sets of forces (s,3) differ; 0 where there are none."""
+    total = max(float(np.linalg.norm(each, axis=1).sum()) for each in (forces, others))
+    return float(np.linalg.norm(forces - others, axis=1).sum()) / total if total else 0.0

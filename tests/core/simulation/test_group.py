@@ -89,7 +89,7 @@ def test_skins_of_draft_lattices_meet():
     places, faces = touching_surfaces(jobs, prepared)
     for frame in found:
         assert not len(crossings(np.concatenate(places(frame)), faces))
-    one, other = places(found[-1])
+    one, other = places(found[3])  # pressed on each other; later they roll off
     cell = 0.2 / 5.5
     assert abs(other[:, 0].min() - one[:, 0].max()) < 0.1 * cell
     np.testing.assert_allclose(places(found[0])[0], own_surface(jobs[0], prepared[0].model.mesh).rest, atol=1e-12)
