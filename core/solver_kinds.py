@@ -114,6 +114,7 @@ CONJAC = SolverKind(
     seconds=0.3,
     takes_nodes=True,
     integrates=False,
+    meets_bodies=True,
     at_contrast="ConJac loses a quarter of the swing where stiff parts turn far",
     remedy="raise Substeps, or Iterations, or use Mixed FEM",
 )
@@ -125,6 +126,7 @@ CONJAC_PUBLISHED = replace(
     method="conjac_published.PublishedConJacSolver",
     iterates=False,
     bears_obstacles=False,
+    meets_bodies=False,
     remedy="raise Substeps or Beta, or use ConJac",
     own={
         "damping_factor": LINEARLY_IMPLICIT.own["damping_factor"],

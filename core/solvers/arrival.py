@@ -94,11 +94,12 @@ def _driven(
     """What all is moved by (n,3) with pins that are moved by what is ``given`` (n,3), and the energy's slope."""
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
     with report.timed("assembly"):
-        tangent = step.tangent(at.deformation)
-        system.assemble_tangent(tangent, h2, at.x, step.potentials, None, step.low_rank(at.deformation))
+        tangent, low_rank = step.tangent(at.deformation), step.low_rank(at.deformation)
+        system.assemble_tangent(tangent, h2, at.x, step.potentials, None, low_rank)
         g = step.gradient_at(at.x, at.deformation, of_pins=True)
         driving = h2 * elastic.nodal(tangent.stress_change(elastic.change(given)))
-        driving += solver.model.mass @ given + h2 * step.meeting.pull(at.x, given)
+        driving += solver.inertia.mass @ given + h2 * step.meeting.pull(at.x, given)
+        driving += 0.0 if low_rank is None else h2 * low_rank.times(given)
     with report.timed("factorization"):
         system.factorize()
     with report.timed("solve"):

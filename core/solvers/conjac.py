@@ -22,7 +22,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import scipy.linalg
 
 from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.kinematics import Deformation
@@ -70,9 +69,7 @@ STILL = 1e-12
 """Square of the sizes that a body moves by in a step, under which it lies still."""
 
 EXCESS = 0.1
-"""Of the kinetic energy, that a step may end with beyond its linear system's before it is made again, and that it is
-given back at most where what follows has settled to less.
-"""
+"""Of the kinetic energy, that a step may end with beyond its linear system's before it is made again."""
 
 
 class ConJacSolver(StepSolver):
@@ -81,6 +78,7 @@ class ConJacSolver(StepSolver):
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         super().__init__(self._following(model), settings, linear_solver)
         self._settle_in(model)
+        self.drag = self.drag_of(model)
         self.integrator = bdf2  # whose history it keeps
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
@@ -114,6 +112,7 @@ class ConJacSolver(StepSolver):
         self.model, self._nodes = model, self._nodes_of(model)
         self.inertia = InertiaPotential(0.0 * model.mass)
         self._rigid = RigidParts(model)
+        self._bodies = [each.vertices for each in model.slices] or [slice(None)]
         self._newton: NewtonSolver | None = None
 
     # -- a step ---------------------------------------------------------------------------------------------------
@@ -123,20 +122,24 @@ class ConJacSolver(StepSolver):
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
             wholes = self._rigid.at(state.positions)
-        carried = self._carried(state, deformation, wholes, step, report)
+        free = step.apart()
+        carried = self._carried(state, deformation, wholes, free, report)
         touches = step.presses(state.positions) or step.presses(self.start(step.time.predicted, step))
         if not touches:
-            end = self._flown(state, deformation, carried, wholes, step, report)
-            if end is not None and not step.presses(end.x):
+            end = self._flown(state, deformation, carried, wholes, free, report)
+            if end is not None and step.goes_free(state.positions, end.x):
                 return end
             report.converged, report.reason = False, ""
-        pins, h, loads = self._asked
         if not touches and end is None:
             end = self._calmed(state, carried, step, report)
             report.reason += f"{BY_EULER}, as the nodes' own motion gained energy"
             return end
-        time = bdf2.begin(state.positions, state.velocities, state.history, h)
-        return self._calmed(state, carried, self.begin(state, time, pins, loads), report)
+        pins, h, loads = self._asked
+        calm = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)
+        end = self._calmed(state, carried, calm, report)
+        if step.meeting is not None:
+            step.meeting.places = calm.meeting.places
+        return end
 
     def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
         """As :meth:`StepSolver._noted`, of what was solved."""
@@ -147,7 +150,7 @@ class ConJacSolver(StepSolver):
         touches, slides or sticks is found for all vertices at once.
         """
         time, k = step.time, carried.map.J.shape[2]
-        speeds = self._speeds(carried, time.predicted - time.base)
+        speeds = carried.speeds(self.model.mass @ (time.predicted - time.base))
         report.lost = self._lost(carried, speeds, time.predicted - time.base)
         Y = np.concatenate([self._nodes.means(), carried.unseen_momenta], axis=2)
         Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
@@ -155,7 +158,7 @@ class ConJacSolver(StepSolver):
         acting = [*step.potentials, *([step.strain] if step.strain else []), *([inertia] if len(speeds) else [])]
         body, given = self._light(), (self.model.pinned, step.given, step.friction)
         whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
-        start = self.start(time.base + carried.T @ speeds, step)
+        start = body.begun(time.base + carried.T @ speeds, state, whole, report)
         most = max(self.settings.max_iterations, CALMING)
         body.settings = replace(self.settings, max_iterations=report.iterations + most)
         at, self._solved = body.minimize(start, whole, report, projected=step.friction is None), whole
@@ -188,13 +191,12 @@ class ConJacSolver(StepSolver):
         with report.timed("solve"):
             map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
             J = self._rigid.exact(map_.J, self._nodes, wholes)
-            unseen = self._rigid.unseen(self._nodes, wholes)
+            unseen, momenta = self._unseen(wholes)
             T = np.concatenate([J, unseen], axis=2) if unseen.shape[2] else J
-            momenta = (self.model.mass @ unseen.reshape(len(T), -1)).reshape(unseen.shape)
             mass = by_mass(self.model.mass, T)
             stiffness = np.zeros_like(mass)
             k = len(map_.stiffness)
-            stiffness[:k, :k] = map_.stiffness
+            stiffness[:k, :k] = map_.stiffness - WEIGHT * mass[:k, :k]
             elastic, has_others = stiffness, bool(T.shape[2] and (step.potentials or step.friction is not None))
             by_tets = not any(isinstance(potential, LowRankPotential) for potential in step.potentials)
             if has_others and by_tets and not wholes:  # few of them, often
@@ -210,6 +212,11 @@ class ConJacSolver(StepSolver):
                     along = T.reshape(-1, T.shape[2]).T @ along
                     elastic += along @ self.system.low_rank.core @ along.T
         return Carried(map_, T, momenta, mass, stiffness, elastic, tangent)
+
+    def _unseen(self, wholes: list[Whole]) -> tuple[np.ndarray, np.ndarray]:
+        """Motions of parts as a whole that no node sees, (n,3,c), and M times these."""
+        unseen = self._rigid.unseen(self._nodes, wholes)
+        return unseen, (self.model.mass @ unseen.reshape(len(unseen), -1)).reshape(unseen.shape)
 
     def _factorized(
         self, x: np.ndarray, deformation: Deformation, step: IncrementalPotential, report: StepReport, projected: bool
@@ -242,7 +249,7 @@ class ConJacSolver(StepSolver):
         """Where the nodes' own motion leads the body; None where it gained energy by it."""
         T, x0, h = carried.T, state.positions, step.h
         with report.timed("local"):
-            speeds = self._speeds(carried, h * state.velocities)
+            speeds = carried.speeds(self.model.mass @ (h * state.velocities))
             report.lost = self._lost(carried, speeds, h * state.velocities)
             forces = -by_columns(T, self._elastic_gradient(deformation, step))
             given = np.zeros_like(x0)
@@ -252,7 +259,7 @@ class ConJacSolver(StepSolver):
                 pulled[self.model.pinned] = 0.0
                 given += carried.settled(carried.map, pulled)
                 forces = forces - 0.5 * by_columns(T, pulled)
-            u, after, work = self._flow(state, deformation, carried, given, speeds, forces, step)
+            u, after, pushed = self._flow(state, deformation, carried, given, speeds, forces, step)
             dx = T @ u + given
             x = x0 + self._rigid.turned(dx, wholes)
         check_direction(dx, 0.0)
@@ -260,21 +267,43 @@ class ConJacSolver(StepSolver):
             at = self.evaluate(x, step, deformation)
             first = carried.map.J.shape[2]
             bent = dx - T[:, :, first:] @ u[first:]
-            allowed = self._energy(state, deformation, carried, dx, bent, step) - work
         gained = T @ (after - speeds)
         load = self.model.mass @ (gained - self._rigid.own(gained, wholes))
         at = self._settle(at, carried, load, step, report, self.settings.max_iterations)
-        excess, kinetic = at.value - allowed, 0.5 * float(after @ carried.mass @ after)
-        if excess > max(EXCESS * kinetic, ROUND_OFF * at.magnitude):
+        with report.timed("line_search"):
+            excess, kinetic = self._accounts(state, deformation, at, carried, (u, after, pushed), (dx, bent), step)
+        unsure = ROUND_OFF * at.magnitude
+        if (excess > np.maximum(EXCESS * kinetic, unsure)).any():
             return None
         there = self._rigid.at(at.x)
         velocities = self._rigid.carried(T @ after, wholes, there, h**2 * self.gravity.forces)
-        if abs(excess) > ROUND_OFF * at.magnitude:
-            velocities = self._slowed(velocities, excess, there)
-        if there and all(each.mixed.shape[1] < 6 for each in there):  # what hangs has no momentum to keep
-            now, left = 0.5 * float(np.sum(velocities * (self.model.mass @ velocities))), kinetic - excess
-            velocities = velocities * np.sqrt(np.clip(left / now, 0.0, 1.0)) if now > 0.0 else velocities
+        for k, rows in enumerate(self._bodies):
+            self._rigid.slow(velocities, rows, there, excess[k], kinetic[k], unsure)
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities / h)
+
+    def _accounts(
+        self,
+        state: State,
+        deformation: Deformation,
+        at: NewtonIterate,
+        carried: Carried,
+        flow: tuple[np.ndarray, np.ndarray, np.ndarray],
+        moves: tuple[np.ndarray, np.ndarray],
+        step: IncrementalPotential,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of each body, what it has more of energy at the end than its linear system, and the kinetic energy of that;
+        ``flow``: movements, speeds after them and what pushes them; ``moves``: of the vertices, and what is bent in it.
+        """
+        excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
+        for k, rows in enumerate(self._bodies):
+            alone, own = np.zeros_like(x0), carried.columns_of(rows)
+            alone[rows] = 1.0
+            end = at.value if len(self._bodies) == 1 else self.evaluate(x0 + alone * (at.x - x0), step).value
+            dx, bent = (alone * each for each in moves)
+            u, after, pushed = (each[own] for each in flow)
+            excess[k] = end - self._energy(state, deformation, carried, dx, bent, step) + float(u @ pushed)
+            kinetic[k] = 0.5 * float(after @ carried.mass[np.ix_(own, own)] @ after)
+        return excess, kinetic
 
     def _flow(
         self,
@@ -285,8 +314,8 @@ class ConJacSolver(StepSolver):
         speeds: np.ndarray,
         forces: np.ndarray,
         step: IncrementalPotential,
-    ) -> tuple[np.ndarray, np.ndarray, float]:
-        """The nodes' movement u and speeds after the step (k,), and the work of what acts beside elasticity, which is
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The nodes' movement u and speeds after the step (k,), and what pushes them beside elasticity (k,), which is
         found where the step leads, in rounds.
         """
         k = len(speeds)
@@ -301,10 +330,10 @@ class ConJacSolver(StepSolver):
             before = u
             # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
             with one_blas_thread():
-                u, after, work = flow(carried.mass, elastic, speeds, forces, (b, S_p))
+                u, after = flow(carried.mass, elastic, speeds, forces, (b, S_p))
             if self.model.farthest(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
                 break
-        return u, after, work
+        return u, after, b - S_p @ u
 
     def _others(
         self,
@@ -353,22 +382,6 @@ class ConJacSolver(StepSolver):
             linear += float(np.sum(step.strain_gradient(deformation) * dx)) + 0.5 * step.low_rank(deformation).work(dx)
         return step.value(state.positions, deformation)[0] + h2 * linear
 
-    def _speeds(self, carried: Carried, velocities: np.ndarray) -> np.ndarray:
-        """By T, what is nearest to velocities (n,3) by the mass, (k,)."""
-        if not carried.mass.size:
-            return np.zeros(0)
-        pull = np.tensordot(carried.T, self.model.mass @ velocities, axes=((0, 1), (0, 1)))
-        return scipy.linalg.solve(carried.mass, pull, assume_a="pos")
-
-    def _slowed(self, velocities: np.ndarray, excess: float, wholes: list[Whole]) -> np.ndarray:
-        """Velocities (n,3) with so much less kinetic energy, or more if it is negative: of what vibrates, beside parts
-        as a whole.
-        """
-        own = self._rigid.own(velocities, wholes)
-        kinetic = 0.5 * float(np.sum(own * (self.model.mass @ own)))
-        left = np.sqrt(np.clip(1.0 - excess / kinetic, 0.0, 1.0 + EXCESS)) if kinetic > 0.0 else 0.0
-        return velocities - (1.0 - left) * own
-
     def _lost(self, carried: Carried, speeds: np.ndarray, velocities: np.ndarray) -> float:
         """Of the kinetic energy of velocities (n,3), what the nodes' speeds (k,) have not; 0 where there is next to
         none.
@@ -410,6 +423,10 @@ class ConJacSolver(StepSolver):
             if renews and -float((g * dx).sum()) > SLOW * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
+                # Nothing resists the motions that are unseen from here: others than at the step's beginning.
+                unseen, momenta = self._unseen(self._rigid.at(at.x))
+                T = np.concatenate([carried.map.J, unseen], axis=2)
+                carried = carried._replace(T=T, unseen_momenta=momenta)
                 dx = carried.settled(map_, g)
             last = decrement = -float((g * dx).sum())
             check_direction(dx, decrement)

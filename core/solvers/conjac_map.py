@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
 from ..energies.tangent import Tangent
@@ -145,6 +146,16 @@ class Carried(NamedTuple):
         unseen, weighed = self.T[:, :, first:], self.unseen_momenta
         dx = map_.settled(gradient - weighed @ by_columns(unseen, gradient))
         return dx - unseen @ by_columns(weighed, dx)
+
+    def speeds(self, momenta: np.ndarray) -> np.ndarray:
+        """By T, what is nearest by the mass to velocities whose momenta (n,3) are given, (k,)."""
+        if not self.mass.size:
+            return np.zeros(0)
+        return scipy.linalg.solve(self.mass, by_columns(self.T, momenta), assume_a="pos")
+
+    def columns_of(self, rows: slice) -> np.ndarray:
+        """Numbers of T's columns that move the vertices of one of several bodies."""
+        return np.flatnonzero(np.abs(self.T[rows]).max(axis=(0, 1)) > 0.5 * np.abs(self.T).max(axis=(0, 1)))
 
 
 def by_columns(T: np.ndarray, pull: np.ndarray) -> np.ndarray:

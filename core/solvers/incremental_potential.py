@@ -7,6 +7,8 @@ with x~ and the effective h of the time integration rule. Energies are in kg m²
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from ..assembly.low_rank import LowRank, joined
@@ -146,6 +148,25 @@ class IncrementalPotential:
             return 1.0
         return min(self.meeting.longest(x, dx, going), self._elastic.longest(x, dx))
 
+    def apart(self) -> IncrementalPotential:
+        """The same where bodies do not meet."""
+        other = copy.copy(self)
+        other.potentials, other.meeting = tuple(each for each in self.potentials if each is not self.meeting), None
+        return other
+
+    def goes_free(self, before: np.ndarray, x: np.ndarray) -> bool:
+        """Whether nothing touches at x, nor, where bodies meet, on the way there; if so, obstacles have gone theirs."""
+        meeting = self.meeting
+        if meeting is None:
+            return not self.presses(x)
+        places = meeting.places
+        if self.longest(before, x - before, going=True) == 1.0:
+            meeting.places = places + meeting.way
+            if not self.presses(x):
+                return True
+        meeting.places = places
+        return False
+
     def room(self, x: np.ndarray) -> float:
         """How far from what must not be, where bodies meet: the smallest gap, or what is left of a tet that stays
         upright, whichever is less.
@@ -163,7 +184,9 @@ class IncrementalPotential:
         return any(isinstance(potential, Unilateral) for potential in self.potentials)
 
     def presses(self, x: np.ndarray) -> bool:
-        """Whether anything touches an obstacle at x."""
+        """Whether anything touches an obstacle, or another body, at x."""
+        if self.meeting is not None and self.meeting.gap(x) < np.inf:
+            return True
         return any(potential.presses(x) for potential in self.potentials if isinstance(potential, Unilateral))
 
     def unilateral(self, x: np.ndarray) -> list[UnilateralSprings]:

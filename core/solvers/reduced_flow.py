@@ -25,10 +25,10 @@ def flow(
     speeds: np.ndarray,
     forces: np.ndarray,
     others: tuple[np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """u and u' (k,), per step, of M, S (k,k) and w, r (k,), and the work of p; ``others``: b (k,) and S_p (k,k)."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """u and u' (k,), per step, of M, S (k,k) and w, r (k,); ``others``: b (k,) and S_p (k,k)."""
     if not len(speeds):
-        return speeds, speeds, 0.0
+        return speeds, speeds
     squares, modes = scipy.linalg.eigh(stiffness, mass)
     cosine, sine, versine = angles(squares)
     w = modes.T @ (mass @ speeds)
@@ -36,7 +36,7 @@ def flow(
     b, S_p = modes.T @ others[0], modes.T @ others[1] @ modes
     p = np.linalg.solve(np.eye(len(r)) + S_p * versine, b - S_p @ (w * sine + r * versine))
     moved, after = w * sine + (r + p) * versine, w * cosine + (r + p) * sine
-    return modes @ moved, modes @ after, float(p @ moved)
+    return modes @ moved, modes @ after
 
 
 def angles(squares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,6 +19,9 @@ from ..model.nodes import Nodes, islands
 UNSEEN = 1e-6
 """Of how far a part's vertices move in it, what pins or nodes move by in a motion that they do not see."""
 
+GIVEN = 0.1
+"""Of the kinetic energy of what vibrates, that it is given at most in a step that has settled to less."""
+
 
 class Whole(NamedTuple):
     """A part's vertices (r,) and where they are about its centre, (r,3) m; how A's columns are mixed of three ways and
@@ -110,6 +113,24 @@ class RigidParts:
             pulled = np.tensordot(other.motions, 0.5 * weight, axes=((0, 1), (0, 1)))
             own = own + other.motions @ (other.inverse @ (kept + pulled))
         return own
+
+    def slow(
+        self, velocities: np.ndarray, rows: slice, wholes: list[Whole], excess: float, kinetic: float, unsure: float
+    ) -> None:
+        """Take from velocities (n,3) of one body, whose vertices are ``rows``, so much kinetic energy, or give it where
+        that is negative: of what vibrates, beside parts as a whole. What hangs, and has no momentum to keep, has no
+        more then than what is left of the ``kinetic`` energy. Less than is ``unsure`` is nothing.
+        """
+        if abs(excess) > unsure:
+            own = self.own(velocities, wholes)
+            vibrating = 0.5 * float(np.sum(own[rows] * (self._mass @ own)[rows]))
+            left = np.sqrt(np.clip(1.0 - excess / vibrating, 0.0, 1.0 + GIVEN)) if vibrating > 0.0 else 0.0
+            velocities[rows] -= (1.0 - left) * own[rows]
+        vertices = range(*rows.indices(len(velocities)))
+        wholes = [each for each in wholes if each.rows[0] in vertices]
+        if wholes and all(each.mixed.shape[1] < 6 for each in wholes):
+            now = 0.5 * float(np.sum(velocities[rows] * (self._mass @ velocities)[rows]))
+            velocities[rows] *= np.sqrt(np.clip((kinetic - excess) / now, 0.0, 1.0)) if now > 0.0 else 1.0
 
     def exact(self, J: np.ndarray, nodes: Nodes, wholes: list[Whole]) -> np.ndarray:
         """J (n,3,k) with the round-off taken out that it has where nodes move as a part does as a whole."""

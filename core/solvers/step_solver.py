@@ -99,10 +99,14 @@ class StepSolver:
         self.integrator = integrator(settings.integrator)
         own = {name: getattr(settings, name) for name in self.integrator.OWN}
         self._rule = partial(self.integrator.begin, **own)
-        drag = settings.mass_damping
-        self.drag: tuple[Load, ...] = (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
+        self.drag = self.drag_of(model)
         self._linear_solver = linear_solver
         self.system = model.linear_system(settings, linear_solver)
+
+    def drag_of(self, model: Space) -> tuple[Load, ...]:
+        """What slows all of a body, if anything does."""
+        drag = self.settings.mass_damping
+        return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
         """Go on with the same body, as :meth:`Solver.follow`."""

@@ -85,6 +85,13 @@ def test_a_crusher_to_a_twentieth_turns_nothing_inside_out(solver, iterates, mon
         assert all((each > 0.0) == stays_upright for each in least)
 
 
+@pytest.mark.parametrize("solver", ("linearly_implicit", "conjac"))
+def test_no_step_of_others_ends_inside_out(solver):
+    """Of those that take elasticity as linear, or fly first and look then, every step's end."""
+    model, states, _ = crushed(solver, 0.03, 0.0)
+    assert min(smallest(model, each.positions) for each in states) > 0.0
+
+
 @SOLVERS
 def test_pins_that_would_turn_tets_inside_out_stay_behind(solver, iterates):
     """With nothing near: the upper pins are told to go below the lower ones."""

@@ -105,9 +105,9 @@ def test_what_does_not_go_together_is_refused_with_both_names(tmp_path):
     for changed, error, words in (
         ({"solver": replace(job.bodies[1].solver, substeps=3)}, SettingsError, "“High” and “Low” meet.*substeps 3 → 2"),
         (
-            {"solver": replace(job.bodies[1].solver, solver="conjac")},
+            {"solver": replace(job.bodies[1].solver, solver="conjac_published")},
             SettingsError,
-            "meets other bodies, which ConJac",
+            "meets other bodies, which ConJac \\(As Published\\) cannot",
         ),
         ({"surface": job.bodies[0].surface}, ColliderError, "“High”.*“Low”|“Low”.*“High”"),
     ):
