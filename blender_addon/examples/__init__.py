@@ -12,6 +12,7 @@ from . import (
     armature_flesh,
     armoured_creature,
     closing_lips,
+    coiling_snake,
     jelly_bear,
     jelly_plate,
     pile_of_jellies,
@@ -31,6 +32,7 @@ EXAMPLES: dict[str, ModuleType] = {
     "squeezed_ball": squeezed_ball,
     "closing_lips": closing_lips,
     "squeezing_hand": squeezing_hand,
+    "coiling_snake": coiling_snake,
 }
 
 
