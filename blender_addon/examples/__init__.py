@@ -8,7 +8,18 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from . import armature_flesh, armoured_creature, jelly_bear, jelly_plate, pile_of_jellies, side_by_side, squeezed_ball
+from . import (
+    armature_flesh,
+    armoured_creature,
+    closing_lips,
+    coiling_snake,
+    jelly_bear,
+    jelly_plate,
+    pile_of_jellies,
+    side_by_side,
+    squeezed_ball,
+    squeezing_hand,
+)
 from .stage import Stage
 
 EXAMPLES: dict[str, ModuleType] = {
@@ -19,6 +30,9 @@ EXAMPLES: dict[str, ModuleType] = {
     "side_by_side": side_by_side,
     "pile_of_jellies": pile_of_jellies,
     "squeezed_ball": squeezed_ball,
+    "closing_lips": closing_lips,
+    "squeezing_hand": squeezing_hand,
+    "coiling_snake": coiling_snake,
 }
 
 

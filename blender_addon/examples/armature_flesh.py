@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import bpy
 import numpy as np
 from mathutils import Vector
 
 from ..scene_in.mesh_in import vertex_positions
+from .rig import add_armature, distances, follow
 from .shapes import SIDES, ball, limb
 from .stage import Stage
 
@@ -54,15 +54,9 @@ for side in SIDES:
 def build(stage: Stage) -> Any:
     """The figure, its armature, and what they do."""
     figure = stage.add("Figure", stage.one_skin(stage.mesh("Figure", PARTS, stage.shader("Skin", SKIN, 0.5)), VOXEL, 6))
-    armature = _armature(stage)
-    modifier = figure.modifiers.new("Armature", "ARMATURE")
-    modifier.object = armature
+    armature = add_armature(stage, BONES)
+    follow(stage, figure, armature, BONES)
     points = vertex_positions(figure.data)
-    apart = _distances(points)
-    follow = 1.0 / (apart + 0.02) ** 4
-    follow /= follow.sum(axis=1, keepdims=True)
-    for name, weights in zip(BONES, follow.T, strict=True):
-        stage.group(figure, name, np.round(weights, 2))
     _dance(stage, armature)
     settings = stage.body(figure, 3.0, 24)
     soft = _soft(points)
@@ -75,36 +69,9 @@ def build(stage: Stage) -> Any:
     return figure
 
 
-def _armature(stage: Stage) -> Any:
-    """Blender lets bones be made in Edit Mode alone."""
-    armature = stage.add("Armature", bpy.data.armatures.new("Armature"))
-    armature.show_in_front = True
-    before = stage.context.view_layer.objects.active
-    stage.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    bones = armature.data.edit_bones
-    for name, (head, tail, parent) in BONES.items():
-        bone = bones.new(name)
-        bone.head, bone.tail = head, tail
-        bone.parent = bones[parent] if parent else None
-    bpy.ops.object.mode_set(mode="OBJECT")
-    stage.context.view_layer.objects.active = before
-    return armature
-
-
-def _distances(points: np.ndarray) -> np.ndarray:
-    """(n,b) m, from each bone."""
-    found = []
-    for head, tail, _parent in BONES.values():
-        a, along = np.array(head), np.array(tail) - np.array(head)
-        part = np.clip((points - a) @ along / (along @ along), 0.0, 1.0)
-        found.append(np.linalg.norm(points - a - part[:, None] * along, axis=1))
-    return np.column_stack(found)
-
-
 def _held(points: np.ndarray) -> np.ndarray:
     """(n,) bool: limbs, head, shoulders and the back."""
-    limb = _distances(points)[:, 2:].min(axis=1) < REACH
+    limb = distances(points, BONES)[:, 2:].min(axis=1) < REACH
     x, y, z = points.T
     torso = (z > 0.26) & (z < 0.7) & (np.abs(x) < 0.2)
     back = (y > 0.1) & (z > 0.5) & (np.abs(x) < 0.08)
@@ -121,8 +88,6 @@ def _soft(points: np.ndarray) -> np.ndarray:
 
 def _dance(stage: Stage, armature: Any) -> None:
     """Three jumps with a twist, the arms going up and down."""
-    for bone in armature.pose.bones:
-        bone.rotation_mode = "XYZ"
     hips = armature.pose.bones["Hips"]
     up = Vector((0.0, 1.0, 0.0))  # bones point along their own Y
     heights = [0.0, 0.0, 0.0, 0.18, 0.0, 0.18, 0.0, 0.18, 0.0, 0.0]

@@ -28,7 +28,7 @@ STIFFNESS, CELLS, SUBSTEPS, ITERATIONS = 4e4, 4, 4, 100
 def build(stage: Stage) -> Any:
     """The jellies in the air, the dish below them."""
     shaders = [stage.shader("Jelly", colour, 0.15, 0.4) for colour in COLOURS]
-    colliders, jelly = None, None
+    jellies = []
     for number, place in enumerate(_places()):
         mesh = stage.mesh("Jelly", [_jelly(number)], shaders[number % len(COLOURS)])
         jelly = stage.add("Jelly", mesh)
@@ -37,14 +37,11 @@ def build(stage: Stage) -> Any:
         settings = stage.body(jelly, 2.0, CELLS)
         settings.substeps, settings.max_iterations = SUBSTEPS, ITERATIONS
         stage.material(jelly, "Gelatine", STIFFNESS)
-        if colliders is None:
-            stage.floor(0.5, (0.35, 0.38, 0.42), settings)
-            colliders = settings.collisions
-            china = stage.shader("China", CREAM, 0.2)
-            stage.add("Dish", stage.mesh("Dish", [lathe(DISH, 48)], china), colliders.collection)
-        settings.collisions.collection = colliders.collection
-        settings.collisions.thickness = colliders.thickness
-    return jelly
+        jellies.append(jelly)
+    floor = stage.floor(0.5, (0.35, 0.38, 0.42), *(jelly.sinew for jelly in jellies))
+    china = stage.shader("China", CREAM, 0.2)
+    stage.add("Dish", stage.mesh("Dish", [lathe(DISH, 48)], china), floor.users_collection[0])
+    return jellies[-1]
 
 
 def _places() -> list[tuple[float, float, float]]:

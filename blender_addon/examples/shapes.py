@@ -62,6 +62,20 @@ def lathe(
     return add
 
 
+def sweep(sections: Sequence[Sequence[Point]]) -> Part:
+    """A closed body through rings of as many points each, with a lid at either end."""
+
+    def add(shape: Any) -> None:
+        rings = [[shape.verts.new(point) for point in section] for section in sections]
+        for one, next_one in pairwise(rings):
+            for k in range(len(one)):
+                shape.faces.new((one[k - 1], one[k], next_one[k], next_one[k - 1]))
+        shape.faces.new(rings[0])
+        shape.faces.new(rings[-1])
+
+    return add
+
+
 def disc(radius: float, thickness: float, segments: int = 64) -> Part:
     """A round plate whose upper face lies at height 0."""
     rim = 0.15 * thickness

@@ -126,14 +126,15 @@ class Stage:
             group.add(np.flatnonzero(weights == weight).tolist(), float(weight), "REPLACE")
         return group.name
 
-    def floor(self, radius: float, colour: Sequence[float], settings: Any = None) -> Any:
-        """A round floor at the cursor's height; the body of these settings runs into it."""
-        shader = self.shader("Floor", colour, roughness=0.8)
+    def floor(self, radius: float, colour: Sequence[float], *bodies: Any) -> Any:
+        """A round floor at the cursor's height; bodies of these settings run into it."""
         collection = None
-        if settings is not None:
-            collection = settings.collisions.collection = bpy.data.collections.new(f"{self.collection.name} Colliders")
+        if bodies:
+            collection = bpy.data.collections.new(f"{self.collection.name} Colliders")
             self.collection.children.link(collection)
-            settings.collisions.thickness = 0.002 * self.metre
+        for settings in bodies:
+            settings.collisions.collection, settings.collisions.thickness = collection, 0.002 * self.metre
+        shader = self.shader("Floor", colour, roughness=0.8)
         floor = self.mesh("Floor", [disc(radius, 0.05 * radius)], shader, smooth=False)
         return self.add("Floor", floor, collection)
 
