@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils
-from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures
+from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures, pressings
 
 MOST_CCD = 1000
 """Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
@@ -145,67 +145,52 @@ class Barrier:
 
     def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
+        return curvatures(*self._seen(y), y, self.distance, self.stiffness, projected)
+
+    def _seen(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is near, as :func:`curvatures` wants it. Weights of faces and edges are what ipctk makes them: to ask
+        each pair for its own takes longer than all else.
+        """
         edges, faces, near = self._edges, self.surfaces.faces, self.touching(y)
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds
-        first, second = (_numbers(ee, name) for name in ("edge0_id", "edge1_id"))
+        first, second, vertices = _numbers(ee, "edge0_id"), _numbers(ee, "edge1_id"), _numbers(fv, "vertex_id")
         several = (
             np.column_stack([_numbers(vv, "vertex0_id"), _numbers(vv, "vertex1_id")]),
             np.column_stack([_numbers(ev, "vertex_id"), edges[_numbers(ev, "edge_id")]]),
-            np.column_stack([_numbers(fv, "vertex_id"), faces[_numbers(fv, "face_id")]]),
+            np.column_stack([vertices, faces[_numbers(fv, "face_id")]]),
             np.hstack([edges[first], edges[second]]),
         )
         points = np.concatenate([np.pad(one, ((0, 0), (0, 4 - one.shape[1])), constant_values=-1) for one in several])
         of_edges = EDGES + np.array([int(pair.dtype) for pair in ee], dtype=np.int64)
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
+        areas = self.mesh.vertex_areas, self.mesh.edge_areas
+        of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
-        for k, name in enumerate(("weight", "dmin")):
-            numbers[:, k] = [getattr(pair, name) for kind in kinds for pair in kind]
+        numbers[:, 0] = np.concatenate([[pair.weight for one in (vv, ev) for pair in one], *of_pairs])
+        numbers[:, 1] = self._gap
         numbers[len(points) - len(ee) :, 2] = self._mollified[first] * self._mollified[second]
-        return curvatures(points, parts, numbers, y, self.distance, self.stiffness, projected)
+        return points, parts, numbers
 
     def rubbing(self, y: np.ndarray) -> Rubbing:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
-        found = ipctk.TangentialCollisions()
-        if self.mu > 0.0:
-            found.build(self.mesh, _columns(y), self.touching(y), self._barrier, 1.0)
-        kinds = found.vv_collisions, found.ev_collisions, found.ee_collisions, found.fv_collisions
-        corners, parts = zip(*map(self._ends, kinds))
-        each = [pair for kind in kinds for pair in kind]
-        starts = np.cumsum([0, *np.repeat([one.shape[1] for one in corners], [len(kind) for kind in kinds])])
-        columns, values = (np.concatenate([one.ravel() for one in several]) for several in (corners, parts))
-        shares = sp.csr_matrix((values, columns, starts), shape=(len(each), len(y)))
-        forces = np.array([pair.normal_force_magnitude * pair.weight for pair in each])
+        if self.mu == 0.0:
+            return Rubbing(sp.csr_matrix((0, len(y))), np.zeros(0), np.zeros((0, 3)))
+        seen = self._seen(y)
+        parts, forces = pressings(*seen, y, self.distance, self.stiffness)
+        points, parts, forces = seen[0][forces > 0.0], parts[forces > 0.0], forces[forces > 0.0]
+        used = points >= 0
+        counts = used.sum(axis=1)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
         if np.ndim(self._friction):
-            ends = [(int(one[0]), int(one[-1])) for several in corners for one in several]
-            forces *= self._friction[tuple(self.surfaces.body[np.array(ends, dtype=np.int64).reshape(-1, 2)].T)]
+            body = self.surfaces.body
+            forces *= self._friction[body[points[:, 0]], body[points[np.arange(len(points)), counts - 1]]]
         else:
             forces *= self.mu
         # What is nearest to one another lies along the normal.
         apart = shares @ y
         return Rubbing(shares, forces, apart / np.linalg.norm(apart, axis=1, keepdims=True))
-
-    def _ends(self, pairs: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices (k,c) of pairs of one kind, and what these have of the way from one nearest point to the other."""
-        if not pairs:
-            return np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
-        edges, faces = self._edges, self.surfaces.faces
-        at = np.array([pair.closest_point for pair in pairs]).T
-        one = np.ones(len(pairs))
-
-        def numbers(name: str) -> np.ndarray:
-            return _numbers(pairs, name)
-
-        if isinstance(pairs[0], ipctk.VertexVertexTangentialCollision):
-            return np.stack([numbers("vertex0_id"), numbers("vertex1_id")], 1), np.stack([one, -one], 1)
-        if isinstance(pairs[0], ipctk.EdgeVertexTangentialCollision):
-            corners = np.column_stack([numbers("vertex_id"), edges[numbers("edge_id")]])
-            return corners, np.stack([one, at[0] - 1.0, -at[0]], 1)
-        if isinstance(pairs[0], ipctk.EdgeEdgeTangentialCollision):
-            corners = np.hstack([edges[numbers("edge0_id")], edges[numbers("edge1_id")]])
-            return corners, np.stack([1.0 - at[0], at[0], at[1] - 1.0, -at[1]], 1)
-        corners = np.column_stack([numbers("vertex_id"), faces[numbers("face_id")]])
-        return corners, np.stack([one, at[0] + at[1] - 1.0, -at[0], -at[1]], 1)
 
     def contacts(self, y: np.ndarray) -> int:
         """How many pairs push."""
@@ -221,18 +206,13 @@ class Barrier:
         return (self.smallest_distance(y) - self._gap) / self.distance
 
     def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The corners (k,4) of :meth:`touching_vertices`, and by what distances exceed the gap, of the distance
-        from which they push (k,).
+        """The corners (k,4) of what pushes, those of one side first, -1 behind where there are fewer, and by what
+        distances exceed the gap, of the distance from which they push (k,).
         """
-        found, faces = self.touching(y), self.surfaces.faces
-        away = [found[k].compute_distance(found[k].dof(y, self._edges, faces)) for k in range(len(found))]
-        return self.touching_vertices(y), (np.sqrt(np.array(away, dtype=np.float64)) - self._gap) / self.distance
-
-    def touching_vertices(self, y: np.ndarray) -> np.ndarray:
-        """The corners of what pushes, those of one side first, (k,4), -1 behind where there are fewer."""
-        found, faces = self.touching(y), self.surfaces.faces
-        corners = [found[k].vertex_ids(self._edges, faces) for k in range(len(found))]
-        return np.array(corners, dtype=np.int64).reshape(-1, 4)
+        seen = self._seen(y)
+        shares = pressings(*seen, y, self.distance, self.stiffness)[0]
+        away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
+        return seen[0], (away - self._gap) / self.distance
 
 
 def _filter(surfaces: Surfaces, meets: np.ndarray | None) -> Any:

@@ -78,13 +78,15 @@ class Direct:
         self._is_first = False
 
     def _couple(self, pairs: Pairs | None) -> None:
-        """Have these pairs in the pattern: the symbolic step is made anew only where some are not."""
+        """Have these pairs in the pattern: the symbolic step is made anew only where some are not. Most pairs of what
+        touches lie in tets.
+        """
         sparsity, solver, _ = self._alone
         if pairs is None:
             self._sparsity, self._solver, self._values = self._alone
             self._is_first = False
             return
-        keys, before = np.sort(sparsity.keys(pairs)), self._sparsity.coupled
+        keys, before = sparsity.beside(pairs), self._sparsity.coupled
         new = len(keys) - len(np.intersect1d(keys, before, assume_unique=True))
         if not new:
             return
