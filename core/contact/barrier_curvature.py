@@ -6,9 +6,9 @@ With C of the c_i there, ``e_j = dr/ds_j`` and B_j of the derivatives of c,
 
     dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
-whatever touches what: of twelve ways at most five matter, the three of C and what K adds. Edges that are nearly parallel have their barrier times a mollifier of ``|u x v|²``, u and v
-their ways [IPC20]. ipctk has the same by one thread, and sums it into a sparse matrix: most of what contact cost an
-iteration, but for the factor.
+whatever touches what, by five ways of the twelve at most: those of C and ``B_j^T r``. Edges that are nearly parallel
+have their barrier times a mollifier of ``|u x v|²``, u and v their ways [IPC20]. ipctk has the same by one thread, and
+sums it into a sparse matrix: most of what contact cost an iteration, but for the factor.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """

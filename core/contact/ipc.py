@@ -8,6 +8,7 @@ distance from which surfaces push. One thread: with two the same step has other 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import ipctk
@@ -68,6 +69,23 @@ class Rubbing(NamedTuple):
     normals: np.ndarray
 
 
+class _Asked(NamedTuple):
+    """What ipctk is asked of: the vertices ``kept`` (k,) of ``surfaces``, its ``mesh``, and of its ``edges`` (e,2) what
+    makes two nearly parallel; of ``inner`` vertices (s,), of all, all faces are there.
+    """
+
+    kept: np.ndarray
+    inner: np.ndarray
+    surfaces: Surfaces
+    mesh: Any
+    edges: np.ndarray
+    mollified: np.ndarray
+
+    def at(self, y: np.ndarray) -> np.ndarray:
+        """Its own of all positions (s,3)."""
+        return np.asfortranarray(y[self.kept], dtype=np.float64)
+
+
 class Barrier:
     """The potential of distances between surfaces that exceed ``gap`` m by less than ``distance`` m: they never come as
     near as the gap. What touches rubs with ``mu``, a number or one for each two bodies (b,b), fully from slips of
@@ -86,35 +104,55 @@ class Barrier:
         gap: float = 0.0,
         meets: np.ndarray | None = None,
     ) -> None:
-        edges = ipctk.edges(surfaces.faces.astype(np.int32))
-        self.mesh = ipctk.CollisionMesh(np.asfortranarray(surfaces.rest), edges, surfaces.faces.astype(np.int32))
-        self.mesh.can_collide = _filter(surfaces, meets)
         self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
-        self._friction, self.mu = mu, float(np.max(mu))
+        self._friction, self.mu, self._meets = mu, float(np.max(mu)), meets
         self.stiffness = stiffness
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
-        self._edges = np.array(self.mesh.edges)
-        ways = surfaces.rest[self._edges[:, 1]] - surfaces.rest[self._edges[:, 0]]
-        self._mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
-        self._near: Any = None
-        self._found: tuple[np.ndarray, Any] | None = None
+        everything = np.ones(len(surfaces.rest), dtype=bool)
+        self._whole = self._asking(everything, everything)
+        bodies = np.unique(surfaces.body)
+        self._itself = np.isin(surfaces.body[surfaces.faces[:, 0]], surfaces.selves)
+        of_faces = {k: np.flatnonzero(surfaces.body[surfaces.faces[:, 0]] == k) for k in bodies}
+        self._faces_of = {k: own for k, own in of_faces.items() if len(own)}
+        told = {k: surfaces.given[surfaces.body == k].all() for k in bodies}
+        self._two = [
+            (a, b)
+            for a, b in combinations(self._faces_of, 2)
+            if (meets is None or meets[a, b]) and not (told[a] and told[b])
+        ]
+        self.forget()
+
+    def _asking(self, chosen: np.ndarray, inner: np.ndarray) -> _Asked:
+        """Of vertices (s,) bool."""
+        own = self.surfaces.of(chosen)
+        faces = own.faces.astype(np.int32)
+        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # of no faces there would be billions
+        mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest), edges, faces)
+        mesh.can_collide = _filter(own, self._meets)
+        edges = np.array(mesh.edges, dtype=np.int64)
+        ways = own.rest[edges[:, 1]] - own.rest[edges[:, 0]]
+        mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
+        return _Asked(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def forget(self) -> None:
         """Find all pairs anew: in which order they are known depends on what was asked before, and so do sums."""
-        self._near = self._found = None
+        self._asked: _Asked | None = None
+        self._near: Any = None
+        self._found: tuple[np.ndarray, Any] | None = None
 
     def crosses(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
-        return ipctk.has_intersections(self.mesh, _columns(y))
+        return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def longest(self, y: np.ndarray, dy: np.ndarray) -> float:
         """The part of a way, at most 1, that is free; what is asked next along it is found quickly."""
-        ahead = _columns(y + dy)
+        self._asked = asked = self._asking_along(y, y + dy)
+        start, ahead = asked.at(y), asked.at(y + dy)
         self._near, self._found = ipctk.Candidates(), None
-        self._near.build(self.mesh, _columns(y), ahead, 0.5 * (self.distance + self._gap))
+        self._near.build(asked.mesh, start, ahead, 0.5 * (self.distance + self._gap))
         self._way = y, dy
-        return self._near.compute_collision_free_stepsize(self.mesh, _columns(y), ahead, self._gap, self._ccd)
+        return self._near.compute_collision_free_stepsize(asked.mesh, start, ahead, self._gap, self._ccd)
 
     def touching(self, y: np.ndarray) -> Any:
         """The pairs that are nearer than gap and distance together."""
@@ -122,11 +160,38 @@ class Barrier:
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
             if self._near is not None and self._is_on_way(y):
-                found.build(self._near, self.mesh, _columns(y), self.distance, self._gap)
+                found.build(self._near, self._asked.mesh, self._asked.at(y), self.distance, self._gap)
             else:
-                found.build(self.mesh, _columns(y), self.distance, self._gap)
+                before, self._asked = self._asked, self._asking_along(y, y)
+                self._near = self._near if self._asked is before else None
+                found.build(self._asked.mesh, self._asked.at(y), self.distance, self._gap)
             self._found = y.copy(), found
         return self._found[1]
+
+    def _asking_along(self, y: np.ndarray, ahead: np.ndarray) -> _Asked:
+        """What holds all that may be near on a way, and what is around it: what was asked before where that does."""
+        faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
+        needed[faces[self._within_reach(y, ahead)]] = True
+        if self._asked is not None and not (needed & ~self._asked.inner).any():
+            return self._asked
+        # A ring more, so that what moves on is there already, and one for the areas of its faces.
+        for _ in range(2):
+            inner = needed.copy()
+            needed[faces[inner[faces].any(axis=1)]] = True
+        return self._whole if needed.all() else self._asking(needed, inner)
+
+    def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
+        reach, faces, near = 0.5 * (self.distance + self._gap), self.surfaces.faces.T, self._itself.copy()
+        low, high = np.minimum(y, ahead) - reach, np.maximum(y, ahead) + reach
+        low, high = np.minimum.reduce([low[k] for k in faces]), np.maximum.reduce([high[k] for k in faces])
+        boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
+        for pair in self._two:
+            first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
+            if (first <= last).all():
+                for own in (self._faces_of[k] for k in pair):
+                    near[own] |= ((low[own] <= last) & (high[own] >= first)).all(axis=1)
+        return near
 
     def _is_on_way(self, y: np.ndarray) -> bool:
         """Whether y lies on the way that was asked for last, whose pairs are known."""
@@ -137,11 +202,13 @@ class Barrier:
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
-        return self._barrier(self.touching(y), self.mesh, _columns(y))
+        return self._barrier(self.touching(y), self._asked.mesh, self._asked.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """(s,3), N."""
-        return self._barrier.gradient(self.touching(y), self.mesh, _columns(y)).reshape(-1, 3)
+        found, out = self.touching(y), np.zeros_like(y)
+        out[self._asked.kept] = self._barrier.gradient(found, self._asked.mesh, self._asked.at(y)).reshape(-1, 3)
+        return out
 
     def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
@@ -151,7 +218,8 @@ class Barrier:
         """What is near, as :func:`curvatures` wants it. Weights of faces and edges are what ipctk makes them: to ask
         each pair for its own takes longer than all else.
         """
-        edges, faces, near = self._edges, self.surfaces.faces, self.touching(y)
+        near, asked = self.touching(y), self._asked
+        edges, faces = asked.edges, asked.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds
         first, second, vertices = _numbers(ee, "edge0_id"), _numbers(ee, "edge1_id"), _numbers(fv, "vertex_id")
@@ -162,14 +230,15 @@ class Barrier:
             np.hstack([edges[first], edges[second]]),
         )
         points = np.concatenate([np.pad(one, ((0, 0), (0, 4 - one.shape[1])), constant_values=-1) for one in several])
+        points = np.where(points >= 0, asked.kept[points], -1)
         of_edges = EDGES + np.array([int(pair.dtype) for pair in ee], dtype=np.int64)
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
-        areas = self.mesh.vertex_areas, self.mesh.edge_areas
+        areas = asked.mesh.vertex_areas, asked.mesh.edge_areas
         of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
         numbers[:, 0] = np.concatenate([[pair.weight for one in (vv, ev) for pair in one], *of_pairs])
         numbers[:, 1] = self._gap
-        numbers[len(points) - len(ee) :, 2] = self._mollified[first] * self._mollified[second]
+        numbers[len(points) - len(ee) :, 2] = asked.mollified[first] * asked.mollified[second]
         return points, parts, numbers
 
     def rubbing(self, y: np.ndarray) -> Rubbing:
@@ -199,7 +268,11 @@ class Barrier:
     def smallest_distance(self, y: np.ndarray) -> float:
         """Between what pushes, m; inf where nothing does."""
         found = self.touching(y)
-        return float(np.sqrt(found.compute_minimum_distance(self.mesh, _columns(y)))) if len(found) else np.inf
+        return (
+            float(np.sqrt(found.compute_minimum_distance(self._asked.mesh, self._asked.at(y))))
+            if len(found)
+            else np.inf
+        )
 
     def gap(self, y: np.ndarray) -> float:
         """By what the smallest distance exceeds the gap that is kept, of the distance from which surfaces push."""
@@ -251,7 +324,3 @@ def _strangers(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
 
 def _numbers(pairs: list[Any], name: str) -> np.ndarray:
     return np.array([getattr(pair, name) for pair in pairs], dtype=np.int64)
-
-
-def _columns(y: np.ndarray) -> np.ndarray:
-    return np.asfortranarray(y, dtype=np.float64)
