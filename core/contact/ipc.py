@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils
+from ..jit import kernel
 from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures, pressings
 
 MOST_CCD = 1000
@@ -182,15 +183,14 @@ class Barrier:
 
     def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
         """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
-        reach, faces, near = 0.5 * (self.distance + self._gap), self.surfaces.faces.T, self._itself.copy()
-        low, high = np.minimum(y, ahead) - reach, np.maximum(y, ahead) + reach
-        low, high = np.minimum.reduce([low[k] for k in faces]), np.maximum.reduce([high[k] for k in faces])
+        near, low, high = self._itself.copy(), *np.empty((2, len(self._itself), 3))
+        _boxes(self.surfaces.faces, y, ahead, 0.5 * (self.distance + self._gap), low, high)
         boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
         for pair in self._two:
             first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
             if (first <= last).all():
-                for own in (self._faces_of[k] for k in pair):
-                    near[own] |= ((low[own] <= last) & (high[own] >= first)).all(axis=1)
+                for k in pair:
+                    _mark(self._faces_of[k], low, high, first, last, near)
         return near
 
     def _is_on_way(self, y: np.ndarray) -> bool:
@@ -286,6 +286,27 @@ class Barrier:
         shares = pressings(*seen, y, self.distance, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
         return seen[0], (away - self._gap) / self.distance
+
+
+@kernel
+def _boxes(faces, y, ahead, reach, low, high):
+    """Of the ways of faces (f,3), ``reach`` larger: corners (f,3)."""
+    for f in range(len(faces)):
+        for j in range(3):
+            low[f, j], high[f, j] = np.inf, -np.inf
+            for k in faces[f]:
+                low[f, j] = min(low[f, j], y[k, j] - reach, ahead[k, j] - reach)
+                high[f, j] = max(high[f, j], y[k, j] + reach, ahead[k, j] + reach)
+
+
+@kernel
+def _mark(chosen, low, high, first, last, near):
+    """Of some faces those whose boxes meet the one from first to last (3,)."""
+    for f in chosen:
+        meets = True
+        for j in range(3):
+            meets = meets and low[f, j] <= last[j] and high[f, j] >= first[j]
+        near[f] |= meets
 
 
 def _filter(surfaces: Surfaces, meets: np.ndarray | None) -> Any:
