@@ -141,6 +141,11 @@ class BlockSparsity:
         """Numbers (k,) of pairs of unknowns, ascending by their columns."""
         return pairs.columns * len(self.free) + pairs.rows
 
+    def beside(self, pairs: Pairs) -> np.ndarray:
+        """Numbers of those that are not in the pattern, ascending."""
+        keys = np.sort(self.keys(pairs))
+        return keys[self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys]
+
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
         """Of the same body, with these pairs beside its tets' own, of which alone this one is."""
         other, gather, count = copy(self), self._gather, len(self.free)

@@ -1,13 +1,14 @@
-"""Second derivatives of the barrier, a matrix for each pair of things that are near, without what is negative of it.
+"""Second derivatives of the barrier, a matrix for each pair of things that are near, without what is negative of it;
+and how hard each pair presses.
 
 The squared distance D is the least of ``|r|²`` over where on both the nearest points lie, ``r = sum_i c_i(s) x_i``.
 With C of the c_i there, ``e_j = dr/ds_j`` and B_j of the derivatives of c,
 
     dD/dx = 2 C^T r,        d²D/dx² = 2 (C^T C - K (E^T E)^-1 K^T),        K_j = C^T e_j + B_j^T r,
 
-whatever touches what. Edges that are nearly parallel have their barrier times a mollifier of ``|u x v|²``, u and v
-their ways [IPC20]. ipctk has the same by one thread, and sums it into a sparse matrix: most of what contact cost an
-iteration, but for the factor.
+whatever touches what, by five ways of the twelve at most: those of C and ``B_j^T r``. Edges that are nearly parallel
+have their barrier times a mollifier of ``|u x v|²``, u and v their ways [IPC20]. ipctk has the same by one thread, and
+sums it into a sparse matrix: most of what contact cost an iteration, but for the factor.
 
 Source: [IPC20] Li et al., Incremental Potential Contact, 2020, Sec. 4.1 and Eq. 24.
 """
@@ -44,6 +45,17 @@ def curvatures(
     out = np.zeros((len(points), 4, 3, 4, 3))
     _curvatures(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
     return Stencils(points, out)
+
+
+def pressings(
+    points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of the same: what the points have (k,4) of the way between the nearest places, and by what these push each other
+    (k,) N; 0 where edges are nearly parallel, whose nearest places leap.
+    """
+    shares, forces = np.zeros(points.shape), np.zeros(len(points))
+    _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces)
+    return shares, forces
 
 
 @kernel
@@ -90,10 +102,27 @@ def _dot(a, b):
 
 
 @kernel
-def _squared_distance(kind, x, g, H):
-    """D, its gradient g (4,3) and second derivatives H (4,3,4,3), of vertices x (4,3)."""
-    c, B, L = np.empty(4), np.empty((2, 4)), np.zeros((2, 2))
-    r, e, K = np.empty(3), np.zeros((2, 3)), np.zeros((2, 4, 3))
+def _gathered(points, y, x):
+    """Vertices x (4,3); zeros where there are fewer."""
+    for i in range(4):
+        x[i] = 0.0
+        if points[i] >= 0:
+            x[i] = y[points[i]]
+
+
+@kernel
+def _barrier(D, reach, scale):
+    """Of squares D that begin at ``reach``, as ipctk has it in physical units, with its two derivatives."""
+    log, part = math.log(D / reach), reach / D
+    b = -scale * (D - reach) ** 2 * log
+    return b, scale * (reach - D) * (2.0 * log - part + 1.0), scale * ((part + 2.0) * part - 2.0 * log - 3.0)
+
+
+@kernel
+def _squared_distance(kind, x, c, B, g, H):
+    """D, its gradient g (4,3) and second derivatives H (4,3,4,3), of vertices x (4,3); with c (4,) and B (2,4)."""
+    L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
+    r, e = np.empty(3), np.zeros((2, 3))
     free = _shares(kind, c, B)
     _combined(c, x, r)
     for k in range(free):
@@ -125,15 +154,19 @@ def _squared_distance(kind, x, g, H):
 
 
 @kernel
+def _parallel(x, threshold):
+    """The square of the cross product of two edges' ways, x (4,3), of that under which they are nearly parallel."""
+    cross = np.cross(x[1] - x[0], x[3] - x[2])
+    return _dot(cross, cross) / threshold
+
+
+@kernel
 def _mollify(x, threshold, b, slope, g, H):
     """Of ``m b``, from those of a barrier b by vertices x (4,3): ``slope`` times the gradient g (4,3) is its first, H
     (4,3,4,3) its second derivative, in place.
     """
     u, v, way = x[1] - x[0], x[3] - x[2], np.zeros((4, 3))
-    cross = np.cross(u, v)
-    part = _dot(cross, cross) / threshold
-    if part >= 1.0:
-        return
+    cross, part = np.cross(u, v), _parallel(x, threshold)
     m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
     # By u and v: of the cross product's square, 2 J^T J and what bends.
     by_u, by_v = 2.0 * np.cross(v, cross), 2.0 * np.cross(cross, u)
@@ -161,72 +194,111 @@ def _mollify(x, threshold, b, slope, g, H):
 @parallel_kernel
 def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
     x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
+    c, B, ways = np.empty(4), np.empty((2, 4)), np.empty((9, 12))
+    half, A = np.empty((9, 12)), np.empty((3, 9, 9))
     for p in range(begin, end):
-        count = 0
-        for i in range(4):
-            x[i] = 0.0
-            if points[p, i] >= 0:
-                x[i] = y[points[p, i]]
-                count += 1
+        _gathered(points[p], y, x)
         weight, kept, threshold = numbers[p]
-        # ipctk's barrier in physical units is of squares, from what is kept apart on.
-        D = _squared_distance(kinds[p], x, g, H) - kept * kept
+        # The barrier is of squares, from what is kept apart on.
+        D = _squared_distance(kinds[p], x, c, B, g, H) - kept * kept
         reach = (2.0 * kept + distance) * distance
         if D >= reach:
             continue
-        log, part, scale = math.log(D / reach), reach / D, weight * stiffness * distance / reach**2
-        b = -scale * (D - reach) ** 2 * log
-        slope = scale * (reach - D) * (2.0 * log - part + 1.0)
-        bend = scale * ((part + 2.0) * part - 2.0 * log - 3.0)
+        b, slope, bend = _barrier(D, reach, weight * stiffness * distance / reach**2)
         for i in range(4):
             for k in range(3):
                 for j in range(4):
                     for n in range(3):
                         H[i, k, j, n] = slope * H[i, k, j, n] + bend * g[i, k] * g[j, n]
-        if kinds[p] >= EDGES:
+        is_mollified = kinds[p] >= EDGES and _parallel(x, threshold) < 1.0
+        if is_mollified:
             _mollify(x, threshold, b, slope, g, H)
         if projected:
-            _clamp(H, count, out[p])
+            count = _unmoved(ways) if is_mollified else _span(c, B, x, ways)
+            _clamp(H.reshape(12, 12), ways, count, half, A, out[p].reshape(12, 12))
         else:
             out[p] = H
 
 
 @kernel
-def _clamp(H, count, out):
-    """H (4,3,4,3), of so many vertices, without what is negative, into out. Of four only what is no translation, by
-    their sums and differences: three vectors.
+def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces):
+    x, g, H, B = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3)), np.empty((2, 4))
+    for p in range(len(points)):
+        _gathered(points[p], y, x)
+        weight, kept, threshold = numbers[p]
+        square = _squared_distance(kinds[p], x, shares[p], B, g, H)
+        D, reach = square - kept * kept, (2.0 * kept + distance) * distance
+        if D < reach and (kinds[p] < EDGES or _parallel(x, threshold) >= 1.0):
+            slope = _barrier(D, reach, weight * stiffness * distance / reach**2)[1]
+            forces[p] = -2.0 * math.sqrt(square) * slope
+
+
+@kernel
+def _unmoved(ways):
+    """Nine ways (9,12) of four vertices that are no translation, by their sums and differences; how many."""
+    ways[:, :] = 0.0
+    for a in range(3):
+        for i in range(4):
+            for k in range(3):
+                ways[3 * a + k, 3 * i + k] = 0.5 if i == 0 or i == a + 1 else -0.5
+    return 9
+
+
+@kernel
+def _span(c, B, x, ways):
+    """Ways (5,12), orthonormal, by which a distance changes or bends; how many."""
+    r, units, count = np.empty(3), np.empty((3, 4)), 0
+    _combined(c, x, r)
+    length = math.sqrt(_dot(r, r))
+    for k in range(3):
+        for i in range(4):
+            units[k, i] = c[i] if k == 0 else B[k - 1, i]
+        for other in range(k):
+            part = _dot4(units[k], units[other])
+            for i in range(4):
+                units[k, i] -= part * units[other, i]
+        square = _dot4(units[k], units[k])
+        if square == 0.0:
+            break
+        for i in range(4):
+            units[k, i] /= math.sqrt(square)
+        for m in range(3 if k == 0 else 1):
+            for i in range(4):
+                for j in range(3):
+                    ways[count, 3 * i + j] = units[k, i] * (r[j] / length if k else 1.0 if j == m else 0.0)
+            count += 1
+    return count
+
+
+@kernel
+def _dot4(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+
+
+@kernel
+def _clamp(H, ways, n, half, A, out):
+    """H (12,12), which acts by the first n of orthonormal ways (9,12) alone, without what is negative, into out; half
+    (9,12) and A (3,9,9) are for work.
     """
-    if count < 4:
-        n = 3 * count
-        A = np.empty((n, n))
-        flat, to = H.reshape(12, 12), out.reshape(12, 12)
-        A[:, :] = flat[:n, :n]
-        clamp_negative(A, np.empty((n, n)), np.empty(n), np.empty(n))
-        to[:n, :n] = A
-        return
-    way = np.array([[0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]])
-    half, A = np.zeros((9, 4, 3)), np.zeros((9, 9))
-    for a in range(3):
-        for i in range(4):
-            for k in range(3):
-                for j in range(4):
-                    for n in range(3):
-                        half[3 * a + k, j, n] += way[a, i] * H[i, k, j, n]
-    for row in range(9):
-        for a in range(3):
-            for j in range(4):
-                for n in range(3):
-                    A[row, 3 * a + n] += way[a, j] * half[row, j, n]
-    clamp_negative(A, np.empty((9, 9)), np.empty(9), np.empty(9))
-    half[:, :, :] = 0.0
-    for row in range(9):
-        for a in range(3):
-            for j in range(4):
-                for n in range(3):
-                    half[row, j, n] += way[a, j] * A[row, 3 * a + n]
-    for a in range(3):
-        for i in range(4):
-            for k in range(3):
-                for j in range(4):
-                    for n in range(3):
-                        out[i, k, j, n] += way[a, i] * half[3 * a + k, j, n]
+    for a in range(n):
+        half[a] = 0.0
+        for i in range(12):
+            if ways[a, i] != 0.0:
+                for j in range(12):
+                    half[a, j] += ways[a, i] * H[i, j]
+        for b in range(n):
+            total = 0.0
+            for j in range(12):
+                total += half[a, j] * ways[b, j]
+            A[0, a, b] = total
+    clamp_negative(A[0, :n, :n], A[1, :n, :n], A[2, 0, :n], A[2, 1, :n])
+    for a in range(n):
+        half[a] = 0.0
+        for b in range(n):
+            for j in range(12):
+                half[a, j] += A[0, a, b] * ways[b, j]
+    for a in range(n):
+        for i in range(12):
+            if ways[a, i] != 0.0:
+                for j in range(12):
+                    out[i, j] += ways[a, i] * half[a, j]

@@ -8,6 +8,7 @@ distance from which surfaces push. One thread: with two the same step has other 
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import ipctk
@@ -15,7 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils
-from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures
+from ..jit import kernel
+from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures, pressings
 
 MOST_CCD = 1000
 """Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
@@ -68,6 +70,23 @@ class Rubbing(NamedTuple):
     normals: np.ndarray
 
 
+class _Asked(NamedTuple):
+    """What ipctk is asked of: the vertices ``kept`` (k,) of ``surfaces``, its ``mesh``, and of its ``edges`` (e,2) what
+    makes two nearly parallel; of ``inner`` vertices (s,), of all, all faces are there.
+    """
+
+    kept: np.ndarray
+    inner: np.ndarray
+    surfaces: Surfaces
+    mesh: Any
+    edges: np.ndarray
+    mollified: np.ndarray
+
+    def at(self, y: np.ndarray) -> np.ndarray:
+        """Its own of all positions (s,3)."""
+        return np.asfortranarray(y[self.kept], dtype=np.float64)
+
+
 class Barrier:
     """The potential of distances between surfaces that exceed ``gap`` m by less than ``distance`` m: they never come as
     near as the gap. What touches rubs with ``mu``, a number or one for each two bodies (b,b), fully from slips of
@@ -86,36 +105,56 @@ class Barrier:
         gap: float = 0.0,
         meets: np.ndarray | None = None,
     ) -> None:
-        edges = ipctk.edges(surfaces.faces.astype(np.int32))
-        rest = _alike(surfaces)
-        self.mesh = ipctk.CollisionMesh(np.asfortranarray(rest), edges, surfaces.faces.astype(np.int32))
-        self.mesh.can_collide = _filter(surfaces, meets)
+        surfaces = surfaces._replace(rest=_alike(surfaces))
         self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
-        self._friction, self.mu = mu, float(np.max(mu))
+        self._friction, self.mu, self._meets = mu, float(np.max(mu)), meets
         self.stiffness = stiffness
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
-        self._edges = np.array(self.mesh.edges)
-        ways = rest[self._edges[:, 1]] - rest[self._edges[:, 0]]
-        self._mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
-        self._near: Any = None
-        self._found: tuple[np.ndarray, Any] | None = None
+        everything = np.ones(len(surfaces.rest), dtype=bool)
+        self._whole = self._asking(everything, everything)
+        bodies = np.unique(surfaces.body)
+        self._itself = np.isin(surfaces.body[surfaces.faces[:, 0]], surfaces.selves)
+        of_faces = {k: np.flatnonzero(surfaces.body[surfaces.faces[:, 0]] == k) for k in bodies}
+        self._faces_of = {k: own for k, own in of_faces.items() if len(own)}
+        told = {k: surfaces.given[surfaces.body == k].all() for k in bodies}
+        self._two = [
+            (a, b)
+            for a, b in combinations(self._faces_of, 2)
+            if (meets is None or meets[a, b]) and not (told[a] and told[b])
+        ]
+        self.forget()
+
+    def _asking(self, chosen: np.ndarray, inner: np.ndarray) -> _Asked:
+        """Of vertices (s,) bool."""
+        own = self.surfaces.of(chosen)
+        faces = own.faces.astype(np.int32)
+        edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # of no faces there would be billions
+        mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest), edges, faces)
+        mesh.can_collide = _filter(own, self._meets)
+        edges = np.array(mesh.edges, dtype=np.int64)
+        ways = own.rest[edges[:, 1]] - own.rest[edges[:, 0]]
+        mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
+        return _Asked(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
     def forget(self) -> None:
         """Find all pairs anew: in which order they are known depends on what was asked before, and so do sums."""
-        self._near = self._found = None
+        self._asked: _Asked | None = None
+        self._near: Any = None
+        self._found: tuple[np.ndarray, Any] | None = None
 
     def crosses(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
-        return ipctk.has_intersections(self.mesh, _columns(y))
+        return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def longest(self, y: np.ndarray, dy: np.ndarray) -> float:
         """The part of a way, at most 1, that is free; what is asked next along it is found quickly."""
-        ahead = _columns(y + dy)
+        self._asked = asked = self._asking_along(y, y + dy)
+        start, ahead = asked.at(y), asked.at(y + dy)
         self._near, self._found = ipctk.Candidates(), None
-        self._near.build(self.mesh, _columns(y), ahead, 0.5 * (self.distance + self._gap))
+        self._near.build(asked.mesh, start, ahead, 0.5 * (self.distance + self._gap))
         self._way = y, dy
-        return self._near.compute_collision_free_stepsize(self.mesh, _columns(y), ahead, self._gap, self._ccd)
+        return self._near.compute_collision_free_stepsize(asked.mesh, start, ahead, self._gap, self._ccd)
 
     def touching(self, y: np.ndarray) -> Any:
         """The pairs that are nearer than gap and distance together."""
@@ -123,11 +162,37 @@ class Barrier:
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
             if self._near is not None and self._is_on_way(y):
-                found.build(self._near, self.mesh, _columns(y), self.distance, self._gap)
+                found.build(self._near, self._asked.mesh, self._asked.at(y), self.distance, self._gap)
             else:
-                found.build(self.mesh, _columns(y), self.distance, self._gap)
+                before, self._asked = self._asked, self._asking_along(y, y)
+                self._near = self._near if self._asked is before else None
+                found.build(self._asked.mesh, self._asked.at(y), self.distance, self._gap)
             self._found = y.copy(), found
         return self._found[1]
+
+    def _asking_along(self, y: np.ndarray, ahead: np.ndarray) -> _Asked:
+        """What holds all that may be near on a way, and what is around it: what was asked before where that does."""
+        faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
+        needed[faces[self._within_reach(y, ahead)]] = True
+        if self._asked is not None and not (needed & ~self._asked.inner).any():
+            return self._asked
+        # A ring more, so that what moves on is there already, and one for the areas of its faces.
+        for _ in range(2):
+            inner = needed.copy()
+            needed[faces[inner[faces].any(axis=1)]] = True
+        return self._whole if needed.all() else self._asking(needed, inner)
+
+    def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
+        near, low, high = self._itself.copy(), *np.empty((2, len(self._itself), 3))
+        _boxes(self.surfaces.faces, y, ahead, 0.5 * (self.distance + self._gap), low, high)
+        boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
+        for pair in self._two:
+            first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
+            if (first <= last).all():
+                for k in pair:
+                    _mark(self._faces_of[k], low, high, first, last, near)
+        return near
 
     def _is_on_way(self, y: np.ndarray) -> bool:
         """Whether y lies on the way that was asked for last, whose pairs are known."""
@@ -138,75 +203,64 @@ class Barrier:
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
-        return self._barrier(self.touching(y), self.mesh, _columns(y))
+        return self._barrier(self.touching(y), self._asked.mesh, self._asked.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """(s,3), N."""
-        return self._barrier.gradient(self.touching(y), self.mesh, _columns(y)).reshape(-1, 3)
+        found, out = self.touching(y), np.zeros_like(y)
+        out[self._asked.kept] = self._barrier.gradient(found, self._asked.mesh, self._asked.at(y)).reshape(-1, 3)
+        return out
 
     def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
-        edges, faces, near = self._edges, self.surfaces.faces, self.touching(y)
+        return curvatures(*self._seen(y), y, self.distance, self.stiffness, projected)
+
+    def _seen(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is near, as :func:`curvatures` wants it. Weights of faces and edges are what ipctk makes them: to ask
+        each pair for its own takes longer than all else.
+        """
+        near, asked = self.touching(y), self._asked
+        edges, faces = asked.edges, asked.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds
-        first, second = (_numbers(ee, name) for name in ("edge0_id", "edge1_id"))
+        first, second, vertices = _numbers(ee, "edge0_id"), _numbers(ee, "edge1_id"), _numbers(fv, "vertex_id")
         several = (
             np.column_stack([_numbers(vv, "vertex0_id"), _numbers(vv, "vertex1_id")]),
             np.column_stack([_numbers(ev, "vertex_id"), edges[_numbers(ev, "edge_id")]]),
-            np.column_stack([_numbers(fv, "vertex_id"), faces[_numbers(fv, "face_id")]]),
+            np.column_stack([vertices, faces[_numbers(fv, "face_id")]]),
             np.hstack([edges[first], edges[second]]),
         )
         points = np.concatenate([np.pad(one, ((0, 0), (0, 4 - one.shape[1])), constant_values=-1) for one in several])
+        points = np.where(points >= 0, asked.kept[points], -1)
         of_edges = EDGES + np.array([int(pair.dtype) for pair in ee], dtype=np.int64)
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
+        areas = asked.mesh.vertex_areas, asked.mesh.edge_areas
+        of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
-        for k, name in enumerate(("weight", "dmin")):
-            numbers[:, k] = [getattr(pair, name) for kind in kinds for pair in kind]
-        numbers[len(points) - len(ee) :, 2] = self._mollified[first] * self._mollified[second]
-        return curvatures(points, parts, numbers, y, self.distance, self.stiffness, projected)
+        numbers[:, 0] = np.concatenate([[pair.weight for one in (vv, ev) for pair in one], *of_pairs])
+        numbers[:, 1] = self._gap
+        numbers[len(points) - len(ee) :, 2] = asked.mollified[first] * asked.mollified[second]
+        return points, parts, numbers
 
     def rubbing(self, y: np.ndarray) -> Rubbing:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
-        found = ipctk.TangentialCollisions()
-        if self.mu > 0.0:
-            found.build(self.mesh, _columns(y), self.touching(y), self._barrier, 1.0)
-        kinds = found.vv_collisions, found.ev_collisions, found.ee_collisions, found.fv_collisions
-        corners, parts = zip(*map(self._ends, kinds))
-        each = [pair for kind in kinds for pair in kind]
-        starts = np.cumsum([0, *np.repeat([one.shape[1] for one in corners], [len(kind) for kind in kinds])])
-        columns, values = (np.concatenate([one.ravel() for one in several]) for several in (corners, parts))
-        shares = sp.csr_matrix((values, columns, starts), shape=(len(each), len(y)))
-        forces = np.array([pair.normal_force_magnitude * pair.weight for pair in each])
+        if self.mu == 0.0:
+            return Rubbing(sp.csr_matrix((0, len(y))), np.zeros(0), np.zeros((0, 3)))
+        seen = self._seen(y)
+        parts, forces = pressings(*seen, y, self.distance, self.stiffness)
+        points, parts, forces = seen[0][forces > 0.0], parts[forces > 0.0], forces[forces > 0.0]
+        used = points >= 0
+        counts = used.sum(axis=1)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
         if np.ndim(self._friction):
-            ends = [(int(one[0]), int(one[-1])) for several in corners for one in several]
-            forces *= self._friction[tuple(self.surfaces.body[np.array(ends, dtype=np.int64).reshape(-1, 2)].T)]
+            body = self.surfaces.body
+            forces *= self._friction[body[points[:, 0]], body[points[np.arange(len(points)), counts - 1]]]
         else:
             forces *= self.mu
         # What is nearest to one another lies along the normal.
         apart = shares @ y
         return Rubbing(shares, forces, apart / np.linalg.norm(apart, axis=1, keepdims=True))
-
-    def _ends(self, pairs: list[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices (k,c) of pairs of one kind, and what these have of the way from one nearest point to the other."""
-        if not pairs:
-            return np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
-        edges, faces = self._edges, self.surfaces.faces
-        at = np.array([pair.closest_point for pair in pairs]).T
-        one = np.ones(len(pairs))
-
-        def numbers(name: str) -> np.ndarray:
-            return _numbers(pairs, name)
-
-        if isinstance(pairs[0], ipctk.VertexVertexTangentialCollision):
-            return np.stack([numbers("vertex0_id"), numbers("vertex1_id")], 1), np.stack([one, -one], 1)
-        if isinstance(pairs[0], ipctk.EdgeVertexTangentialCollision):
-            corners = np.column_stack([numbers("vertex_id"), edges[numbers("edge_id")]])
-            return corners, np.stack([one, at[0] - 1.0, -at[0]], 1)
-        if isinstance(pairs[0], ipctk.EdgeEdgeTangentialCollision):
-            corners = np.hstack([edges[numbers("edge0_id")], edges[numbers("edge1_id")]])
-            return corners, np.stack([1.0 - at[0], at[0], at[1] - 1.0, -at[1]], 1)
-        corners = np.column_stack([numbers("vertex_id"), faces[numbers("face_id")]])
-        return corners, np.stack([one, at[0] + at[1] - 1.0, -at[0], -at[1]], 1)
 
     def contacts(self, y: np.ndarray) -> int:
         """How many pairs push."""
@@ -215,25 +269,45 @@ class Barrier:
     def smallest_distance(self, y: np.ndarray) -> float:
         """Between what pushes, m; inf where nothing does."""
         found = self.touching(y)
-        return float(np.sqrt(found.compute_minimum_distance(self.mesh, _columns(y)))) if len(found) else np.inf
+        return (
+            float(np.sqrt(found.compute_minimum_distance(self._asked.mesh, self._asked.at(y))))
+            if len(found)
+            else np.inf
+        )
 
     def gap(self, y: np.ndarray) -> float:
         """By what the smallest distance exceeds the gap that is kept, of the distance from which surfaces push."""
         return (self.smallest_distance(y) - self._gap) / self.distance
 
     def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The corners (k,4) of :meth:`touching_vertices`, and by what distances exceed the gap, of the distance
-        from which they push (k,).
+        """The corners (k,4) of what pushes, those of one side first, -1 behind where there are fewer, and by what
+        distances exceed the gap, of the distance from which they push (k,).
         """
-        found, faces = self.touching(y), self.surfaces.faces
-        away = [found[k].compute_distance(found[k].dof(y, self._edges, faces)) for k in range(len(found))]
-        return self.touching_vertices(y), (np.sqrt(np.array(away, dtype=np.float64)) - self._gap) / self.distance
+        seen = self._seen(y)
+        shares = pressings(*seen, y, self.distance, self.stiffness)[0]
+        away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
+        return seen[0], (away - self._gap) / self.distance
 
-    def touching_vertices(self, y: np.ndarray) -> np.ndarray:
-        """The corners of what pushes, those of one side first, (k,4), -1 behind where there are fewer."""
-        found, faces = self.touching(y), self.surfaces.faces
-        corners = [found[k].vertex_ids(self._edges, faces) for k in range(len(found))]
-        return np.array(corners, dtype=np.int64).reshape(-1, 4)
+
+@kernel
+def _boxes(faces, y, ahead, reach, low, high):
+    """Of the ways of faces (f,3), ``reach`` larger: corners (f,3)."""
+    for f in range(len(faces)):
+        for j in range(3):
+            low[f, j], high[f, j] = np.inf, -np.inf
+            for k in faces[f]:
+                low[f, j] = min(low[f, j], y[k, j] - reach, ahead[k, j] - reach)
+                high[f, j] = max(high[f, j], y[k, j] + reach, ahead[k, j] + reach)
+
+
+@kernel
+def _mark(chosen, low, high, first, last, near):
+    """Of some faces those whose boxes meet the one from first to last (3,)."""
+    for f in chosen:
+        meets = True
+        for j in range(3):
+            meets = meets and low[f, j] <= last[j] and high[f, j] >= first[j]
+        near[f] |= meets
 
 
 def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
@@ -295,7 +369,3 @@ def _strangers(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
 
 def _numbers(pairs: list[Any], name: str) -> np.ndarray:
     return np.array([getattr(pair, name) for pair in pairs], dtype=np.int64)
-
-
-def _columns(y: np.ndarray) -> np.ndarray:
-    return np.asfortranarray(y, dtype=np.float64)

@@ -25,7 +25,7 @@ def let_through(surfaces: Surfaces, body: int, distance: float, places: np.ndarr
     y, numbers = places[chosen], np.flatnonzero(chosen)
     edges = own.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
     reach = NEAR * float(np.median(np.linalg.norm(own.rest[edges[:, 0]] - own.rest[edges[:, 1]], axis=1)))
-    touching = Barrier(own, distance, 1.0, 0.0, 1.0).touching_vertices(y)
+    touching = Barrier(own, distance, 1.0, 0.0, 1.0).pairs(y)[0]
     crossing = _crossing(y, own.faces)
     pairs = np.concatenate([_each_two(touching), _each_two(crossing)])
     if not len(pairs):
