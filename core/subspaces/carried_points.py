@@ -96,13 +96,14 @@ class CarriedPoints:
 
     def add_coupling(self, K: sp.csr_matrix, scale: float, matrix: np.ndarray) -> None:
         """The same of a symmetric stiffness (3p,3p) between the points."""
-        K = K.tocsr()
-        active = np.unique(K.indices // 3)
+        K = K.tobsr((3, 3))
+        active = np.unique(K.indices)
         if len(active) == 0:
             return
-        E, components = self.shares[active], 3 * active[:, None] + np.arange(3)
-        K = K[components.ravel()][:, components.ravel()]
+        # Rows between are empty.
+        E, starts = self.shares[active], np.append(K.indptr[active], len(K.indices))
+        columns = np.searchsorted(active, K.indices)
         for i in range(3):
-            rows = scale * K[i::3]
             for p in range(i, 3):
-                matrix[i, :, p, :] += E.T @ (rows[:, p::3] @ E)
+                part = sp.csr_matrix((scale * K.data[:, i, p], columns, starts), shape=(len(active), len(active)))
+                matrix[i, :, p, :] += E.T @ (part @ E)

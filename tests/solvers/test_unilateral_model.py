@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sinew.benchmarks.bodies import block
 from sinew.core.assembly.low_rank import LowRank
@@ -112,3 +113,16 @@ def test_a_low_rank_is_kept_while_springs_are_chosen_or_dropped_before():
     assembled(-1.1 * curvature)
     assert system.try_factorize() and system.low_rank is None
     assert abs(system.solve(Y[:, :, 0])[0, 2] * curvature - 1.0) <= 1e-9
+
+
+def test_a_stiffness_between_carried_points():
+    """As the dense product has it; of points of which most are not coupled."""
+    rng = np.random.default_rng(0)
+    points, few = CarriedPoints(rng.standard_normal((12, 3)), rng.standard_normal((12, 4))), np.array([2, 3, 7, 11])
+    K, half = np.zeros((12, 3, 12, 3)), rng.standard_normal((12, 12))
+    K[np.ix_(few, range(3), few, range(3))] = (half + half.T).reshape(4, 3, 4, 3)
+    out = np.zeros((3, 4, 3, 4))
+    points.add_coupling(sp.csr_matrix(K.reshape(36, 36)), 2.0, out)
+    expected = 2.0 * np.einsum("pr,piqj,qs->irjs", points.shares, K, points.shares)
+    for i in range(3):
+        np.testing.assert_allclose(out[i, :, i:], expected[i, :, i:], atol=1e-12)

@@ -54,6 +54,32 @@ def test_as_dense(kind):
     assert np.array_equal(solved(None), alone)
 
 
+def test_what_lies_in_tets_makes_no_pattern():
+    """And few pairs keep the order; others are ordered anew."""
+    body = bar(10.0)
+    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    solver, n = Direct(sparsity, CholmodSolver), len(sparsity.free)
+    alone, own = solver._solver, sparsity.pattern
+    inside = Pairs(
+        own.block_rows,
+        np.repeat(np.arange(n), np.diff(own.block_starts)),
+        np.tile(np.eye(3), (len(own.block_rows), 1, 1)),
+    )
+    solver.fill(blocks, 1.0, None, None, inside)
+    assert solver._solver is alone and solver.try_factorize()
+    b = np.random.default_rng(1).standard_normal((n, 3))
+    whole = dense(body, blocks) + inside.matrix(n).toarray()
+    np.testing.assert_allclose(solver.solve(b).ravel(), np.linalg.solve(whole, b.ravel()), rtol=1e-6)
+    far = np.array([[n - 1, 0], [n - 2, 1]])
+    for count in (1, 2):
+        few = Pairs(*far[:count].T, np.zeros((count, 3, 3)))
+        assert len(sparsity.beside(joined_pairs([inside, few]))) == count
+    solver.fill(blocks, 1.0, None, None, few)
+    assert solver._solver is not alone and solver._solver._order is alone._order
+    solver.fill(blocks, 1.0, None, None, pairs_of(touching(n, 40, 1)))
+    assert solver._solver._order is not alone._order
+
+
 def test_a_pattern_serves_the_next_step_that_begins_with_it():
     """To the same bits as one that was made anew."""
     body = bar(10.0)
