@@ -11,11 +11,11 @@ import math
 from itertools import combinations
 from typing import Any, NamedTuple
 
-import ipctk
 import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils
+from ..errors import ColliderError
 from ..jit import kernel
 from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures, pressings
 
@@ -33,8 +33,15 @@ MOLLIFIED = 1e-3
 nearly parallel.
 """
 
-ipctk.set_num_threads(1)
-ipctk.set_logger_level(ipctk.error)
+try:
+    import ipctk
+except ImportError as error:  # bodies that meet nothing do without
+    ipctk, MISSING = None, str(error)
+else:
+    MISSING = ""
+    """Why the library cannot be loaded; empty where it can."""
+    ipctk.set_num_threads(1)
+    ipctk.set_logger_level(ipctk.error)
 
 
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
@@ -105,6 +112,11 @@ class Barrier:
         gap: float = 0.0,
         meets: np.ndarray | None = None,
     ) -> None:
+        if MISSING:
+            raise ColliderError(
+                f"What meets something needs ipctk, which cannot be loaded: {MISSING}.",
+                "Install Sinew again, or turn off what the body meets and runs into under Collisions.",
+            )
         surfaces = surfaces._replace(rest=_alike(surfaces))
         self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
         self._friction, self.mu, self._meets = mu, float(np.max(mu)), meets

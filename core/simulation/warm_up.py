@@ -15,6 +15,7 @@ from ..checks.skin_warnings import skin_warnings
 from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
 from ..contact.contact_points import ContactPoints
+from ..contact.ipc import MISSING
 from ..contact.lattice_skin import lattice_skin
 from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane
@@ -85,7 +86,8 @@ def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield label, lambda settings=settings: _step(model, settings, _pin_springs)
 
     yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
-    yield "meeting", lambda: _meet(model)
+    if not MISSING:
+        yield "meeting", lambda: _meet(model)
     yield "fields", lambda: _search(surface)
     # What bodies that meet need alone comes last.
     yield "skin", lambda: _skin(surface)
@@ -111,7 +113,7 @@ def load_kernels(job: Job) -> None:
     )
     loads = partial(_contact_loads, surface) if job.body.colliders else _pin_springs
     _step(model, settings, loads)
-    if meet([job]):
+    if meet([job]) and not MISSING:
         _meet(model)
     if any(each.form.shape == "SURFACE" for each in job.body.force_fields):
         _search(surface)

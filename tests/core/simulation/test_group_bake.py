@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sinew.core.contact import ipc
 from sinew.core.errors import ColliderError, SettingsError, StoreError
 from sinew.core.events import FrameDone, Meets, Mesh, OfBody
 from sinew.core.job.groups import groups_of, members
@@ -14,6 +15,7 @@ from sinew.core.job.job import Job
 from sinew.core.job.pair import PairSettings
 from sinew.core.job.surroundings import Collider
 from sinew.core.settings import MeetSettings
+from sinew.core.simulation import warm_up
 from sinew.core.simulation.bake import bake, bake_each, bake_group
 from sinew.core.store.frame_store import FrameStore
 
@@ -129,3 +131,16 @@ def test_a_pair_with_what_was_removed_is_told_and_does_nothing(tmp_path):
         assert [words.partition(", which it neither meets nor runs into")[0] for words in said] == [
             f"“Low” has a pair with “{name}”" for name in names
         ]
+
+
+def test_without_the_library_of_contact(tmp_path, monkeypatch):
+    """What meets something is told what is missing; what meets nothing is baked."""
+    monkeypatch.setattr(ipc, "MISSING", "No module named 'ipctk'")
+    monkeypatch.setattr(warm_up, "MISSING", "No module named 'ipctk'")
+    job = two()
+    apart = [replace(body, meets=MeetSettings(bodies=False), colliders=()) for body in job.bodies]
+    on_plate = replace(job.bodies[0], name="On a plate", meets=MeetSettings(bodies=False))
+    ended = bake_each(replace(job, bodies=(*apart, on_plate)), tmp_path)
+    assert ended["Low"] == ended["High"] == "done"
+    assert isinstance(ended["On a plate"], ColliderError) and "needs ipctk" in ended["On a plate"].message
+    assert "Install Sinew again" in ended["On a plate"].remedy
