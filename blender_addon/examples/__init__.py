@@ -19,6 +19,7 @@ from . import (
     side_by_side,
     squeezed_ball,
     squeezing_hand,
+    turning_drum,
 )
 from .stage import Stage
 
@@ -32,6 +33,7 @@ EXAMPLES: dict[str, ModuleType] = {
     "squeezed_ball": squeezed_ball,
     "closing_lips": closing_lips,
     "squeezing_hand": squeezing_hand,
+    "turning_drum": turning_drum,
     "coiling_snake": coiling_snake,
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .shapes import Part, ball, lathe
+from .shapes import Part, ball, gumdrop, lathe
 from .stage import Stage
 
 LABEL = "Pile of Jellies"
@@ -57,13 +57,5 @@ def _places() -> list[tuple[float, float, float]]:
 def _jelly(number: int) -> Part:
     """A drop, a ball or a pill, some 0.13 m wide."""
     if number % 3 == 0:
-        return lathe([(r, z - 0.05) for r, z in _drop()], 32)
+        return gumdrop(0.13, middle=0.05)
     return ball((0.0, 0.0, 0.0), 0.062 if number % 3 == 1 else (0.075, 0.055, 0.045), 32)
-
-
-def _drop() -> list[tuple[float, float]]:
-    """Radius and height of a gumdrop's outline, m: a flat foot with a round rim, a dome above."""
-    foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]
-    rim = [(0.055 + 0.01 * math.cos(a), 0.011 - 0.01 * math.sin(a)) for a in (1.2, 0.7, 0.2)]
-    dome = [(0.065 * math.cos(a) ** 0.8, 0.015 + 0.085 * math.sin(a)) for a in (0.1 * k for k in range(1, 15))]
-    return [*foot, *rim, *dome, (0.0, 0.1)]

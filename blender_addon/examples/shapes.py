@@ -84,3 +84,12 @@ def disc(radius: float, thickness: float, segments: int = 64) -> Part:
         (0.0, 0.0),
     ]  # fmt: skip
     return lathe(profile, segments)
+
+
+def gumdrop(width: float, middle: float = 0.0) -> Part:
+    """A flat foot with a round rim, a dome above; from its foot so much is below height 0, m."""
+    foot = [(0.0, 0.0), (0.025, 0.0), (0.05, 0.001)]
+    rim = [(0.055 + 0.01 * math.cos(a), 0.011 - 0.01 * math.sin(a)) for a in (1.2, 0.7, 0.2)]
+    dome = [(0.065 * math.cos(a) ** 0.8, 0.015 + 0.085 * math.sin(a)) for a in (0.1 * k for k in range(1, 15))]
+    size = width / 0.13
+    return lathe([(size * r, size * z - middle) for r, z in (*foot, *rim, *dome, (0.0, 0.1))], 32)
