@@ -66,8 +66,9 @@ class Overlap(NamedTuple):
     def pushed_out(self) -> str:
         """That it begins so, of a collider."""
         deep, remedy = length_words(self.depth) if self.depth > 0.0 else "by a hair", self.said()[1]
+        body = f"“{self.first}”" if self.first else "The body"
         return (
-            f"“{self.first}” begins in “{self.second}”, {deep} deep: it is pushed out, and may cross it meanwhile and "
+            f"{body} begins in “{self.second}”, {deep} deep: it is pushed out, and may cross it meanwhile and "
             f"later. {remedy}"
         )
 
@@ -192,24 +193,28 @@ def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> dict[tu
     return {pair: each for pair, each in found.items() if each is not None}
 
 
-def shifted_off(at: Standpoint, colliders: Standing, touching: float) -> Standing:
-    """Colliders, of which those that merely touch bodies at the first frame are moved off them by a hair for good: what
-    is put on a floor is exactly at its height. A ground, which reaches up by its thickness, is below all bodies.
+def shifted_off(at: Standpoint, colliders: Standing, touching: float, deepest: float) -> Standing:
+    """Colliders, of which those that bodies merely touch at the first frame, nearer than ``touching`` m and not deeper
+    than ``deepest`` m, are moved off them by that and a hair for good: what is put on a floor is exactly at its height.
+    A ground, which reaches up by its thickness, is below all that are not under it.
     """
     n = len(at.places)
     for c in range(n, len(at.names)):
         ways, met = [], np.flatnonzero(at.want.meets[c, :n])
         if isinstance(colliders.found[c - n], Ground):
-            lowest = min(float(at.places[k][:, 2].min()) for k in met)
-            lower = min(lowest - HAIR * at.distance - float(colliders.tracks[c - n][0, 0, 2]), 0.0)
+            height, level = colliders.found[c - n].height, float(colliders.tracks[c - n][0, 0, 2])
+            lowest = [low for k in met if height - (low := float(at.places[k][:, 2].min())) <= deepest]
+            lower = min(min(lowest, default=np.inf) - HAIR * at.distance - level, 0.0)
             colliders = colliders.moved(c - n, np.array([0.0, 0.0, lower]))
             continue
         for k in met:
             found = _overlap(at, colliders, int(k), c, touching)
-            if found is not None and found.depth <= touching:
-                ways.append(found.way / np.linalg.norm(found.way))
+            if found is not None and found.depth <= deepest:
+                length = float(np.linalg.norm(found.way))
+                deep = length - BEYOND * (at.want.gap[k, c] + at.distance)
+                ways.append((max(deep, 0.0) + HAIR * at.distance) * found.way / length)
         if ways:
-            colliders = colliders.moved(c - n, -HAIR * at.distance * np.mean(ways, axis=0))
+            colliders = colliders.moved(c - n, -np.mean(ways, axis=0))
     return colliders
 
 

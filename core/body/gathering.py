@@ -7,6 +7,7 @@ pushes the body out by penalty (``contact/penalty.py``), and may be crossed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,7 @@ from .meeting_surfaces import (
     OF_EDGES,
     OF_SHOWN,
     SLIP,
+    OwnSurface,
     is_same,
     own_surface,
     points_of_all,
@@ -37,6 +39,10 @@ from .meeting_surfaces import (
 )
 from .prepare import Prepared
 
+ULPS = 4.0
+"""Of single precision, by which what is put on a floor may be in it."""
+OF_SKIN = 0.15
+"""Edges of a skin by which it lies outside of what is seen and stands on a floor."""
 NEARLY = 2.0
 """Times the smallest gap of what stops something, up to which others stop it, too."""
 MOST_TOLD = 4
@@ -67,18 +73,26 @@ class Gathering:
         points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # What becomes free must not have passed through anything before: pins that are ever let go do not count.
         last = jobs[0].frame_count - 1
-        given = [at.held(each.pins.held_corners(last)) for at, each in zip(points, prepared)]
+        given = [_given(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
         bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
         finest = min(mean_edge(own.rest, own.faces) for own in self.owns)
         self._distance = (OF_SHOWN if self._alone else OF_EDGES) * finest
-        self.colliders = shifted_off(self._standpoint(bodies), self.colliders, touching(self._distance))
+        near, rounded = touching(self._distance), float(np.finfo(np.float32).eps) * max(np.abs(x).max() for x in bodies)
+        deepest = max(near, ULPS * rounded, 0.0 if self._alone else OF_SKIN * finest)
+        self.colliders = shifted_off(self._standpoint(bodies), self.colliders, near, deepest)
         self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
         self.first = np.concatenate([*bodies, self.colliders.first])
         found = overlaps_of(self._standpoint(bodies), self.colliders, touching(self._distance))
         self.overlaps = [each for (_, j), each in found.items() if j < len(jobs)]
         self._pushed_out = {pair: each for pair, each in found.items() if pair[1] >= len(jobs)}
-        for k, c in self._pushed_out:
+        loosely = [*self._pushed_out, *((k, len(jobs) + c) for k in range(len(jobs)) for c in self._collapsing)]
+        for k, c in loosely:
             self._want.meets[k, c] = self._want.meets[c, k] = False
+
+    @property
+    def _collapsing(self) -> np.ndarray:
+        """Numbers of colliders that no barrier is of."""
+        return np.flatnonzero(self.colliders.collapsing)
 
     @property
     def kept_off(self) -> list[list[int]]:
@@ -135,7 +149,11 @@ class Gathering:
         return Meeting(barriers, points, self.colliders.first)
 
     def _between(self, surfaces: Surfaces) -> Between:
-        moduli = [float(each.model.elastic.youngs_modulus.min()) for each in self._prepared]
+        # As stiff as what touches, in the middle: armour on soft joints is no joint.
+        each = zip(self._prepared, self.owns)
+        moduli = [
+            math.exp(np.log(body.model.elastic.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each
+        ]
         softest = np.array([*moduli, *([np.inf] * len(self.colliders.names))])
         apart = starting_gaps(surfaces, self.first, self._want, self._distance)
         found = between(self._want, apart, self._distance, softest)
@@ -214,6 +232,11 @@ class Gathering:
         """
         each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
         said = [found.pushed_out() for found in self._pushed_out.values()]
+        said += [
+            f"A face of “{self.colliders.names[c]}” shrinks to nothing at times: it gives way a little, and may be "
+            "crossed. Keep its faces open."
+            for c in self._collapsing
+        ]
         said += [words for job, body, own in each for words in surface_warnings(job, body.model.mesh, own, body.store)]
         return said + [words for words in map(self._leap, range(len(self.colliders.names))) if words]
 
@@ -230,3 +253,9 @@ class Gathering:
             f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
             "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
         )
+
+
+def _given(prepared: Prepared, own: OwnSurface, points: Any, frame: int) -> np.ndarray:
+    """Which vertices of a surface pins hold, (s,) bool, by unknowns that are given or by springs."""
+    in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
+    return in_springs | points.held(prepared.pins.held_corners(frame))

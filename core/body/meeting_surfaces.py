@@ -31,13 +31,13 @@ from .loads import track_at
 OF_EDGES = 0.1
 """Of the shortest mean edge of what meets, from which surfaces push."""
 
-OF_SHOWN = 0.01
-"""The same of a surface that is shown, for the gap is seen there: a tenth of it for a third more iterations."""
+OF_SHOWN = 0.03
+"""The same of a surface that is shown, for the gap is seen there: a third of it for a tenth more iterations."""
 
 FLAT = 1e-12
 """Area of a face, of its longest edge's square, under which it has none."""
 
-REACH = 100.0
+REACH = 1e4
 """Sizes of all bodies together that the ground's triangles reach."""
 
 SLIP = 1e-3
@@ -46,13 +46,14 @@ SLIP = 1e-3
 
 class Standing(NamedTuple):
     """Colliders and grounds, ``found``, each once: triangles and the track of its vertices over the frames,
-    (samples,k,3) m.
+    (samples,k,3) m. Of what is ``collapsing`` some face has no area at times.
     """
 
     names: tuple[str, ...]
     triangles: tuple[np.ndarray, ...]
     tracks: tuple[np.ndarray, ...]
     found: tuple[Ground | Collider, ...] = ()
+    collapsing: tuple[bool, ...] = ()
 
     @property
     def first(self) -> np.ndarray:
@@ -80,10 +81,11 @@ def standing(jobs: Sequence[Job]) -> Standing:
             found.append(each)
     points = np.concatenate([job.body.surface.positions for job in jobs])
     middle, size = points.mean(axis=0), float(np.ptp(points, axis=0).max())
-    triangles, tracks = [], []
+    triangles, tracks, collapsing = [], [], []
     for each in found:
+        collapsing.append(False)
         if isinstance(each, Collider):
-            kept = _with_area(each, jobs[0])
+            kept, collapsing[-1] = _with_area(each, jobs[0])
             used, numbered = np.unique(kept, return_inverse=True)
             triangles.append(numbered.reshape(-1, 3))
             tracks.append(each.positions[:, used])
@@ -92,7 +94,8 @@ def standing(jobs: Sequence[Job]) -> Standing:
             corners = REACH * size * np.array([[0.0, 2.0], [-(3.0**0.5), -1.0], [3.0**0.5, -1.0]]) + middle[:2]
             triangles.append(np.array([[0, 1, 2]]))
             tracks.append(np.column_stack([corners, np.full(3, each.height + each.thickness)])[None])
-    return Standing(tuple(each.name for each in found), tuple(triangles), tuple(tracks), tuple(found))
+    names = tuple(each.name for each in found)
+    return Standing(names, tuple(triangles), tuple(tracks), tuple(found), tuple(collapsing))
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
@@ -103,22 +106,32 @@ def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
     return told and all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("triangles", "positions"))
 
 
-def _with_area(collider: Collider, job: Job) -> np.ndarray:
-    """The faces (t,3) of a collider but those without area: nothing touches these."""
-    corners = collider.positions[:, collider.triangles]
-    sides = np.roll(corners, 1, axis=2) - corners
-    longest = np.linalg.norm(sides, axis=3).max(axis=2)
-    areas = np.linalg.norm(np.cross(sides[:, :, 0], sides[:, :, 1]), axis=2)
-    flat = areas <= FLAT * np.maximum(longest.max(axis=0) ** 2, np.finfo(float).tiny)
-    always = flat[0]
-    if always.all() or flat[:, ~always].any():
-        sample = int(flat[:, ~always].any(axis=1).argmax()) if not always.all() else 0
-        steps = max(steps_of(collider.positions, job.frame_count), 1)
-        raise ColliderError(
-            f"The collider “{collider.name}” shrinks to nothing at frame {job.frame_start + sample // steps}.",
-            "Keep its scale above zero, or move it away instead.",
-        )
-    return collider.triangles[~always].astype(np.int64)
+def _with_area(collider: Collider, job: Job) -> tuple[np.ndarray, bool]:
+    """The faces (t,3) of a collider but those without area, which nothing touches, and whether others have none at
+    times.
+    """
+    longest, always = np.zeros(len(collider.triangles)), np.ones(len(collider.triangles), dtype=bool)
+    for places in collider.positions:  # sample by sample: a track may be as large as the memory
+        longest = np.maximum(longest, _sides_and_areas(places, collider.triangles)[0])
+    least = FLAT * np.maximum(longest**2, np.finfo(float).tiny)
+    ever = np.zeros_like(always)
+    for sample, places in enumerate(collider.positions):
+        flat = _sides_and_areas(places, collider.triangles)[1] <= least
+        if flat.all():
+            steps = max(steps_of(collider.positions, job.frame_count), 1)
+            raise ColliderError(
+                f"The collider “{collider.name}” shrinks to nothing at frame {job.frame_start + sample // steps}.",
+                "Keep its scale above zero, or move it away instead.",
+            )
+        always, ever = always & flat, ever | flat
+    return collider.triangles[~always].astype(np.int64), bool((ever & ~always).any())
+
+
+def _sides_and_areas(places: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of faces (t,3), the longest side, m, and twice the area, m², (t,) each."""
+    corners = places[triangles]
+    sides = np.roll(corners, 1, axis=1) - corners
+    return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 
 
 class OwnSurface(NamedTuple):

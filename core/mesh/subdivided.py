@@ -9,22 +9,23 @@ from .surface_samples import proper_triangles
 
 
 def subdivided(surface: SurfaceMesh, longest: float) -> SurfaceMesh:
-    """The faces with area of a surface, each with a side over ``longest`` m split in four by the middles of its sides
-    until there is none, and the vertices that these have. Where a split face and a whole one share a side, its middle
-    lies on it and is a corner of the one alone.
+    """The faces with area of a surface, each split in the middle of its longest side until none is over ``longest`` m,
+    and the vertices that these have. Where two share a side, the middle of the one may lie on the other's side and be
+    no corner of it.
     """
     points, faces = surface.positions, surface.triangles[proper_triangles(surface.positions, surface.triangles)]
     while True:
         corners = points[faces]
-        long = (np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2) > longest).any(axis=1)
+        sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
+        long = sides.max(axis=1) > longest
         if not long.any():
             break
-        split = faces[long]
-        sides = np.sort(split[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-        ends, number = np.unique(sides, axis=0, return_inverse=True)
-        ab, bc, ca = (number.reshape(-1, 3) + len(points)).T
-        points, (a, b, c) = np.concatenate([points, points[ends].mean(axis=1)]), split.T
-        four = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
-        faces = np.concatenate([faces[~long], *(np.column_stack(each) for each in four)])
+        # The longest side first, from a to b.
+        turn = (sides[long].argmax(axis=1)[:, None] + np.arange(3)) % 3
+        a, b, c = np.take_along_axis(faces[long], turn, axis=1).T
+        ends, number = np.unique(np.sort(np.column_stack([a, b]), axis=1), axis=0, return_inverse=True)
+        middle = number.ravel() + len(points)
+        points = np.concatenate([points, points[ends].mean(axis=1)])
+        faces = np.concatenate([faces[~long], np.column_stack([a, middle, c]), np.column_stack([middle, b, c])])
     used, numbered = np.unique(faces, return_inverse=True)
     return SurfaceMesh(points[used], numbered.reshape(-1, 3))

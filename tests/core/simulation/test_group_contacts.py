@@ -313,3 +313,43 @@ def test_what_diverges_is_told_of_its_body():
     prepared = prepared_of(jobs)
     with pytest.raises(DivergenceError, match="^“B”: The search direction of vertex 0 is not a number"):
         list(simulate_group(jobs, prepared))
+
+
+def test_a_face_that_collapses_leaves_its_collider_to_penalty():
+    """It is told, and the body lies on the rest of it."""
+    floor = plate("Floor", 0.0, thickness=0.001)
+    track = np.repeat(floor.positions, 8, axis=0)
+    track[3, 1] = track[3, 2]
+    floor = replace(floor, positions=track)
+    job = box("Box", (-0.5, 0.5, 0.002), 8).with_body(colliders=(floor,), meets=MeetSettings(itself=False))
+    frames, _reports, prepared = run([job])
+    assert "shrinks to nothing at times" in GroupStepper([job], prepared).warnings[0]
+    assert frames[-1][0].state.positions[:, 2].min() > -0.005
+
+
+def test_a_foot_that_is_pinned_into_the_floor():
+    """Pins of a draft lattice, which are springs, go where they are told."""
+    job = box("Foot", (0.0, 0.0, 0.01), 8, **STILL)
+    X = job.body.surface.positions
+    low = np.flatnonzero(X[:, 2] < 0.011)
+    down = np.linspace(0.0, -0.03, 8)[:, None, None] * np.array([0.0, 0.0, 1.0])
+    pinned = job.with_body(
+        pinned_vertices=low,
+        pin_positions=X[low] + down,
+        pin_held=np.ones((8, len(low)), dtype=bool),
+        colliders=(Ground(height=0.0),),
+        resolution=ResolutionSettings(cells_across=6),
+    )
+    frames, reports, prepared = run([pinned])
+    sole = prepared[0].points.positions(frames[-1][0].state.positions)[low]
+    assert np.abs(sole[:, 2] + 0.02).max() < 0.002
+    assert all(report.converged and not report.blocked for report in reports)
+
+
+def test_one_body_under_the_ground_leaves_it_to_others():
+    jobs = [
+        box(name, at, 8).with_body(colliders=(Ground(height=0.0),))
+        for name, at in (("Low", (0.0, 0.0, -0.5)), ("High", (1.0, 0.0, 0.005)))
+    ]
+    frames, _reports, prepared = run(jobs)
+    assert prepared[1].surface(frames[-1][1].state.positions)[:, 2].min() > 0.0
