@@ -10,7 +10,7 @@ from sinew.core.body.meeting_surfaces import own_surface, surface_warnings
 from sinew.core.body.prepare import prepare
 from sinew.core.checks.costs import body_bytes
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import ResolutionSettings
+from sinew.core.settings import MeetSettings, ResolutionSettings
 from sinew.core.simulation.group import GroupStepper
 from sinew.core.store.frame_store import FrameStore
 from sinew.core.store.lending import borrow
@@ -26,7 +26,11 @@ def job():
     weights = np.ones((len(surface.positions), 1))
     resolution = ResolutionSettings(cells_across=6)
     return box("Two", (0.0, 0.0, 0.0), 2).with_body(
-        surface=surface, resolution=resolution, material_weights=weights, stiffness_maps=None
+        surface=surface,
+        resolution=resolution,
+        material_weights=weights,
+        stiffness_maps=None,
+        meets=MeetSettings(itself=True),
     )
 
 
