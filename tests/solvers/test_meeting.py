@@ -283,10 +283,10 @@ def test_a_plate_does_not_go_through_what_is_pinned(solver):
 
 @SOLVERS
 def test_a_plate_jumps_far_into_a_block(solver):
-    """It arrives, and settles: the barrier bends, too. What follows as it swings back takes longer."""
+    """It arrives, and settles: the barrier bends, too."""
     meet = meeting(model := box((0.0, 0.0, 0.002), cells=4), [plate(0.0), plate(0.104)])
     target = meet.places - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.101])
-    _, reports = moved(model, meet, 2, solver, targets=lambda k: target, gravity=STILL)
+    _, reports = moved(model, meet, 1, solver, targets=lambda k: target, gravity=STILL)
     assert reports[0].iterations <= 60 and not any(report.blocked for report in reports)
 
 
