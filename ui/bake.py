@@ -104,6 +104,8 @@ def _draw_record(layout, obj, context):
     for warning in (record.message, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
     if record.way_out_of is not None:
+        if not record.message:  # it was baked all the same
+            wrapped(layout, record.meets_warning, context, "ERROR")
         draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of.name}” Out", icon="CON_LOCLIKE")
     if is_baked:
         size = f" ({record.size})" if record.size else ""
