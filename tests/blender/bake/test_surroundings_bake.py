@@ -40,6 +40,17 @@ def test_a_body_that_is_dropped_rests_on_the_ground(loose):
     assert np.abs(z[-1] - z[-2]).max() * RATE < 0.02, "it lies still"
 
 
+def test_a_body_that_begins_in_the_ground_is_pushed_out_and_told(loose):
+    """And what is told leads out of it: after Move Out nothing is told any more."""
+    loose.sinew.collisions.use_ground, loose.sinew.collisions.height = True, 0.05
+    z, record = bake(loose, 4)[:, :, 2], loose.sinew.bake
+    assert z[-1].min() > z[0].min() and record.status == "DONE" and record.way_out_of == loose
+    assert "begins in “Ground”, 50 mm deep" in record.meets_warning
+    assert bpy.ops.sinew.move_out() == {"FINISHED"}
+    assert bake(loose, 3)[:, :, 2].min() > 0.05
+    assert not record.meets_warning and record.way_out_of is None
+
+
 def test_a_spring_draws_a_body_along_with_an_object(loose):
     handle = bpy.data.objects.new("Handle", None)
     bpy.context.scene.collection.objects.link(handle)
