@@ -1,8 +1,8 @@
 """The bodies of a group with all that they run into: what of them touches, what is between each two, and who stops whom
 where something does not arrive.
 
-Bodies that overlap one another at the first frame are refused. A collider that a body overlaps cannot keep it off: it
-pushes the body out by penalty (``contact/penalty.py``), and may be crossed.
+Bodies that overlap one another at the first frame are refused. A collider that a body overlaps then, or of which a face
+shrinks to nothing at times, cannot keep it off: it pushes by penalty (``contact/penalty.py``), and may be crossed.
 """
 
 from __future__ import annotations
