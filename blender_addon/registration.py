@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from . import command
-from .bake import together
+from .bake import edited, together
 from .basics import playback, restart
 from .basics.names import ADDON_ID, PACKAGE
 from .cache import save_handlers
@@ -22,7 +22,7 @@ from .views import swings
 from .views.ghosts import Ghosts
 from .views.overlays import Overlays
 
-ANSWERING = (running, live_handlers, save_handlers, playback, together, swings)
+ANSWERING = (running, live_handlers, save_handlers, playback, together, edited, swings)
 """Modules with ``HANDLERS``, in order: what is read is put back as live mode had it, which then puts that back."""
 
 KEYS = (
@@ -48,6 +48,7 @@ def register() -> None:
         return
     from .. import operators, ui
     from ..ui import pick_tool
+    from ..ui.bake import header_progress
     from ..ui.body import physics_button
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
@@ -67,6 +68,7 @@ def register() -> None:
         handlers.append(handler)
     pick_tool.register()
     bpy.types.STATUSBAR_HT_header.prepend(status_hints)
+    bpy.types.VIEW3D_HT_header.append(header_progress)
     atexit.register(leave)
     _add_keys()
     _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
@@ -80,6 +82,7 @@ def unregister() -> None:
         return
     from .. import operators, ui
     from ..ui import pick_tool
+    from ..ui.bake import header_progress
     from ..ui.body import physics_button
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
@@ -94,6 +97,7 @@ def unregister() -> None:
     running.unregister()
     _end_threads()
     bpy.types.STATUSBAR_HT_header.remove(status_hints)
+    bpy.types.VIEW3D_HT_header.remove(header_progress)
     atexit.unregister(leave)
     while _commands:
         bpy.utils.unregister_cli_command(_commands.pop())

@@ -39,10 +39,10 @@ class Phase(Event, kind="phase"):
 class Mesh(Event, kind="mesh"):
     """The tetrahedra and the body they make: ``outside`` are vertices of the surface outside of all tets, angles are
     in degrees, ``mass`` in kg, ``volume`` in m³; ``tets``, ``cells_across``, ``size``, ``contrast``, ``thickness``,
-    ``movement`` and ``slowest`` as advice goes by them (``advice.Facts``). One of the ``warnings`` is
-    ``points_warning``, of too few cubature points, with the number that would do, 0 where that is unknown. ``match``
-    says in words how a subspace was matched with the full mesh, "" where it was not; ``vibrations`` are as
-    ``eigenfit.about_match.Vibration``.
+    ``movement`` and ``slowest`` as advice goes by them (``advice.Facts``). Some of the ``warnings`` are
+    ``of_resolution``, the worst first, and one is ``points_warning``, of too few cubature points, with the number that
+    would do, 0 where that is unknown. ``match`` says in words how a subspace was matched with the full mesh, "" where
+    it was not; ``vibrations`` are as ``eigenfit.about_match.Vibration``.
     """
 
     tets: int
@@ -60,6 +60,7 @@ class Mesh(Event, kind="mesh"):
     mass: float
     volume: float
     warnings: list[str]
+    of_resolution: list[str]
     is_thin: bool
     points_warning: str = ""
     points_that_suffice: int = 0

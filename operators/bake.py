@@ -7,7 +7,7 @@ import bpy
 import mathutils
 from bpy.props import BoolProperty
 
-from ..blender_addon.bake import background, bake_queue, baking
+from ..blender_addon.bake import background, bake_queue, baking, edited
 from ..blender_addon.basics import groups, linked, list_animation, sources
 from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
@@ -196,6 +196,8 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 
     def keep(_work: Work, obj: Any, changed: list[str]) -> None:
         obj.sinew.bake.stale = ", ".join(changed)
+        if not changed:
+            edited.note_same(obj, bpy.context.scene)
         found.append(obj.sinew.bake.stale)
 
     def read(obj: Any) -> Steps[list[str]]:

@@ -9,8 +9,8 @@ from importlib import import_module
 import bpy
 
 ORDER = """
-    body live resolution materials pins springs collisions fields solver vibrations advice
-    bake compare overlays examples
+    body materials pins collisions springs fields live resolution solver vibrations
+    bake diagnostics compare overlays examples
 """
 """Subjects as their panels stand, one below the other."""
 

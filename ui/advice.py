@@ -1,4 +1,4 @@
-"""Advice: what solver, resolution and step suit the body, with the reason and a button to take it."""
+"""Advice: what solver and step suit the body, with the reason and a button to take it (resolution: ``resolution``)."""
 
 from typing import Any
 
@@ -6,28 +6,35 @@ from ..blender_addon.setup import advising
 from .places import draw_button, draw_reasons, panel, wrapped
 
 
-@panel("Advice", under="solver")
+@panel("Advice", under="solver", is_often=True)
 def draw_advice(layout: Any, context: Any, obj: Any) -> None:
     """Each with its reason, or that all suits."""
     if not advising.is_known(obj):
         wrapped(layout, "What suits this body is known once it has tetrahedra.", context, "INFO")
         draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
         return
-    found = advising.advice_of(obj, context.scene)
+    found = advising.of_solver(obj, context.scene)
     if advising.is_outdated(obj):
         words = "Physical materials were edited since the body was filled: fill it anew to know what suits it now."
         wrapped(layout, words, context, "ERROR")
         if obj.sinew.bake.status == "NONE":
             draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
     elif not found:
-        what = "Solver, resolution and step suit" if advising.is_step_known(obj) else "Solver and resolution suit"
+        what = "Solver and step suit" if advising.is_step_known(obj) else "The solver suits"
         wrapped(layout, f"{what} this body.", context, "CHECKMARK")
     for each in found:
-        column = layout.column(align=True)
-        wrapped(column, each.reason, context, "INFO")
-        column.operator("sinew.take_advice", text=advising.button_words(each)).setting = each.setting
+        draw_advised(layout, context, each)
     if found:
         draw_reasons(layout, context, "sinew.take_advice")
     if not advising.is_step_known(obj):
         words = "Substeps go by how pins and colliders move, which is known after a bake of two frames or more."
         wrapped(layout, words, context, "INFO")
+
+
+def draw_advised(layout: Any, context: Any, each: Any) -> Any:
+    """The reason, and the button that takes it; its row."""
+    column = layout.column(align=True)
+    wrapped(column, each.reason, context, "INFO")
+    row = column.row(align=True)
+    row.operator("sinew.take_advice", text=advising.button_words(each)).setting = each.setting
+    return row

@@ -1,17 +1,19 @@
-"""Bake: the frames, the buttons, and how it goes."""
+"""Bake and Play: the first row, how it goes, what became of it; and the panel of the frames."""
 
 from typing import Any
 
-from ..blender_addon.bake import bake_queue, baking
+import bpy
+
+from ..blender_addon.bake import bake_queue, baking, edited
+from ..blender_addon.basics import sources
 from ..blender_addon.child import running
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import forecasts
-from .places import CLOSED, draw_button, draw_large, draw_reasons, panel, wrapped
+from .places import CLOSED, draw_button, draw_reasons, panel, wrapped
 
 
-@panel("Bake")
-def draw_bake(layout: Any, context: Any, obj: Any) -> None:
-    """How it goes, or what can be baked, and what is."""
+def draw_first(layout: Any, context: Any, obj: Any) -> None:
+    """How it goes; or what is done next with a body, and what became of its bake."""
     work = running.current(obj.session_uid)
     if work is not None and work.order.mode != "live":
         draw_progress(layout, work, context)
@@ -20,8 +22,6 @@ def draw_bake(layout: Any, context: Any, obj: Any) -> None:
     elif before := running.place_of(obj):
         _draw_waiting(layout, before)
     else:
-        _draw_range(layout, obj.sinew, context.scene)
-        _draw_result(layout, obj, context)
         _draw_buttons(layout, obj, context)
         _draw_record(layout, obj, context)
 
@@ -32,60 +32,61 @@ def draw_reading(layout: Any, read: running.Work) -> None:
     layout.label(text="Esc cancels", icon="EVENT_ESC")
 
 
-def _draw_range(layout, settings, scene):
-    layout.prop(settings, "use_scene_range")
-    column, owner = layout.column(align=True), scene if settings.use_scene_range else settings
-    column.prop(owner, "frame_start", text="Frame Start")
-    column.prop(owner, "frame_end", text="End")
-    column.prop(settings, "pre_roll")
-
-
-def _draw_result(layout, obj, context):
-    settings = obj.sinew
-    layout.prop(settings, "result")
-    if settings.result == "NODES" and not choices.solver_kind(settings.solver).takes_modes:
-        layout.prop(settings, "result_modes")
-    if baking.kept_otherwise(obj):
-        draw_button(layout, context, "sinew.convert_result", icon="FILE_REFRESH")
+def _bake_of(context: Any) -> str:
+    """A file that has no name yet gets one first."""
+    return "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
 
 
 def _draw_buttons(layout, obj, context):
-    """Each button where it can be wanted, and below why those that are grey are so."""
-    # A file that has no name yet gets one first.
-    status, bake = obj.sinew.bake.status, "sinew.bake" if context.blend_data.filepath else "sinew.save_and_bake"
-    shown = [bake]
-    if status == "NONE" and not baking.has_frames(obj):
-        draw_large(layout, bake, "PLAY")
-    elif status != "DONE" or baking.astray_words(obj):
-        if status == "NONE":
-            wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
-        draw_large(layout, "sinew.resume_bake", "PLAY")
-        shown.append("sinew.resume_bake")
-        if status == "NONE":
-            layout.operator(bake, icon="FILE_REFRESH")
-    if status != "DONE":
-        layout.operator("sinew.bake_to_current")
-        shown.append("sinew.bake_to_current")
-    if len(bake_queue.own_bodies(context.scene)) > 1:
-        row = layout.row(align=True)
-        row.operator("sinew.bake_all")
-        row.operator("sinew.bake_all", text="Bake Selected").selected = True
-        shown.append("sinew.bake_all")
-    if status != "NONE":
-        _draw_baked(layout, bake)
-        shown += ["sinew.delete_bake", "sinew.check_bake", "sinew.export_bake"]
+    """What is wanted next is the first and widest; why it is grey, if so, stands below."""
+    record, bake, row = obj.sinew.bake, _bake_of(context), layout.row(align=True)
+    row.scale_y = 1.3
+    again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
+    if record.status == "NONE" and not baking.has_frames(obj):
+        shown = [bake]
+        row.operator(bake, icon="PHYSICS")
+    elif record.status != "DONE" or baking.astray_words(obj):
+        shown = ["sinew.resume_bake", bake]
+        row.operator("sinew.resume_bake", icon="PHYSICS")
+        row.operator(bake, icon="FILE_REFRESH", text="")
+        _draw_play(row, context, record)
+    elif edited.words(obj, context.scene):
+        shown = [bake]
+        row.operator(bake, icon="FILE_REFRESH", **again)
+        _draw_play(row, context, record)
+    else:
+        shown = [bake]
+        _draw_play(row, context, record, is_wide=True)
+        row.operator(bake, icon="FILE_REFRESH", text="")
+    row.menu("SINEW_MT_bake", text="", icon="DOWNARROW_HLT")
     draw_reasons(layout, context, *shown)
 
 
-def _draw_baked(layout, bake):
-    """What can be done with a bake."""
-    row = layout.row(align=True)
-    row.operator("sinew.delete_bake", icon="TRASH")
-    row.operator("sinew.check_bake", icon="VIEWZOOM")
-    row = layout.row(align=True)
-    again = {"text": "Bake Again"} if bake == "sinew.bake" else {}
-    row.operator(bake, icon="FILE_REFRESH", **again)
-    row.operator("sinew.export_bake", text="Export", icon="EXPORT")
+def _draw_play(row, context, record, is_wide=False):
+    """Blender's own playback, where there are frames."""
+    if record.status != "NONE":
+        words, icon = ("Pause", "PAUSE") if context.screen.is_animation_playing else ("Play", "PLAY")
+        row.operator("screen.animation_play", text=words if is_wide else "", icon=icon)
+
+
+class SINEW_MT_bake(bpy.types.Menu):
+    bl_label = "Bake"
+    bl_description = "More that can be done with the body and its bake"
+
+    def draw(self, context: Any) -> None:
+        layout, obj = self.layout, sources.body_of(context)
+        layout.operator("sinew.bake_to_current", icon="PREVIEW_RANGE")
+        if len(bake_queue.own_bodies(context.scene)) > 1:
+            layout.operator("sinew.bake_all")
+            layout.operator("sinew.bake_all", text="Bake Selected").selected = True
+        if obj.sinew.bake.status != "NONE":
+            layout.separator()
+            layout.operator("sinew.check_bake", icon="VIEWZOOM")
+            layout.operator("sinew.export_bake", text="Export...", icon="EXPORT")
+            layout.operator("sinew.delete_bake", icon="TRASH")
+        layout.separator()
+        layout.operator("sinew.copy_settings", icon="PASTEDOWN")
+        layout.operator("sinew.disable", icon="X")
 
 
 def _draw_record(layout, obj, context):
@@ -98,24 +99,19 @@ def _draw_record(layout, obj, context):
         elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
             wrapped(layout, record.left_behind, context, "ERROR")
-        wrapped(layout, record.error, context, "INFO")
-    if record.stale:
-        wrapped(layout, f"Out of date. Changed since the bake: {record.stale}.", context, "ERROR")
+    elif baking.has_frames(obj):
+        wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
+    if changed := edited.words(obj, context.scene):
+        wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
     for warning in (record.message, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
     if record.way_out_of is not None:
         if not record.message:  # it was baked all the same
             wrapped(layout, record.meets_warning, context, "ERROR")
         draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of.name}” Out", icon="CON_LOCLIKE")
-    if is_baked:
-        size = f" ({record.size})" if record.size else ""
-        wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")
-        if baking.is_elsewhere(obj):
-            wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
-            draw_button(layout, context, "sinew.bring_frames", icon="IMPORT")
-    elif not baking.has_frames(obj):
-        words = f"Will take about {forecasts.disk_words(obj, context)} on disk"
-        layout.label(text=words, icon="DISK_DRIVE")
+    if is_baked and baking.is_elsewhere(obj):
+        wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
+        draw_button(layout, context, "sinew.bring_frames", icon="IMPORT")
 
 
 def _draw_waiting(layout, before):
@@ -146,16 +142,37 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _is_told_of(obj: Any) -> bool:
-    return bool(obj.sinew.bake.report)
+def header_progress(self: Any, context: Any) -> None:
+    """In the header of 3D Views, while something is simulated or read: how far it is, and what stops it."""
+    work = running.current() or running.reading()
+    if work is None or work.order.mode == "live" or work.state.waits_for:
+        return
+    row = self.layout.row(align=True)
+    bar = row.row()
+    bar.ui_units_x = 10
+    bar.progress(factor=work.state.factor, text=f"“{work.object_name}”: {work.state.label}")
+    row.operator("sinew.stop_bake", text="", icon="CANCEL")
 
 
-@panel("Solver Report", under="bake", where=_is_told_of, bl_options=CLOSED)
-def draw_report(layout: Any, context: Any, obj: Any) -> None:
-    """How a bake went, in short, and where to read more."""
-    for line in obj.sinew.bake.report.splitlines():
-        wrapped(layout, line, context)
-    row = layout.row(align=True)
-    row.operator("sinew.open_report", icon="TEXT")
-    row.operator("sinew.copy_report", icon="COPYDOWN")
-    draw_reasons(layout, context, "sinew.open_report", "sinew.copy_report")
+@panel("Frames and Result", is_often=True, bl_options=CLOSED)
+def draw_bake(layout: Any, context: Any, obj: Any) -> None:
+    """Which frames, how they are kept, and how much room they take."""
+    settings, scene = obj.sinew, context.scene
+    layout.prop(settings, "use_scene_range")
+    column, owner = layout.column(align=True), scene if settings.use_scene_range else settings
+    column.prop(owner, "frame_start", text="Frame Start")
+    column.prop(owner, "frame_end", text="End")
+    column.prop(settings, "pre_roll")
+    layout.prop(settings, "result")
+    if settings.result == "NODES" and not choices.solver_kind(settings.solver).takes_modes:
+        layout.prop(settings, "result_modes")
+    if baking.kept_otherwise(obj):
+        draw_button(layout, context, "sinew.convert_result", icon="FILE_REFRESH")
+    record = settings.bake
+    wrapped(layout, record.error, context, "INFO")
+    if record.status != "NONE":
+        size = f" ({record.size})" if record.size else ""
+        wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")
+    elif not baking.has_frames(obj):
+        words = f"Will take about {forecasts.disk_words(obj, context)} on disk"
+        layout.label(text=words, icon="DISK_DRIVE")

@@ -6,7 +6,7 @@ import bpy
 
 from ..blender_addon.basics import linked, restart, sources
 from ..blender_addon.child import running
-from .bake import draw_progress
+from .bake import draw_first, draw_progress
 from .places import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
 
 
@@ -24,28 +24,20 @@ def _draw_other_run(layout, context):
         draw_progress(column, work, context)
 
 
-def _draw_root(layout, context, is_named):
+def _draw_root(layout, context):
     if words := restart.needed():
         wrapped(layout.box(), words, context, "ERROR")
     _draw_other_run(layout, context)
     body = sources.body_of(context)
     if body is not None:
-        if is_named:
-            _draw_name(layout, body, context)
+        if words := linked.linked_words(body):
+            wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
         _draw_carrier(layout, body, context)
+        draw_first(layout, context, body)
     elif context.object is None or context.object.type != "MESH":
         wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
     else:
         draw_button(layout, context, "sinew.enable", text="Enable Sinew", icon="PHYSICS")
-
-
-def _draw_name(layout, body, context):
-    row = layout.row()
-    row.label(text=body.name, icon="OBJECT_DATA")
-    row.operator("sinew.copy_settings", text="", icon="PASTEDOWN")
-    row.operator("sinew.disable", text="", icon="X")
-    if words := linked.linked_words(body):
-        wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
 
 
 def _draw_carrier(layout, body, context):
@@ -68,7 +60,7 @@ class VIEW3D_PT_sinew(Sidebar, bpy.types.Panel):
     bl_label = "Sinew"
 
     def draw(self, context: Any) -> None:
-        _draw_root(self.layout, context, is_named=True)
+        _draw_root(self.layout, context)
 
 
 class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
@@ -79,12 +71,8 @@ class PHYSICS_PT_sinew(Physics, bpy.types.Panel):
     def poll(cls, context: Any) -> bool:
         return sources.body_of(context) is not None or running.current() is not None
 
-    def draw_header_preset(self, context: Any) -> None:
-        if sources.body_of(context) is not None:
-            self.layout.operator("sinew.copy_settings", text="", icon="PASTEDOWN", emboss=False)
-
     def draw(self, context: Any) -> None:
-        _draw_root(self.layout, context, is_named=False)
+        _draw_root(self.layout, context)
 
 
 def physics_button(self: Any, context: Any) -> None:

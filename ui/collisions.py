@@ -34,39 +34,44 @@ class SINEW_UL_pairs(ItemList, bpy.types.UIList):
         row.label(text=name or "(none)", icon="OBJECT_DATA" if item.other else "ERROR", translate=False)
 
 
-@panel("Collisions", bl_options=CLOSED)
+@panel("Collisions", is_often=True)
 def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
     """The ground, the collection of what else is in the way, and what the body meets."""
     collisions = obj.sinew.collisions
     layout.prop(collisions, "use_ground")
     if collisions.use_ground:
-        draw_properties(layout, collisions, "height", "friction")
+        layout.prop(collisions, "height")
     layout.prop(collisions, "collection")
-    if collisions.collection is not None:
-        layout.prop(collisions, "collider_friction")
-    if collisions.use_ground or collisions.collection is not None:
-        layout.prop(collisions, "thickness")
+    if not linked.is_linked(obj):  # it is baked in its own file
+        column = layout.column(heading="Meets")
+        column.prop(collisions, "meets_bodies")
+        column.prop(collisions, "meets_itself")
+        if collisions.meets_bodies:
+            _draw_group(layout, context, obj)
     wrapped(layout, obj.sinew.bake.meets_warning, context, "ERROR")
-    layout.separator()
-    _draw_meets(layout, context, obj)
 
 
-def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
-    if linked.is_linked(obj):  # it is baked in its own file
-        return
+def _draw_group(layout: Any, context: Any, obj: Any) -> None:
+    others = [each for each in groups.group_of(obj, context) if each != obj]
+    if others:
+        wrapped(layout, f"Baked together with {groups.names_of(others)}.", context, "LINKED")
+    if elsewhere := groups.linked_bodies(context):
+        words = f"Not met, since of another file: {groups.names_of(elsewhere)}. Make it local, or a collider."
+        wrapped(layout, words, context, "INFO")
+
+
+@panel("Advanced", under="collisions", is_often=True, bl_options=CLOSED)
+def draw_touching(layout: Any, context: Any, obj: Any) -> None:
+    """How what touches rubs, how far it keeps off, and which bodies are met."""
     collisions = obj.sinew.collisions
-    column = layout.column(heading="Meets")
-    column.prop(collisions, "meets_bodies")
-    column.prop(collisions, "meets_itself")
-    if collisions.meets_bodies:
-        layout.prop(collisions, "met")
-        others = [each for each in groups.group_of(obj, context) if each != obj]
-        if others:
-            wrapped(layout, f"Baked together with {groups.names_of(others)}.", context, "LINKED")
-        if elsewhere := groups.linked_bodies(context):
-            words = f"Not met, since of another file: {groups.names_of(elsewhere)}. Make it local, or a collider."
-            wrapped(layout, words, context, "INFO")
-    if collisions.meets_bodies or collisions.meets_itself:
+    names = ["friction"] * collisions.use_ground
+    if collisions.collection is not None:
+        names.append("collider_friction")
+    if names:
+        draw_properties(layout, collisions, *names, "thickness")
+    if not linked.is_linked(obj):
+        if collisions.meets_bodies:
+            layout.prop(collisions, "met")
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 
 

@@ -9,7 +9,7 @@ from ..blender_addon.properties import choices
 from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 
 
-@panel("Compare", under="bake", bl_options=CLOSED)
+@panel("Compare", under="diagnostics", bl_options=CLOSED)
 def draw_compare(layout: Any, context: Any, obj: Any) -> None:
     """What the second bake has of its own, and what is seen of it."""
     column = layout.column()

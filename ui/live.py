@@ -15,7 +15,7 @@ def _can_be_played_with(obj: Any) -> bool:
     return choices.solver_kind(obj.sinew.solver).plays_live or live.session_of(obj) is not None
 
 
-@panel("Live", where=_can_be_played_with)
+@panel("Live", where=_can_be_played_with, is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
     """The buttons, how fast and how strong, what is seen meanwhile."""
     settings, session = obj.sinew.live, live.session_of(obj)
@@ -57,9 +57,9 @@ def _cannot_be_played_with(obj: Any) -> bool:
     return not _can_be_played_with(obj)
 
 
-@panel("Live", where=_cannot_be_played_with, bl_options=CLOSED)
+@panel("Live", where=_cannot_be_played_with, is_often=True, bl_options=CLOSED)
 def draw_unplayable(layout: Any, context: Any, obj: Any) -> None:
-    """In the place of the other, with another solver; closed, since that is the usual case."""
+    """In the place of the other, with another solver."""
     wrapped(layout, "Playing in the viewport needs a solver of a subspace or of nodes.", context, "INFO")
     draw_button(layout, context, "sinew.live_choose_solver")
 

@@ -7,7 +7,7 @@ import bpy
 from ..blender_addon.basics import item_lists, sources
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.own_presets import own_presets
-from .places import ItemList, draw_keyed, draw_list, draw_properties, draw_reasons, panel, wrapped
+from .places import CLOSED, ItemList, draw_list, draw_properties, draw_reasons, panel, wrapped
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -47,6 +47,7 @@ class SINEW_MT_apply_preset(bpy.types.Menu):
         self.layout.label(text=f"Apply to “{item_lists.active_item(sources.body_of(context).sinew, 'material').name}”")
         _draw_presets(self.layout, "sinew.apply_preset")
         self.layout.separator()
+        self.layout.operator("sinew.show_stiffness", icon="INFO")
         self.layout.operator("sinew.save_preset", text="Save as Preset...", icon="ADD")
         if choices.own_preset_items():
             self.layout.menu("SINEW_MT_remove_preset", icon="REMOVE")
@@ -67,56 +68,70 @@ def _draw_header(panel: Any, context: Any) -> None:
         panel.layout.menu("SINEW_MT_apply_preset", text="", icon="PRESET")
 
 
-@panel("Physical Materials", draw_header_preset=_draw_header)
+@panel("Physical Materials", is_often=True, draw_header_preset=_draw_header)
 def draw_materials(layout: Any, context: Any, obj: Any) -> None:
-    """The list, and the active one."""
+    """The list, and how stiff the active one is."""
     draw_list(layout, obj.sinew, "material", "SINEW_MT_presets")
     material = item_lists.active_item(obj.sinew, "material")
     if material is None:
         layout.label(text="Add a physical material (+)", icon="INFO")
-    else:
-        _draw_numbers(layout, obj, material)
-        _draw_where(layout, context, obj, material, is_first=material == obj.sinew.materials[0])
+        return
+    _draw_stiffness(layout, material, "stiffness_value", "log_stiffness")
+    # The first is wherever nothing else is: there is nothing to paint until there are two.
+    if len(obj.sinew.materials) > 1 or material.vertex_group or obj.mode == "WEIGHT_PAINT":
+        row = layout.row(align=True)
+        row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
+        if obj.mode == "WEIGHT_PAINT":
+            row.operator("sinew.stop_painting", icon="LOOP_BACK")
+        draw_reasons(layout, context, "sinew.paint_material")
+        wrapped(layout, place_words(material, material == obj.sinew.materials[0]), context, "INFO")
 
 
-def _draw_numbers(layout, obj, material):
-    column = layout.column()
-    row = column.row(align=True)
-    row.prop(material, "stiffness_value")
+def _draw_stiffness(layout, material, name, kept):
+    """In its unit, and keyed as the logarithm that is kept."""
+    row = layout.row(align=True)
+    row.prop(material, name)
     unit = row.row(align=True)
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
-    row.operator("sinew.show_stiffness", text="", icon="INFO")
-    draw_keyed(column, material, "log_stiffness", text="Log10 (Pa)")
-    column.prop(material, "use_range")
+    row.prop_decorator(material, kept)
+
+
+def _has_material(obj: Any) -> bool:
+    return item_lists.active_item(obj.sinew, "material") is not None
+
+
+@panel("Where", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
+def draw_where(layout: Any, context: Any, obj: Any) -> None:
+    """The map, the region and the depth of the active material."""
+    material = item_lists.active_item(obj.sinew, "material")
+    layout.prop_search(material, "vertex_group", obj, "vertex_groups")
+    row = layout.row(align=True)
+    row.prop(material, "region_kind", text="Region")
+    row.prop(material, "region" if material.region_kind == "OBJECT" else "region_collection", text="")
+    layout.prop(material, "depth_kind")
+    if material.depth_kind != "NONE":
+        layout.prop(material, "depth", text="Down To" if material.depth_kind == "SHELL" else "Below")
+        layout.prop(material, "fade")
+
+
+@panel("Advanced", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
+def draw_matter(layout: Any, context: Any, obj: Any) -> None:
+    """What else the active material is, and how stiff it is where a second map says so."""
+    material = item_lists.active_item(obj.sinew, "material")
+    draw_properties(layout, material, "density", "poissons_ratio", "energy", *choices.own_parameters(material.energy))
+    layout.prop(material, "use_range")
     if material.use_range:
-        column.prop(material, "painted_value")
-        draw_keyed(column, material, "log_painted_stiffness", text="Log10 (Pa)")
-        row = column.row(align=True)
+        _draw_stiffness(layout, material, "painted_value", "log_painted_stiffness")
+        row = layout.row(align=True)
         row.prop_search(material, "stiffness_map", obj, "vertex_groups")
         row.operator("sinew.paint_material", text="", icon="BRUSH_DATA").map = "STIFFNESS"
-    draw_properties(column, material, "poissons_ratio", "density", "energy", *choices.own_parameters(material.energy))
-
-
-def _draw_where(layout, context, obj, material, is_first):
-    column = layout.column()
-    column.prop_search(material, "vertex_group", obj, "vertex_groups")
-    draw_properties(column, material, "region", "region_collection", "depth_kind")
-    if material.depth_kind != "NONE":
-        column.prop(material, "depth", text="Down To" if material.depth_kind == "SHELL" else "Below")
-        column.prop(material, "fade")
-    wrapped(layout, place_words(material, is_first), context, "INFO")
-    row = layout.row(align=True)
-    row.operator("sinew.paint_material", icon="BRUSH_DATA").map = "PLACE"
-    if obj.mode == "WEIGHT_PAINT":
-        row.operator("sinew.stop_painting", icon="LOOP_BACK")
-    draw_reasons(layout, context, "sinew.paint_material")
 
 
 def place_words(material: Any, is_first: bool) -> str:
     """Where the material is, and what wins where others are, too."""
     if material.is_layer:
-        conditions = ["in its regions"] if material.region or material.region_collection else []
+        conditions = ["in its regions"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []
         conditions += ["as its map is painted"] if material.vertex_group else []
         return f"Over what is painted, {', '.join(conditions)}. Of such materials the later in the list wins"

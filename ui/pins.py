@@ -2,20 +2,29 @@
 
 from typing import Any
 
+from ..blender_addon.picking import picking_view
 from .places import draw_keyed, draw_reasons, panel, wrapped
 
 
-@panel("Pins")
+@panel("Pins", is_often=True)
 def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     """The group, from which weight on it holds, and the buttons that fill it."""
     settings = obj.sinew
     layout.prop_search(settings, "pin_group", obj, "vertex_groups")
-    draw_keyed(layout, settings, "hold_from").active = bool(settings.pin_group)
+    if settings.pin_group:
+        draw_keyed(layout, settings, "hold_from")
+    if obj.mode == "EDIT":
+        _draw_for_selected(layout, context)
+    elif context.area is not None and context.area.type == "VIEW_3D":  # the tool is of that editor
+        layout.operator("wm.tool_set_by_id", text="Pick Vertices", icon="PINNED").name = picking_view.TOOL
+    wrapped(layout, settings.pick_warning, context, "ERROR")
+    if not settings.pin_group:
+        layout.label(text="Nothing is held: the body falls", icon="INFO")
+
+
+def _draw_for_selected(layout, context):
     row = layout.row(align=True)
     row.operator("sinew.assign_pins", text="Pin Selected", icon="PINNED").action = "ADD"
     row.operator("sinew.assign_pins", text="Unpin", icon="UNPINNED").action = "REMOVE"
     row.operator("sinew.select_pins", text="", icon="RESTRICT_SELECT_OFF")
     draw_reasons(layout, context, "sinew.assign_pins", "sinew.select_pins")
-    wrapped(layout, settings.pick_warning, context, "ERROR")
-    if not settings.pin_group:
-        layout.label(text="Nothing is held: the body falls", icon="INFO")

@@ -41,14 +41,16 @@ class Subject:
 
 
 def panel(
-    label: str, under: str = "", where: Callable[[Any], bool] | None = None, **options: Any
+    label: str, under: str = "", where: Callable[[Any], bool] | None = None, is_often: bool = False, **options: Any
 ) -> Callable[[Callable[[Any, Any, Any], None]], tuple[type, ...]]:
-    """Make panels, one a place, of a function ``draw_NAME(layout, context, obj)`` about a body.
+    """Make panels of a function ``draw_NAME(layout, context, obj)`` about a body: one in the Physics tab, which has
+    all, and one in the sidebar of what is done often.
 
     Parameters
     ----------
     under : name of the panel that they are under, if not the body's own
     where : of a body, whether they are there
+    is_often : whether the sidebar has it, too
     options : more that Blender reads of a panel
     """
 
@@ -69,7 +71,7 @@ def panel(
             about = {"__module__": draw.__module__, "bl_idname": name, "bl_parent_id": parent, **options}
             return type(name, (Drawn, place, bpy.types.Panel), about)
 
-        return placed("VIEW3D", Sidebar), placed("PHYSICS", Physics)
+        return (placed("VIEW3D", Sidebar),) * is_often + (placed("PHYSICS", Physics),)
 
     return make
 
@@ -129,21 +131,23 @@ class ItemList:
 
 
 def draw_list(layout: Any, settings: Any, noun: str, menu: str = "") -> None:
-    """The list of a body's ``noun`` + "s" with the buttons that add (from a menu, where one is named), remove and move
-    an item.
+    """The list of a body's ``noun`` + "s" with the buttons that add (from a menu, where one is named) and remove an
+    item, and move it where there are several.
     """
-    row = layout.row()
+    row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
-    row.template_list(f"SINEW_UL_{noun}s", "", settings, f"{noun}s", settings, f"active_{noun}", rows=3)
+    rows = 4 if are_several else 2
+    row.template_list(f"SINEW_UL_{noun}s", "", settings, f"{noun}s", settings, f"active_{noun}", rows=rows)
     column = row.column(align=True)
     if menu:
         column.menu(menu, text="", icon="ADD")
     else:
         column.operator(f"sinew.add_{noun}", text="", icon="ADD")
     column.operator(f"sinew.remove_{noun}", text="", icon="REMOVE")
-    column.separator()
-    column.operator(f"sinew.move_{noun}", text="", icon="TRIA_UP").direction = "UP"
-    column.operator(f"sinew.move_{noun}", text="", icon="TRIA_DOWN").direction = "DOWN"
+    if are_several:
+        column.separator()
+        column.operator(f"sinew.move_{noun}", text="", icon="TRIA_UP").direction = "UP"
+        column.operator(f"sinew.move_{noun}", text="", icon="TRIA_DOWN").direction = "DOWN"
 
 
 def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:

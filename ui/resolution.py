@@ -2,34 +2,54 @@
 
 from typing import Any
 
-from ..blender_addon.child import running
-from ..blender_addon.setup import figures, forecasts
-from .bake import draw_progress
-from .places import draw_button, draw_properties, panel, wrapped
+from ..blender_addon.basics import sources
+from ..blender_addon.setup import advising, forecasts
+from .advice import draw_advised
+from .places import CLOSED, draw_properties, draw_reasons, panel, wrapped
 
 
-@panel("Resolution")
+def _draw_header(panel: Any, context: Any) -> None:
+    """A mark that is seen while the panel is closed."""
+    obj = sources.body_of(context)
+    if obj.sinew.bake.resolution_warning or advising.of_resolution(obj, context.scene) is not None:
+        panel.layout.label(text="", icon="ERROR")
+
+
+@panel("Resolution", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
-    """How finely it is filled, which shape, and what came of it."""
+    """How finely it is filled, what that costs, and what is wrong with it. What is set comes first: the words below
+    have more lines and fewer while it is dragged.
+    """
     settings = obj.sinew
     draw_properties(layout, settings, "method", "cells_across")
+    layout.prop_search(settings, "finer_group", obj, "vertex_groups")
+    if settings.finer_group:
+        layout.prop(settings, "finest")
     wrapped(layout, forecasts.missing_words(settings.method), context, "ERROR")
     words, icon = forecasts.cost_words(obj, context)
     wrapped(layout, words, context, icon)
-    column = layout.column()
-    column.prop_search(settings, "finer_group", obj, "vertex_groups")
-    if settings.finer_group:
-        column.prop(settings, "finest")
-    _draw_shape(layout, obj)
-    wrapped(layout, f"Simulated: {settings.place_label}", context, "MODIFIER")
-    wrapped(layout, settings.place_warning, context, "ERROR")
-    wrapped(layout, forecasts.coarse_words(obj, context), context, "INFO")
-    work = running.current(obj.session_uid)
-    if work is not None and work.order.mode == "mesh":
-        draw_progress(layout, work, context)
+    _draw_what_is_wrong(layout, obj, context)
+    wrapped(layout, settings.bake.mesh_warning, context, "ERROR")
+
+
+def _draw_what_is_wrong(layout, obj, context):
+    """In one line, with one number and the button that takes it."""
+    record, row, advised = obj.sinew.bake, layout, advising.of_resolution(obj, context.scene)
+    if advised is not None:
+        row = draw_advised(layout, context, advised)
+        draw_reasons(layout, context, "sinew.take_advice")
     else:
-        draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
-    _draw_result(layout, settings.bake, context)
+        wrapped(layout, record.resolution_warning or forecasts.coarse_words(obj, context), context, "INFO")
+    if record.is_thin:
+        row.operator("sinew.select_thin", icon="RESTRICT_SELECT_OFF", **({"text": ""} if advised else {}))
+
+
+@panel("Simulated Shape", under="resolution", bl_options=CLOSED)
+def draw_shape(layout: Any, context: Any, obj: Any) -> None:
+    """Which place of the modifier stack is simulated, and which shape is without stress."""
+    _draw_shape(layout, obj)
+    wrapped(layout, f"Simulated: {obj.sinew.place_label}", context, "MODIFIER")
+    wrapped(layout, obj.sinew.place_warning, context, "ERROR")
 
 
 def _draw_shape(layout, obj):
@@ -42,14 +62,3 @@ def _draw_shape(layout, obj):
         column.prop_search(settings, "simulate_after", obj, "modifiers")
     if settings.rest_key or (keys is not None and settings.bake.status == "NONE"):
         column.prop_search(settings, "rest_key", keys or settings, "key_blocks" if keys else "materials")
-
-
-def _draw_result(layout, record, context):
-    wrapped(layout, record.mesh_summary, context, "CHECKMARK")
-    if record.body_mass > 0.0:
-        scene = context.scene
-        words = f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
-        wrapped(layout, words, context, "PHYSICS")
-    wrapped(layout, record.mesh_warning, context, "ERROR")
-    if record.is_thin:
-        draw_button(layout, context, "sinew.select_thin", icon="RESTRICT_SELECT_OFF")

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from ..blender_addon.basics import sources
 from ..blender_addon.picking import proposing
 from ..blender_addon.properties import choices
-from ..blender_addon.setup import figures
+from ..blender_addon.setup import advising, figures
 from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 TOLERANCES = {
@@ -15,7 +16,13 @@ TOLERANCES = {
 """Property of each stop rule."""
 
 
-@panel("Solver", bl_options=CLOSED)
+def _draw_header(panel: Any, context: Any) -> None:
+    """A mark that is seen while the panel is closed."""
+    if advising.of_solver(sources.body_of(context), context.scene):
+        panel.layout.label(text="", icon="INFO")
+
+
+@panel("Solver", draw_header_preset=_draw_header, is_often=True, bl_options=CLOSED)
 def draw_solver(layout: Any, context: Any, obj: Any) -> None:
     """The solver, what it reads, and what every solver does."""
     settings, scene = obj.sinew, context.scene
@@ -105,5 +112,3 @@ def draw_advanced(layout: Any, context: Any, obj: Any) -> None:
         # Automatic may turn to conjugate gradients too, when memory is short.
         if settings.linear_solver in ("pcg", "automatic"):
             column.prop(settings, "inner_iterations")
-    if settings.bake.linear_solver:
-        wrapped(layout, f"Last bake: {settings.bake.linear_solver}", context, "INFO")

@@ -26,6 +26,7 @@ from ..result_out import exported
 from ..result_out.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
 from ..scene_in import job_in
 from ..setup import advising, forecasts
+from . import edited
 
 if TYPE_CHECKING:
     from ...core.results.report import BakeReport
@@ -58,6 +59,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     borrow(store, lenders, job.body.solver.modes)
     _note_folder(obj, store)
     _note_warnings(obj, job)
+    edited.note_read(obj, store.folder, bpy.context.scene)
     return store
 
 
@@ -111,6 +113,7 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
     check_disk_space(ToBake(job, store, len(store.frames()), obj.sinew.result == "CACHE"))
     _note_folder(obj, store)
     _note_warnings(obj, job)
+    edited.note_read(obj, store.folder, bpy.context.scene)
     return store
 
 
@@ -249,7 +252,9 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
 
     record.size = size_words(store.size_on_disk())
     cache_owner.note_folder(obj, store.folder)  # anew: an undo during the bake has taken it away
-    record.stale, record.shows = "", store.key() if frames else ""
+    shows = store.key() if frames else ""
+    edited.note_shown(obj, store.folder, bpy.context.scene, record.shows != shows)
+    record.stale, record.shows = "", shows
     if frames:
         note_report(obj, store)
     elif status == "FAILED" and discard_bare(store):
@@ -357,7 +362,9 @@ def note_mesh(obj: Any, mesh: Mesh | None) -> None:
     counts = f"{mesh.tets:,} tetrahedra on {mesh.vertices:,} vertices"
     record.mesh_summary = f"{counts}, smallest angle {mesh.min_dihedral:.0f}°"
     record.body_mass, record.body_volume, record.body_size = mesh.mass, mesh.volume, mesh.size
-    record.mesh_warning = " ".join(said for said in mesh.warnings if said != mesh.points_warning)
+    apart = (mesh.points_warning, *mesh.of_resolution)
+    record.mesh_warning = " ".join(said for said in mesh.warnings if said not in apart)
+    record.resolution_warning = next(iter(mesh.of_resolution), "")
     record.is_thin = mesh.is_thin
     record.tets, record.cells = mesh.tets, mesh.cells_across
     record.contrast, record.thickness, record.slowest = mesh.contrast, mesh.thickness, mesh.slowest

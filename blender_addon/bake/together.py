@@ -7,7 +7,7 @@ way. What has been read early is a part of one job, kept until its turn, unless 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
@@ -81,12 +81,24 @@ def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
     """By their ``session_uid``, the data-blocks that a body is read from, the scene's own numbers included: all that it
     uses, that those use, and so on; of what acts from afar, too.
     """
+    used, far = _uses()
+    return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
+
+
+def used_by(obj: Any, without: Collection[Any] = ()) -> set[Any]:
+    """The data-blocks that a body is read from, itself one of them, but those that it uses ``without`` some alone."""
+    used, far = _uses()
+    kept = {user: blocks - set(without) for user, blocks in used.items()}
+    return _reached({obj, *far} - set(without), kept)
+
+
+def _uses() -> tuple[dict[Any, set[Any]], set[Any]]:
+    """What each data-block uses, and the objects that act on others that do not name them."""
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
         for user in users:
             used[user].add(block)
-    far = {obj for obj in bpy.data.objects if _acts_from_afar(obj)}
-    return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
+    return used, {obj for obj in bpy.data.objects if _acts_from_afar(obj)}
 
 
 def _reached(blocks: set[Any], used: dict[Any, set[Any]]) -> set[Any]:

@@ -92,12 +92,22 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """What else is looked at, by the word for it."""
+    """What else is looked at than what is played as it is set."""
+    materials = [(*_without_stiffness(m), *_place_of(m, scene)) for m in obj.sinew.materials]
+    return looked_at(obj, scene) | {"materials": materials}
+
+
+def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
+    """What takes no time to look at, by the word for it; the same in another session."""
     settings, animated = obj.sinew, animated_paths(obj)
-    materials = [(*_without_stiffness(m), *_place_of(m, scene)) for m in settings.materials]
+    materials = []
+    for k, m in enumerate(settings.materials):
+        keyed = [f"sinew.materials[{k}].{name}" in animated for name in ("log_stiffness", "log_painted_stiffness")]
+        stiff = keyed[0] or m.log_stiffness, keyed[1] or m.log_painted_stiffness
+        materials.append((*stiff, *_without_stiffness(m), *_place_of(m, scene)))
     collisions = settings.collisions
-    obstacles = collisions.collection and collisions.collection.session_uid
-    met = meet_settings(settings, scene).bodies, collisions.met and collisions.met.session_uid
+    obstacles = collisions.collection and collisions.collection.name_full
+    met = meet_settings(settings, scene).bodies, collisions.met and collisions.met.name_full
     pairs = [
         (pair.name, pair.use_friction and pair.friction, pair.use_thickness and pair.thickness)
         for pair in settings.pairs
@@ -121,22 +131,22 @@ def _others(obj: Any, scene: Any) -> dict[str, Any]:
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
-        "mesh": _checksum(obj.data),
+        "mesh": checksum(obj.data),
     }
 
 
 def _spring(spring: Any, path: str, animated: set[str]) -> tuple[Any, ...]:
-    target = spring.target and spring.target.session_uid
+    target = spring.target and spring.target.name_full
     return spring.vertex_group, spring.end, target, f"{path}.strength" in animated or spring.strength
 
 
 def _weights(weights: Any) -> list[Any]:
     names = (prop.identifier for prop in weights.bl_rna.properties if prop.type == "FLOAT")
-    return [weights.collection and weights.collection.session_uid, *(getattr(weights, name) for name in names)]
+    return [weights.collection and weights.collection.name_full, *(getattr(weights, name) for name in names)]
 
 
-def _checksum(mesh: Any) -> tuple[int, ...]:
-    """Of the vertices' positions; with how many edges and faces there are."""
+def checksum(mesh: Any) -> tuple[int, ...]:
+    """Of a mesh's vertices' positions; with how many edges and faces there are."""
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
     mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one
     return zlib.crc32(flat), len(mesh.edges), len(mesh.polygons)
@@ -148,6 +158,6 @@ def _without_stiffness(material: Any) -> tuple[Any, ...]:
 
 
 def _place_of(material: Any, scene: Any) -> tuple[Any, ...]:
-    regions = material.region, material.region_collection
+    regions = material.regions
     maps = material.vertex_group, material.use_range and material.stiffness_map
-    return (*maps, *(part and part.session_uid for part in regions), depth_settings(material, scene))
+    return *maps, regions and regions.name_full, depth_settings(material, scene)

@@ -78,6 +78,10 @@ PLACES = (
 )
 STIFFNESS_RANGE = field_of(MaterialSettings, "youngs_modulus").metadata["range"]
 
+REGIONS = (
+    ("OBJECT", "Object", "One closed mesh"),
+    ("COLLECTION", "Collection", "All closed meshes of a collection, such as a skeleton"),
+)
 DEPTHS = (
     ("NONE", "Any Depth", "Wherever else it is said to be, right through the body"),
     ("SHELL", "Shell", "From the surface of the body down to Depth, over what is painted"),
@@ -143,6 +147,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
     vertex_group: text(
         "Map", "Vertex group that says where this material is. With a region or a depth, how much it covers there"
     )
+    region_kind: menu("Region Type", "Whether an object is the region, or a collection of them", items=REGIONS)
     region: pointer(
         "Region",
         "Closed mesh, such as a bone inside the body: all that lies in it is of this material",
@@ -161,7 +166,12 @@ class SinewMaterial(bpy.types.PropertyGroup):
     @property
     def is_layer(self) -> bool:
         """Whether it lies over what is painted: within regions, or by depth."""
-        return self.region is not None or self.region_collection is not None or self.depth_kind != "NONE"
+        return self.regions is not None or self.depth_kind != "NONE"
+
+    @property
+    def regions(self) -> Any | None:
+        """The object or collection within which it is, if any."""
+        return self.region if self.region_kind == "OBJECT" else self.region_collection
 
 
 def _place_label(self: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ...core.errors import MeshError, SettingsError
@@ -49,15 +50,15 @@ def check_maps(obj: Any) -> None:
 
 
 def _surfaces(obj: Any, material: Any, scene: Any, context: Any) -> tuple[SurfaceMesh, ...]:
-    objects = [] if material.region is None else [material.region]
-    collection = material.region_collection
-    if collection is not None:
+    regions, objects = material.regions, []
+    if isinstance(regions, bpy.types.Object):
+        objects = [regions]
+    elif regions is not None:
         own = obj, obj.sinew.bake.result
-        inside = sorted((o for o in collection.all_objects if o.type == "MESH" and o not in own), key=lambda o: o.name)
-        if not inside:
+        objects = sorted((o for o in regions.all_objects if o.type == "MESH" and o not in own), key=lambda o: o.name)
+        if not objects:
             raise MeshError(
-                f"The collection “{collection.name}”, regions of “{material.name}”, holds no mesh.",
-                "Put closed meshes into it besides the body itself, or clear Regions.",
+                f"The collection “{regions.name}”, regions of “{material.name}”, holds no mesh.",
+                "Put closed meshes into it besides the body itself, or clear Region.",
             )
-        objects += [o for o in inside if o not in objects]
     return tuple(region_surface(o, scene, context) for o in objects)

@@ -19,9 +19,10 @@ LABELS = {
     "substeps": "Substeps",
 }
 """Names of the settings that are advised on, as their panels show them."""
+OF_RESOLUTION = ("cells_across", "match_resolution")
 BASIS = (
-    "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "region",
-    "region_collection", "depth_kind", "depth",
+    "log_stiffness", "use_range", "log_painted_stiffness", "stiffness_map", "vertex_group", "regions",
+    "depth_kind", "depth",
 )  # fmt: skip
 """What of a material makes it stiff somewhere."""
 
@@ -75,6 +76,16 @@ def advice_of(obj: Any, scene: Any) -> tuple[Advice, ...]:
         collides=settings.collisions.use_ground or settings.collisions.collection is not None,
     )
     return advice(facts, solver_settings(settings, scene), resolution_settings(settings), use)
+
+
+def of_resolution(obj: Any, scene: Any) -> Advice | None:
+    """What to set otherwise of how finely it is filled."""
+    return next((each for each in advice_of(obj, scene) if each.setting in OF_RESOLUTION), None)
+
+
+def of_solver(obj: Any, scene: Any) -> list[Advice]:
+    """What to set otherwise of solver and step."""
+    return [each for each in advice_of(obj, scene) if each.setting not in OF_RESOLUTION]
 
 
 def button_words(each: Advice) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import bpy
 import numpy as np
 
+from ..bake import edited
 from ..basics import sources
 from ..drawing import overlay_marks as marks
 from ..drawing.layer import Layer, Made
@@ -285,8 +286,8 @@ class Overlays(Layer):
             legend.words.append(FIRST)
         elif tets is not None and "tets" in asked:
             explain_tets(legend, tets, settings)
-            if obj.sinew.bake.stale:
-                legend.words.append(f"Edited since: {obj.sinew.bake.stale}")
+            if changed := edited.words(obj, bpy.context.scene):
+                legend.words.append(f"Edited since: {changed}")
         if tets is not None and "outside" in asked:
             legend.add(OUTSIDE, f"{len(tets.outside):,} badly embedded")
         rows = ("pins", "Pins", PINS), ("springs", "Springs", SPRINGS), ("nodes", "Dynamic Nodes", NODES)

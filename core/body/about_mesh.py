@@ -42,6 +42,7 @@ def about_mesh(
     figures = quality(mesh)
     thickness = thickness_of(job)
     thin = thin_warnings(job, thickness)
+    of_resolution = [*thin, *volume_warnings(job, mesh)]
     points_warning, points_that_suffice = _of_cubature(cached)
     return Mesh(
         **asdict(facts_of(job, mesh, fields, thickness)),
@@ -56,15 +57,15 @@ def about_mesh(
             *layer_warnings(job, mesh, fields),
             *scale_warnings(job),
             *overlap_warnings(job, mesh),
-            *volume_warnings(job, mesh),
             *_of_embedding(embedding),
             *filter(None, [cache_warning()]),
             *_of_pins(job, mesh, embedding),
             *node_warnings(job, mesh, embedding),
-            *thin,
+            *of_resolution,
             *more_warnings,
             *filter(None, [points_warning]),
         ],
+        of_resolution=of_resolution,
         is_thin=bool(thin),
         points_warning=points_warning,
         points_that_suffice=points_that_suffice,

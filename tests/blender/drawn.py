@@ -29,8 +29,9 @@ class Drawn:
         self.labels.append(text)
 
     def operator(self, name: str, text: str | None = None, **_: Any) -> Any:
-        label = getattr(bpy.types, "SINEW_OT_" + name.partition(".")[2]).bl_label
-        self.operators.append((name, label if text is None else text))
+        if text is None:
+            text = getattr(bpy.types, "SINEW_OT_" + name.partition(".")[2]).bl_label
+        self.operators.append((name, text))
         return SimpleNamespace()
 
     def prop(self, _owner: Any, name: str, **_: Any) -> None:

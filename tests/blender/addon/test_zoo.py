@@ -99,7 +99,9 @@ def check(one: Specimen, obj: Any, evaluated: Any) -> str:
     if len(seen) == len(last):  # no modifier comes after it
         metres = bpy.context.scene.unit_settings.scale_length
         assert np.abs(seen * metres - last).max() <= 4.0 * exact
-    warnings = " ".join(filter(None, (record.mesh_warning, record.pin_warning, record.message)))
+    warnings = " ".join(
+        filter(None, (record.mesh_warning, record.resolution_warning, record.pin_warning, record.message))
+    )
     assert re.search(one.warning, warnings), warnings
     return f"baked: {record.mesh_summary.split(' on ')[0]}, moved {np.abs(moved).max():.3g} m. {warnings}"
 

@@ -87,7 +87,7 @@ def test_a_collection_gives_many_regions_and_never_the_body(shelled, add_mesh):
     bones = bpy.data.collections.new("Bones")
     bpy.context.scene.collection.children.link(bones)
     bone = shelled.sinew.materials[1]
-    bone.depth_kind, bone.region_collection = "NONE", bones
+    bone.depth_kind, bone.region_kind, bone.region_collection = "NONE", "COLLECTION", bones
     bones.objects.link(shelled)
     with pytest.raises(MeshError, match="“Bones”, regions of “Bone”, holds no mesh"):
         make_job(shelled, bpy.context)
@@ -153,6 +153,7 @@ def test_a_bake_is_out_of_date_after_each_edit(shelled, add_mesh):
         ("fade", 0.01),
         ("depth_kind", "CORE"),
         ("region", block),
+        ("region_kind", "COLLECTION"),
         ("region_collection", ribs),
         ("vertex_group", "Other"),
         ("use_range", True),

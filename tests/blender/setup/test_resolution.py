@@ -123,7 +123,10 @@ def finned(add_mesh, saved):
 def test_thin_parts_are_named_and_selected(finned):
     bpy.ops.sinew.tetrahedralize()
     record = finned.sinew.bake
-    assert record.is_thin and "14% of the surface is thinner than a cell (263 mm), at vertex 8" in record.mesh_warning
+    assert (
+        record.is_thin
+        and "14% of the surface is thinner than a cell (263 mm), at vertex 8" in record.resolution_warning
+    )
     assert bpy.ops.sinew.select_thin() == {"FINISHED"}
     assert finned.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
@@ -149,7 +152,7 @@ def test_thin_parts_that_are_painted_finer_are_not_selected(finned):
 def test_other_methods_follow_thin_parts(finned):
     finned.sinew.method = "robust"
     bpy.ops.sinew.tetrahedralize()
-    assert not finned.sinew.bake.is_thin and "thinner" not in finned.sinew.bake.mesh_warning
+    assert not finned.sinew.bake.is_thin and "thinner" not in finned.sinew.bake.resolution_warning
 
 
 def test_cells_are_finer_where_a_group_says_so(body, saved):

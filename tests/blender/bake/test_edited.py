@@ -1,0 +1,119 @@
+"""A bake that is out of date says so by itself: after each kind of edit, and no longer once it is undone."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+from sinew.blender_addon.bake import edited
+
+
+def words(obj):
+    """As panels have them once it is quiet after an edit."""
+    edited._around[obj.session_uid] = edited._around_it(obj, bpy.context.scene)
+    return edited.words(obj, bpy.context.scene)
+
+
+@pytest.fixture
+def scene_of_a_body(body, saved, add_mesh):
+    """A pinned body that moves, a collider, a field, baked."""
+    body.vertex_groups.new(name="Pins").add([0, 1, 2], 1.0, "REPLACE")
+    body.sinew.pin_group = "Pins"
+    floor = add_mesh([(-9, -9, -1), (9, -9, -1), (0, 9, -1)], [(0, 1, 2)], "Floor")
+    colliders = bpy.data.collections.new("Colliders")
+    bpy.context.scene.collection.children.link(colliders)
+    colliders.objects.link(floor)
+    body.sinew.collisions.collection = colliders
+    bpy.ops.object.effector_add(type="WIND", location=(0.0, 3.0, 0.0))
+    bpy.context.view_layer.objects.active = body
+    body.location.x = 0.0
+    body.keyframe_insert("location", frame=1)
+    body.location.x = 0.1
+    body.keyframe_insert("location", frame=3)
+    return body
+
+
+def density(obj):
+    obj.sinew.materials[0].density = 900.0
+
+
+def stiffness(obj):
+    obj.sinew.materials[0].log_stiffness += 0.5
+
+
+def vertex(obj):
+    obj.data.vertices[5].co.x += 0.01
+
+
+def weight(obj):
+    obj.vertex_groups["Pins"].add([3], 0.7, "REPLACE")
+
+
+def key(obj):
+    (curve, *_), *_ = list(edited.curves_of(obj))
+    curve.keyframe_points[1].co.y += 0.3
+
+
+def place_of_a_collider(obj):
+    bpy.data.objects["Floor"].location.z -= 0.1
+
+
+def shape_of_a_collider(obj):
+    bpy.data.objects["Floor"].data.vertices[0].co.z -= 0.1
+
+
+def field(obj):
+    next(each for each in bpy.data.objects if each.field and each.field.type == "WIND").field.strength = 3.0
+
+
+def ground(obj):
+    obj.sinew.collisions.use_ground = True
+
+
+EDITS = {
+    density: "materials",
+    stiffness: "materials",
+    vertex: "mesh",
+    weight: "painted weights",
+    key: "animation",
+    place_of_a_collider: "what is around it",
+    shape_of_a_collider: "what is around it",
+    field: "what is around it",
+    ground: "collisions",
+}
+
+
+@pytest.mark.parametrize("result", ("KEYS", "NODES", "CACHE"))
+def test_every_edit_is_told_and_no_bake_is_one(scene_of_a_body, result):
+    obj = scene_of_a_body
+    obj.sinew.result = result
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and obj.sinew.bake.status == "DONE"
+    assert words(obj) == ""
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_end += 5
+    assert words(obj) == "", "another frame, or a longer range, is no edit"
+    for edit, said in EDITS.items() if result == "KEYS" else ():
+        before = obj.sinew.bake.as_read
+        edit(obj)
+        assert words(obj) == said, edit.__name__
+        edited.note_same(obj, bpy.context.scene)
+        assert words(obj) == "" and obj.sinew.bake.as_read != before
+
+
+def test_what_is_taken_back_is_no_edit(scene_of_a_body):
+    obj = scene_of_a_body
+    bpy.ops.sinew.bake()
+    floor = bpy.data.objects["Floor"]
+    before = floor.location.copy()
+    place_of_a_collider(obj)
+    assert words(obj)
+    floor.location = before
+    assert words(obj) == ""
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    obj = bpy.context.view_layer.objects.active
+    assert words(obj) == ""
+    density(obj)
+    assert words(obj) == "materials"
+    assert bpy.ops.sinew.check_bake() == {"FINISHED"} and words(obj).startswith("materials (")
+    bpy.ops.sinew.bake()
+    assert words(obj) == ""

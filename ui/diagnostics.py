@@ -1,0 +1,40 @@
+"""Diagnostics: the tetrahedra in figures, how the bake went, and what it is compared with (``compare``)."""
+
+from typing import Any
+
+from ..blender_addon.child import running
+from ..blender_addon.setup import figures
+from .bake import draw_progress
+from .places import CLOSED, draw_button, draw_reasons, panel, wrapped
+
+
+@panel("Diagnostics", bl_options=CLOSED)
+def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
+    """What the body was filled with last."""
+    record, scene = obj.sinew.bake, context.scene
+    work = running.current(obj.session_uid)
+    if work is not None and work.order.mode == "mesh":
+        draw_progress(layout, work, context)
+    else:
+        draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+    wrapped(layout, record.mesh_summary, context, "CHECKMARK")
+    if record.body_mass > 0.0:
+        words = f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
+        wrapped(layout, words, context, "PHYSICS")
+    if record.linear_solver:
+        wrapped(layout, f"Last bake: {record.linear_solver}", context, "INFO")
+
+
+def _is_told_of(obj: Any) -> bool:
+    return bool(obj.sinew.bake.report)
+
+
+@panel("Solver Report", under="diagnostics", where=_is_told_of, bl_options=CLOSED)
+def draw_report(layout: Any, context: Any, obj: Any) -> None:
+    """How a bake went, in short, and where to read more."""
+    for line in obj.sinew.bake.report.splitlines():
+        wrapped(layout, line, context)
+    row = layout.row(align=True)
+    row.operator("sinew.open_report", icon="TEXT")
+    row.operator("sinew.copy_report", icon="COPYDOWN")
+    draw_reasons(layout, context, "sinew.open_report", "sinew.copy_report")
