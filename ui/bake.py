@@ -9,13 +9,16 @@ from ..blender_addon.basics import sources
 from ..blender_addon.child import running
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import forecasts
-from .places import CLOSED, draw_button, draw_reasons, panel, wrapped
+from .places import CLOSED, draw_button, draw_large, draw_reasons, panel, wrapped
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
     """How it goes; or what is done next with a body, and what became of its bake."""
     work = running.current(obj.session_uid)
-    if work is not None and work.order.mode != "live":
+    if work is not None and work.order.mode == "live":
+        draw_large(layout, "sinew.live_stop", "SNAP_FACE", text="Stop Playing (Esc)")
+        draw_reasons(layout, context, "sinew.live_stop")
+    elif work is not None:
         draw_progress(layout, work, context)
     elif (read := running.reading(obj.session_uid)) is not None:
         draw_reading(layout, read)

@@ -68,10 +68,12 @@ def draw_touching(layout: Any, context: Any, obj: Any) -> None:
     if collisions.collection is not None:
         names.append("collider_friction")
     if names:
+        layout.label(text="Ground and Colliders")
         draw_properties(layout, collisions, *names, "thickness")
     if not linked.is_linked(obj):
+        layout.label(text="Bodies")
         if collisions.meets_bodies:
-            layout.prop(collisions, "met")
+            layout.prop(collisions, "met", text="Only")
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 
 

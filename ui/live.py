@@ -15,9 +15,12 @@ def _can_be_played_with(obj: Any) -> bool:
     return choices.solver_kind(obj.sinew.solver).plays_live or live.session_of(obj) is not None
 
 
-@panel("Live", where=_can_be_played_with, is_often=True, bl_options=CLOSED)
+@panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
     """The buttons, how fast and how strong, what is seen meanwhile."""
+    if not _can_be_played_with(obj):
+        _draw_unplayable(layout, context)
+        return
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else running.reading(obj.session_uid)
     if read is not None:
@@ -53,13 +56,7 @@ def _meets_more_exactly(obj: Any, context: Any) -> bool:
     return meets and choices.solver_kind(obj.sinew.solver).meets_bodies
 
 
-def _cannot_be_played_with(obj: Any) -> bool:
-    return not _can_be_played_with(obj)
-
-
-@panel("Live", where=_cannot_be_played_with, is_often=True, bl_options=CLOSED)
-def draw_unplayable(layout: Any, context: Any, obj: Any) -> None:
-    """In the place of the other, with another solver."""
+def _draw_unplayable(layout, context):
     wrapped(layout, "Playing in the viewport needs a solver of a subspace or of nodes.", context, "INFO")
     draw_button(layout, context, "sinew.live_choose_solver")
 

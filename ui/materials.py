@@ -106,9 +106,8 @@ def draw_where(layout: Any, context: Any, obj: Any) -> None:
     """The map, the region and the depth of the active material."""
     material = item_lists.active_item(obj.sinew, "material")
     layout.prop_search(material, "vertex_group", obj, "vertex_groups")
-    row = layout.row(align=True)
-    row.prop(material, "region_kind", text="Region")
-    row.prop(material, "region" if material.region_kind == "OBJECT" else "region_collection", text="")
+    layout.row().prop(material, "region_kind", text="Region", expand=True)
+    layout.prop(material, "region" if material.region_kind == "OBJECT" else "region_collection", text=" ")
     layout.prop(material, "depth_kind")
     if material.depth_kind != "NONE":
         layout.prop(material, "depth", text="Down To" if material.depth_kind == "SHELL" else "Below")

@@ -44,7 +44,7 @@ def _draw_what_is_wrong(layout, obj, context):
         row.operator("sinew.select_thin", icon="RESTRICT_SELECT_OFF", **({"text": ""} if advised else {}))
 
 
-@panel("Simulated Shape", under="resolution", bl_options=CLOSED)
+@panel("Simulated Shape", under="resolution", is_often=True, bl_options=CLOSED)
 def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     """Which place of the modifier stack is simulated, and which shape is without stress."""
     _draw_shape(layout, obj)

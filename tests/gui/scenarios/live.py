@@ -4,9 +4,6 @@ import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 SCALE = 0.65
-HEADER = (52, 51)
-"""Pixels from the left and upper edge of the sidebar to the header of the panel Live, at that scale; closed at first.
-"""
 
 
 def make_body(gui):
@@ -162,11 +159,10 @@ def record_and_bake(gui, session):
 def scenario(gui):
     live, running = gui.module("blender_addon.live.live"), gui.module("blender_addon.child.running")
     obj = make_body(gui)
+    gui.scenario("manual").only(gui, "live")
     yield from gui.show_sidebar("Sinew")
     bpy.context.preferences.view.ui_scale = SCALE
     yield from gui.redraw()
-    sidebar = gui.region("UI")
-    yield from gui.click(sidebar.x + HEADER[0], sidebar.y + sidebar.height - HEADER[1])
     gui.record("poll before saving", bpy.ops.sinew.live_play.poll())
     with gui.context():
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "live.blend"))

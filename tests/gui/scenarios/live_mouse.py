@@ -6,10 +6,8 @@ import numpy as np
 LAST = 120
 """Frames of the take: five seconds, time for a drag."""
 
-# Pixels from the left and upper edge of the sidebar, at the scale of the other scenario, when nothing is played
-# with: where a header is clicked, from the first below Live, which moves up as those above are closed; the buttons.
-LEFT, RESOLUTION, PITCH = 52, 160, 17
-PLAY, RECORD, BAKE = (60, 73), (142, 73), (60, 380)
+# Pixels from the left and upper edge of the sidebar to the buttons, at the scale of the other scenario.
+PLAY, RECORD, BAKE = (60, 77), (142, 77), (60, 32)
 
 
 def press(gui, right, down):
@@ -38,16 +36,14 @@ def drag(gui, scene):
 
 
 def show_panels(gui):
-    """The sidebar, with nothing open between Live and Bake."""
+    """The sidebar, with Live alone below Bake."""
+    gui.scenario("manual").only(gui, "live")
     space = gui.area().spaces.active
     space.show_region_ui = True
     yield from gui.wait_until(lambda: gui.region("UI").width > 1, 5.0, "the sidebar opens")
     yield from gui.redraw()
     gui.region("UI").active_panel_category = "Sinew"
     yield from gui.settle()
-    for k in range(3):
-        yield from press(gui, LEFT, RESOLUTION + k * PITCH)
-        yield from gui.settle()
 
 
 def play(gui, scene):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Euler
 
-HEADER = 79
+HEADER = 85
 """Pixels from the upper edge of the sidebar's region to the first header below the body's name."""
 
 
@@ -73,18 +73,28 @@ def photograph_panels(gui, names):
         bpy.utils.register_class(cls)
 
 
+def only(gui, *names):
+    """Leave these alone in a sidebar that was not drawn yet, open."""
+    for cls in reversed(panels(gui)):
+        bpy.utils.unregister_class(cls)
+    for cls in panels(gui):
+        if cls.bl_idname.removeprefix("VIEW3D_PT_sinew_") in names:
+            cls.bl_options = set(getattr(cls, "bl_options", ())) - {"DEFAULT_CLOSED"}
+            bpy.utils.register_class(cls)
+
+
 @contextmanager
 def alone(gui, name):
-    """Within it a panel that stands within another, or has some within it, is one of its own and open."""
-    everything = panels(gui)
-    (inner,) = (cls for cls in everything if cls.bl_idname == f"VIEW3D_PT_sinew_{name}")
-    kept = {
-        key: value for key, value in vars(inner).items() if key in ("bl_space_type", "bl_region_type", "bl_category")
-    }
-    place = {"bl_idname": "VIEW3D_PT_sinew_alone", "bl_parent_id": "VIEW3D_PT_sinew", **kept}
+    """Within it a panel that stands within another, has some within it, or is in the Physics tab alone, is one of its
+    own in the sidebar, and open.
+    """
+    everything, places = panels(gui), gui.module("ui.places")
+    (inner,) = (cls for cls in gui.module("ui").CLASSES if cls.__name__ == f"PHYSICS_PT_sinew_{name}")
+    bases = tuple(places.Sidebar if base is places.Physics else base for base in inner.__bases__)
     for cls in reversed(everything):
         bpy.utils.unregister_class(cls)
-    alone = type("VIEW3D_PT_sinew_alone", inner.__bases__, place)
+    place = {"bl_idname": "VIEW3D_PT_sinew_alone", "bl_parent_id": "VIEW3D_PT_sinew"}
+    alone = type("VIEW3D_PT_sinew_alone", bases, place)
     bpy.utils.register_class(alone)
     yield
     bpy.utils.unregister_class(alone)
@@ -220,6 +230,8 @@ def scenario(gui):
         bpy.ops.sinew.add_spring("EXEC_DEFAULT", True)
         bpy.ops.object.effector_add(type="WIND", location=(0.0, 3.0, 0.0))
         bpy.context.view_layer.objects.active = bpy.data.objects["Figure"]
-    yield from photograph_panels(gui, ("pins", "springs", "fields"))
+    yield from photograph_panels(gui, ("pins",))
+    for name in ("springs", "fields"):
+        yield from photograph_alone(gui, name)
     preferences.system.use_region_overlap, preferences.view.show_tooltips = overlap, tooltips
     preferences.view.ui_scale = scale
