@@ -10,7 +10,11 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     """The group, from which weight on it holds, and the buttons that fill it."""
     settings = obj.sinew
     layout.prop_search(settings, "pin_group", obj, "vertex_groups")
-    draw_keyed(layout, settings, "hold_from").active = bool(settings.pin_group)
+    column = layout.column()
+    column.active = bool(settings.pin_group)
+    draw_keyed(column, settings, "hold_from")
+    column.prop(settings, "use_goal")
+    draw_keyed(column, settings, "goal_strength").active = settings.use_goal
     row = layout.row(align=True)
     row.operator("sinew.assign_pins", text="Pin Selected", icon="PINNED").action = "ADD"
     row.operator("sinew.assign_pins", text="Unpin", icon="UNPINNED").action = "REMOVE"
