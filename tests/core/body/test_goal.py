@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from sinew.core.body.prepare import prepare
 from sinew.core.forces.springs import goal_stiffness
+from sinew.core.job.job import Job
 from sinew.core.job.surroundings import Spring
 from sinew.core.mesh.surface_mesh import SurfaceMesh
+from sinew.core.parts import alike
 from sinew.core.settings import MaterialSettings
 from sinew.core.solver_kinds import SOLVER_KINDS
 
@@ -125,3 +127,11 @@ def test_it_is_drawn_along_with_its_animation():
     job = hung(BOX, np.ones(len(BOX.positions)), [1e4] * frames)
     moved = goal(BOX, np.ones(len(BOX.positions)), [1e4] * frames, (0.3, 0.0, 0.0))
     assert np.abs(baked(job.with_body(goal=moved))[-1] - BOX.positions - [0.3, 0.0, 0.0]).max() < 1e-4 * SIDE
+
+
+def test_it_is_kept_and_cut_with_its_job(tmp_path):
+    job = hung(BOX, np.linspace(0.0, 1.0, len(BOX.positions)), [1.0, 2.0, 3.0, 4.0])
+    job.save(tmp_path / "job.npz")
+    again = Job.load(tmp_path / "job.npz")
+    assert alike(again, job) and len(again.body.goal.vertices) == len(BOX.positions) - 1
+    assert job.until(2).body.goal.stiffness.tolist() == [1.0, 2.0]
