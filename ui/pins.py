@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from ..blender_addon.views import open_panel
 from .places import draw_keyed, draw_reasons, panel, wrapped
 
 
 @panel("Pins")
 def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     """The group, from which weight on it holds, and the buttons that fill it."""
+    open_panel.PINS.drawn()
     settings = obj.sinew
     layout.prop_search(settings, "pin_group", obj, "vertex_groups")
     column = layout.column()
