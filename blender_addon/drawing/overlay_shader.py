@@ -58,7 +58,8 @@ _RIM = "  result.w = opacity * (0.6 + 0.4 * rim);\n"
 _PLACED = "  gl_Position = to_clip * vec4(position.xyz, 1.0);\n"
 _DOT = """
   gl_PointSize = tint.w;
-  inner = mix(vec3(max(tint.x, max(tint.y, tint.z))), tint.xyz, position.w);
+  float pale = 1.0 - position.w;
+  inner = mix(tint.xyz, vec3(max(tint.x, max(tint.y, tint.z))), pale * pale);
 """
 _ROWS = ("normal_x", "normal_y", "normal_z")
 

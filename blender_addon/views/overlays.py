@@ -37,7 +37,7 @@ SPRINGS = (0.05, 0.6, 1.0)
 NODES = (0.45, 0.08, 1.0)
 COLLIDERS = (0.25, 0.8, 0.1)
 OUTLINE = (0.1, 0.35, 0.25)
-GOAL = (1.0, 0.63, 0.505)
+GOAL = (1.0, 0.445, 0.26)
 """Linear colours; GOAL is that of half a weight."""
 OWN = {
     "over ground": ("LINES", "colliders", OUTLINE),
