@@ -80,7 +80,7 @@ def test_on_a_moving_body_it_is_sampled_between_frames(graded):
     assert got.goal.targets.shape == got.pin_positions.shape == (13, 4, 3)
 
 
-def test_an_edit_of_it_is_named_and_an_undone_one_is_none(graded, saved):
+def test_an_edit_of_it_is_named_and_one_that_was_put_back_is_none(graded, saved):
     bpy.ops.sinew.bake()
     graded.sinew.goal_strength = 3.0
     bpy.ops.sinew.check_bake()
