@@ -3,16 +3,21 @@
 from typing import Any
 
 from ..blender_addon.picking import picking_view
+from ..blender_addon.views import open_panel
 from .places import draw_keyed, draw_reasons, panel, wrapped
 
 
 @panel("Pins", is_often=True)
 def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     """The group, from which weight on it holds, and the buttons that fill it."""
+    open_panel.PINS.drawn()
     settings = obj.sinew
     layout.prop_search(settings, "pin_group", obj, "vertex_groups")
     if settings.pin_group:
         draw_keyed(layout, settings, "hold_from")
+        layout.prop(settings, "use_goal")
+        if settings.use_goal:
+            draw_keyed(layout, settings, "goal_strength")
     if obj.mode == "EDIT":
         _draw_for_selected(layout, context)
     elif context.area is not None and context.area.type == "VIEW_3D":  # the tool is of that editor

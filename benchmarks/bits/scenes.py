@@ -210,6 +210,7 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "collider_between_frames": held(colliders=[_plate(friction=1.0)], solver={"substeps": 3}),
     "collider_subspace": held(colliders=[_plate()], ground={"height": -0.02}, solver=_subspace()),
     "one_of_three": _one_of_three,
+    "goal": held(goal=_hook() | {"stiffness": np.linspace(2.0, 0.0, FRAMES)}),
     "springs": held(springs=[_hook()]),
     "springs_free": free(springs=[_hook()], solver={"substeps": 2}),
     "springs_subspace": free(springs=[_hook()], solver={"solver": "subspace_fem"}),

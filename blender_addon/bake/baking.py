@@ -392,7 +392,7 @@ def nowhere_words(job: Job) -> str:
 def no_pin_words(obj: Any, job: Job) -> str:
     """What to say of a pin group that holds nothing; "" where it does, or there is none."""
     name = obj.sinew.pin_group
-    if not name or len(job.body.pinned_vertices):
+    if not name or len(job.body.pinned_vertices) or job.body.goal:
         return ""
     return (
         f"No vertex of “{name}” is held, and the body falls: give some a weight of at least Hold From. Modifiers that "

@@ -28,9 +28,9 @@ DOT_COLOUR = """
   if (distance2 > 1.0) {
     discard;
   }
-  vec3 linear = distance2 > 0.5 ? vec3(0.0) : tint.xyz;
+  vec3 linear = distance2 > 0.5 ? vec3(0.0) : inner;
 """
-"""Round dots with a dark rim."""
+"""Round dots in the colour ``inner``, which is carried, with a dark rim."""
 LINE_COLOUR = "  vec3 linear = tint.xyz;\n"
 
 

@@ -25,12 +25,15 @@ def groups_of(obj: Any) -> tuple[str, ...]:
 
 def mark_points(obj: Any, weights: np.ndarray, positions: np.ndarray) -> dict[str, np.ndarray]:
     """Points and ends of lines (k,3) by what they show, in world space; of the weights (n,2+springs) of those groups,
-    and of vertices (n,3). ``balls`` (k,4) are centres and radii.
+    and of vertices (n,3). ``balls`` (k,4) are centres and radii, ``goal`` (k,4) points and weights.
     """
+    pinned, threshold = weights[:, 0], obj.sinew.hold_from
+    drawn = (pinned > 0.0) & (pinned < threshold) & obj.sinew.use_goal
     nodes = np.flatnonzero(weights[:, -1] >= FULL)
     pulled, lines = spring_points(obj, weights, positions)
     return {
-        "pins": positions[weights[:, 0] >= obj.sinew.hold_from],
+        "pins": positions[pinned >= threshold],
+        "goal": np.column_stack([positions, pinned])[drawn],
         "nodes": positions[nodes],
         "balls": node_balls(obj, nodes, positions),
         "springs": pulled,

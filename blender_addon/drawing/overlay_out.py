@@ -101,7 +101,10 @@ def tets_batch(corners: Corners) -> Any:
 
 
 def marks_batch(kind: str, points: np.ndarray) -> Any:
-    """Points (n,3) on the card, as POINTS or as the ends of LINES; None without any."""
+    """Points (n,3) on the card, as POINTS or as the ends of LINES; of POINTS (n,4) the last number is how far each is
+    from white to its colour. None without any.
+    """
     if len(points) == 0:
         return None
-    return batch_of(kind, vertices_of(position=np.column_stack([points, np.ones(len(points))])))
+    whole = np.column_stack([points, np.ones(len(points))])
+    return batch_of(kind, vertices_of(position=whole[:, :4]))

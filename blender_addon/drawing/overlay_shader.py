@@ -56,6 +56,11 @@ _SEEN_THROUGH = """
 _RIM = "  result.w = opacity * (0.6 + 0.4 * rim);\n"
 
 _PLACED = "  gl_Position = to_clip * vec4(position.xyz, 1.0);\n"
+_DOT = """
+  gl_PointSize = tint.w;
+  float pale = 1.0 - position.w;
+  inner = mix(tint.xyz, vec3(max(tint.x, max(tint.y, tint.z))), pale * pale);
+"""
 _ROWS = ("normal_x", "normal_y", "normal_z")
 
 
@@ -91,10 +96,10 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 
 def dots_shader() -> Any:
-    """Round dots at ``position``, ``tint`` colours and its last number is their width in pixels. PreviewError where the
-    driver refuses it.
+    """Round dots at ``position``, whose last number says how far they are from white to the colour ``tint``; the last
+    number of that is their width in pixels. PreviewError where the driver refuses it.
     """
-    return shader_of(shader_info("position"), ("tint",), _PLACED + "  gl_PointSize = tint.w;\n", DOT_COLOUR)
+    return shader_of(shader_info("position"), ("tint",), _PLACED + _DOT, DOT_COLOUR, ("inner",))
 
 
 def lines_shader() -> Any:

@@ -146,8 +146,8 @@ def body_shader(handles: int, per_row: int, colours_per_row: int, lights: tuple[
 
 def dots_shader(handles: int, per_row: int) -> Any:
     """Round dots with a dark rim. PreviewError where the driver refuses it."""
-    vertex = skinning_source(handles, per_row) + _PLACED + "  gl_PointSize = normal.w * tint.w;\n"
-    return shader_of(skinning_info(handles), ("tint",), vertex, DOT_COLOUR)
+    vertex = skinning_source(handles, per_row) + _PLACED + "  gl_PointSize = normal.w * tint.w;\n  inner = tint.xyz;\n"
+    return shader_of(skinning_info(handles), ("tint",), vertex, DOT_COLOUR, ("inner",))
 
 
 def wires_shader(handles: int, per_row: int) -> Any:

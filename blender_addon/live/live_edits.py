@@ -126,13 +126,21 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
             obstacles,
             *(collisions.collider_friction, collisions.thickness, met, pairs),
         ),
-        "pins": (settings.pin_group, "sinew.hold_from" in animated or settings.hold_from),
+        "pins": (settings.pin_group, _unless_keyed(settings, "hold_from", animated), *_goal(settings, animated)),
         "springs": springs,
         "fields": (settings.acceleration_attribute, _weights(settings.field_weights)),
         "frame range": (whole, own),
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
         "mesh": checksum(obj.data),
     }
+
+
+def _goal(settings: Any, animated: set[str]) -> tuple[Any, ...]:
+    return (_unless_keyed(settings, "goal_strength", animated),) if settings.use_goal else ()
+
+
+def _unless_keyed(settings: Any, name: str, animated: set[str]) -> Any:
+    return f"sinew.{name}" in animated or getattr(settings, name)
 
 
 def _spring(spring: Any, path: str, animated: set[str]) -> tuple[Any, ...]:

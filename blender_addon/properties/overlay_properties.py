@@ -50,7 +50,9 @@ class SinewOverlays(bpy.types.PropertyGroup):
         "Mark the vertices that lie well outside all tetrahedra and follow the nearest one, which shears them: a "
         "higher resolution brings them in",
     )
-    show_pins: _switch("Pins", "Mark the vertices that are held")
+    show_pins: _switch(
+        "Pins", "Mark the vertices that are held or drawn to a goal, as while the panel Pins is open anyway"
+    )
     show_springs: _switch("Springs", "Mark the vertices that springs pull, with a line to the object that they follow")
     show_nodes: _switch("Dynamic Nodes", "Mark the vertices that carry the body's motion")
     active_vibration: integer("Active Vibration", "Which one of a body's table is played", min=0)

@@ -225,7 +225,9 @@ class SinewObject(bpy.types.PropertyGroup):
         "Active Physical Material", "Which one the panel shows", min=0, update=_paint_active_material
     )
 
-    pin_group: text("Pin Group", "Vertices with a weight of at least Hold From are held")
+    pin_group: text(
+        "Pin Group", "Vertices with a weight of at least Hold From are held; with Goal, the others are drawn by theirs"
+    )
     hold_from: number(
         "Hold From",
         "Vertices with this weight or more are held. Key it upwards to release them over time; above 1 "
@@ -235,6 +237,22 @@ class SinewObject(bpy.types.PropertyGroup):
         min=0.001,
         max=2.0,
         soft_max=1.01,
+    )
+
+    use_goal: switch(
+        "Goal",
+        "Draw each vertex of the group that is not held to where the animation has it, as strongly as its weight says. "
+        "What Hold From releases is drawn on",
+    )
+    goal_strength: number(
+        "Goal Strength",
+        "How strongly a weight of 1 draws, no unit: with 1, all of the surface gives way to a force by as much as a "
+        "cube of the body's size and softest material, pulled at one side. 0 draws nothing, 0.1 to 100 are typical",
+        options=ANIMATED,
+        default=1.0,
+        min=0.0,
+        soft_max=100.0,
+        precision=3,
     )
 
     node_group: text(

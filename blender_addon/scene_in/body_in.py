@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import PinError, SettingsError
+from ...core.job.surroundings import Spring
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ..basics.stack import Place
 from ..properties.choices import solver_kind
+from ..properties.mirror import clean
 from .animation_in import Moment, Moved, Track, matrix_at
 from .mesh_in import vectors_of
 from .picks import FULL
@@ -20,7 +22,7 @@ from .weights_in import group_weights
 class BodySampler:
     """The object's matrix, its attribute of accelerations, the stiffness of its materials and vibrations, and of the
     vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are held
-    still. A vertex with a full weight is a dynamic node.
+    still; of those that a goal may draw, where to and how strongly. A vertex with a full weight is a dynamic node.
     """
 
     def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
@@ -28,12 +30,14 @@ class BodySampler:
         weights, nodes = group_weights(obj, mesh, [obj.sinew.pin_group, obj.sinew.node_group]).T
         self._nodes = np.flatnonzero(nodes >= FULL).astype(np.int32)
         self._pinned = np.flatnonzero(weights >= _threshold(obj)).astype(np.int32)
-        self._weights = weights[self._pinned]
+        self._drawn = np.flatnonzero(weights > 0.0) if obj.sinew.use_goal else np.empty(0, dtype=np.int32)
+        self._all_weights, self._weights = weights, weights[self._pinned]
         self.matrices = Track(matrix_at, self._carries_pins)
         self._positions, self._held = Track(self._positions_at, self._pins_move), Track(self._held_at)
+        self._targets, self._strengths = Track(self._targets_at, self._targets_move), Track(_goal_strength_at)
         self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
         self._vibrations = Track(vibrations_at)
-        own = self.matrices, self._positions, self._held
+        own = self.matrices, self._positions, self._held, self._targets, self._strengths
         self.tracks = *own, self._accelerations, self._moduli, self._vibrations
 
     def _positions_at(self, moment: Moment) -> np.ndarray:
@@ -42,8 +46,14 @@ class BodySampler:
     def _held_at(self, moment: Moment) -> np.ndarray:
         return self._weights >= _threshold(moment.obj)
 
+    def _targets_at(self, moment: Moment) -> np.ndarray:
+        return moment.world(self._drawn)
+
     def _pins_move(self, moved: Moved) -> bool:
         return len(self._pinned) > 0 and moved.carries(self._object, self._place)
+
+    def _targets_move(self, moved: Moved) -> bool:
+        return len(self._drawn) > 0 and moved.carries(self._object, self._place)
 
     def _carries_pins(self, moved: Moved) -> bool:
         return len(self._pinned) > 0 and self._object.session_uid in moved.places
@@ -74,10 +84,25 @@ class BodySampler:
             "pinned_vertices": self._pinned,
             "pin_positions": self._positions.samples(),
             "pin_held": self._held.samples(),
+            "goal": self._goal(),
             "accelerations": self._accelerations.samples() if self._object.sinew.acceleration_attribute else None,
             "moduli": moduli if (moduli != moduli[0]).any() else None,
             "vibration_stiffness": self._vibrations.samples() if self._object.sinew.control_vibrations else None,
         }
+
+    def _goal(self) -> Spring | None:
+        """What draws the vertices that are not held all the time; None where there are none."""
+        held = self._pinned[self._held.samples().all(axis=0)]
+        drawn = ~np.isin(self._drawn, held)
+        vertices, targets = self._drawn[drawn], self._targets.samples()[:, drawn]
+        if len(vertices) == 0:
+            return None
+        name, strengths = self._object.sinew.pin_group, self._strengths.samples()
+        return Spring(name, vertices, self._all_weights[vertices], targets, strengths)
+
+
+def _goal_strength_at(moment: Moment) -> float:
+    return clean(moment.obj.sinew.goal_strength)
 
 
 def acceleration_at(moment: Moment) -> np.ndarray | None:

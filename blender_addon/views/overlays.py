@@ -23,7 +23,7 @@ from ..drawing.preview_colours import as_shown, stiffness_colours
 from ..picking import picking_view
 from ..scene_in.colliders_in import distance_from
 from ..scene_in.weights_in import group_weights
-from . import overlay_legend
+from . import open_panel, overlay_legend
 from .contact_overlay import ContactsOf
 from .overlay_legend import Legend
 
@@ -38,12 +38,14 @@ SPRINGS = (0.05, 0.6, 1.0)
 NODES = (0.45, 0.08, 1.0)
 COLLIDERS = (0.25, 0.8, 0.1)
 OUTLINE = (0.1, 0.35, 0.25)
-"""Linear colours."""
+GOAL = (1.0, 0.445, 0.26)
+"""Linear colours; GOAL is that of half a weight."""
 OWN = {
     "over ground": ("LINES", "colliders", OUTLINE),
     "ground": ("LINES", "colliders", COLLIDERS),
     "lines": ("LINES", "springs", SPRINGS),
     "springs": ("POINTS", "springs", SPRINGS),
+    "goal": ("POINTS", "pins", PINS),
     "pins": ("POINTS", "pins", PINS),
     "nodes": ("POINTS", "nodes", NODES),
 }
@@ -290,9 +292,11 @@ class Overlays(Layer):
                 legend.words.append(f"Edited since: {changed}")
         if tets is not None and "outside" in asked:
             legend.add(OUTSIDE, f"{len(tets.outside):,} badly embedded")
-        rows = ("pins", "Pins", PINS), ("springs", "Springs", SPRINGS), ("nodes", "Dynamic Nodes", NODES)
-        for name, words, colour in (*rows, ("colliders", "Colliders", COLLIDERS)):
-            if name in asked:
+        told = asked | ({"goal"} if "pins" in asked and obj.sinew.use_goal else set())
+        rows = ("pins", "Pins", PINS), ("goal", "Goal, Paler Where Weaker", GOAL), ("springs", "Springs", SPRINGS)
+        rows = *rows, ("nodes", "Dynamic Nodes", NODES), ("colliders", "Colliders", COLLIDERS)
+        for name, words, colour in rows:
+            if name in told:
                 legend.add(colour, words)
         if asked & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
             contacts.explain(legend, asked)
@@ -335,14 +339,17 @@ def latest(kept: dict[int, Kept], uid: int, make: Callable[[int], Kept]) -> Kept
 
 
 def asked_for(context: Any) -> frozenset[str]:
-    """What is to be shown: the workspace's switches that are on, and what is picked while that is done."""
+    """What is to be shown: the workspace's switches that are on, what is picked while that is done, and what an open
+    panel is about.
+    """
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return frozenset()
     settings = context.workspace.sinew
     picked = {"pins", "springs", "nodes"}
     on = {name for name in ("tets", "outside", "colliders", *CONTACTS, *picked) if getattr(settings, f"show_{name}")}
-    return frozenset(on | (picked if picking_view.tool_is_chosen(context) else set()))
+    opened = {"pins"} if open_panel.PINS.is_open else set()
+    return frozenset(on | opened | (picked if picking_view.tool_is_chosen(context) else set()))
 
 
 def shown_body(context: Any) -> tuple[Any, Any] | None:

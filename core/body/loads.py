@@ -22,7 +22,7 @@ from ..contact.obstacle import GroundPlane, Obstacle
 from ..contact.penalty import Contact, ContactNumbers
 from ..forces.acceleration_field import AccelerationField
 from ..forces.force_fields import ForceFields, MassPoints
-from ..forces.springs import Springs, shared_stiffness
+from ..forces.springs import Springs, goal_stiffness, shared_stiffness
 from ..forces.step_potential import Load
 from ..job.absorber import Absorber
 from ..job.force_field import ForceField
@@ -33,7 +33,7 @@ from ..linear_solvers.protocol import DirectSolver
 from ..mesh.embedding import Embedding
 from ..mesh.farthest_points import Chosen, farthest_points
 from ..model.model import Model
-from ..settings import ContactSettings
+from ..settings import ContactSettings, moduli
 from ..subspaces.reduced_model import ReducedModel
 from ..subspaces.space import Space
 from ..tracks import on_the_way
@@ -86,8 +86,13 @@ class Loads:
             self._movers += self._contacts
         if body.force_fields:
             self._movers.append(_MovingForceFields(body.force_fields, body.absorbers, mass_points(model, space)))
+        if (goal := body.goal) is not None:
+            # Not the softest tet: what beside a bone makes up for coarse tets would depend on their size.
+            each = goal_stiffness(body.surface, goal.vertices, goal.weights, min(moduli(body.materials)))
+            self._movers.append(_MovingSpring(goal, each, space, embedding))
         # Last: live mode's grabs come after them, and a bake that has these as springs sums in the same order.
-        self._movers += [_MovingSpring(spring, space, embedding) for spring in body.springs]
+        shares = (shared_stiffness(1.0, spring.weights) for spring in body.springs)
+        self._movers += [_MovingSpring(*each, space, embedding) for each in zip(body.springs, shares)]
 
     def without(self, colliders: Collection[int]) -> Loads:
         """The same, where something else keeps the body off some of its colliders, by their numbers."""
@@ -144,9 +149,8 @@ def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.
 
 
 class _MovingSpring:
-    def __init__(self, spring: Spring, space: Space, embedding: Embedding) -> None:
-        points, shares = space.points(embedding.take(spring.vertices)), shared_stiffness(1.0, spring.weights)
-        targets = spring.targets
+    def __init__(self, spring: Spring, shares: np.ndarray, space: Space, embedding: Embedding) -> None:
+        points, targets = space.points(embedding.take(spring.vertices)), spring.targets
         if space.is_reduced:
             points, shares, matrix = points.condensing(shares)
             targets = targets if matrix is None else np.stack([matrix @ sample for sample in targets])
@@ -222,8 +226,8 @@ class _MovingCollider:
 
 
 def _touching(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray, int], Chosen]) -> ContactPoints:
-    moduli = model.elastic.youngs_modulus
-    return ContactPoints.of(job.body.surface, model.mesh, moduli, space.points, space.touching, choose)
+    stiffness = model.elastic.youngs_modulus
+    return ContactPoints.of(job.body.surface, model.mesh, stiffness, space.points, space.touching, choose)
 
 
 def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import SpringError
+from ..mesh.surface_mesh import SurfaceMesh
 from .embedded_points import EmbeddedPoints
 from .step_potential import Motion, StepPotential
 
@@ -26,6 +27,16 @@ def shared_stiffness(total: float, weights: np.ndarray) -> np.ndarray:
             "The weights of a spring are no shares.", "Give weights that are not negative, one of them above zero."
         )
     return total * (weights / weights.sum())
+
+
+def goal_stiffness(surface: SurfaceMesh, vertices: np.ndarray, weights: np.ndarray, modulus: float) -> np.ndarray:
+    """Stiffness (p,), N/m, of a goal of strength 1 at surface vertices (p,) with weights (p,), for a modulus in Pa.
+
+    Each has that of its own weight and area, whatever the others have: ``E L w a / A``, L the size of the surface, A
+    its area. So all of it with weights of 1 has ``E L`` together, however finely it is cut.
+    """
+    areas = surface.vertex_areas
+    return modulus * surface.size / areas.sum() * weights * areas[vertices]
 
 
 class Springs(StepPotential):

@@ -76,6 +76,10 @@ class Body:
         How much finer than elsewhere tetrahedra are at each surface vertex, 0 to 1 (``ResolutionSettings.finest``).
     start : (n, 3) float64 or None
         Where the surface is at the first frame, world space, metres; None where the rest shape is.
+    goal : Spring or None
+        What draws surface vertices to where the animation has them, each by its own weight and its part of the
+        surface's area. ``stiffness`` is its strength: in units of the softest of the materials' moduli times the
+        body's size, for all of the surface with weights of 1 (``goal_stiffness`` in ``core/forces/springs.py``).
     springs : tuple of Spring
     colliders : tuple of Ground and Collider
         What the body runs into; contacts are summed in this order.
@@ -126,6 +130,7 @@ class Body:
     pin_held: np.ndarray | None = part(
         "their release", word="pins", default=None, dtype=bool, over_frames=True, filled=True
     )
+    goal: Spring | None = part("goal", word="pins", default=None)
     springs: tuple[Spring, ...] = part("spring", word="springs", default=())
     colliders: tuple[Ground | Collider, ...] = part("collider", word="collisions", default=())
     meets: MeetSettings = part("meets", word="collisions", default_factory=MeetSettings)
@@ -265,7 +270,7 @@ class Body:
 
     def _validate_surroundings(self, frames: int, first: int) -> None:
         n = len(self.surface.positions)
-        for spring in self.springs:
+        for spring in (*self.springs, *filter(None, [self.goal])):
             if not _are_vertices(spring.vertices, n):
                 raise SpringError(
                     f"The spring “{spring.name}” holds a vertex that does not exist.", "Choose its vertices again."

@@ -20,7 +20,7 @@ from ..tracks import fits
 @dataclass(frozen=True)
 class Spring:
     """Springs of rest length zero from surface vertices to moving targets; a soft pin where the targets are the
-    vertices' own animation.
+    vertices' own animation. As a body's ``goal`` they have another unit, and weights that are no shares.
 
     Attributes
     ----------

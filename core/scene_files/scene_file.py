@@ -38,6 +38,11 @@
     motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
     stiffness = [[1, 200], [20, 0]]   # N/m of all together, by frame, or one number
 
+    [goal]                            # vertices that are drawn to where they were at rest, moved by:
+    weights = [0, 0.5, 1]             # how strongly each of the surface is, 0 to 1; or, fully, box or vertices
+    motion = [[1, 0, 0, 0], [30, 0, 0, 1]]
+    strength = [[1, 1], [20, 0]]      # in units of the softest modulus times the body's size; by frame, or one number
+
     [[vibration]]                     # one of the body's slowest vibrations
     number = 1                        # the slowest; by default those that are named follow one another
     stiffness = [[1, 1], [30, 0.2]]   # what its stiffness is multiplied by, 0.1 to 10, by frame or one number
@@ -112,13 +117,13 @@ from ..job.pair import PairSettings
 from ..materials.layer import Layer
 from ..settings import DepthSettings, MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
 from .scene_force_fields import read_force_fields
-from .scene_surroundings import read_colliders, read_fields, read_springs
+from .scene_surroundings import read_colliders, read_fields, read_goal, read_springs
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
 LAST_FRAME = 1048574  # Blender's
 _CLOCK = ("frames", "frame_rate")
-_TABLES = ("resolution", "solver", "ground", "nodes", "meets")
+_TABLES = ("resolution", "solver", "ground", "nodes", "meets", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that name files, of which list of tables."""
@@ -155,6 +160,7 @@ def _body(scene: dict[str, Any], folder: Path, frames: np.ndarray) -> Body:
         **_materials({"material": [{}]} | scene, reading),
         **_pins(scene, reading),
         dynamic_nodes=Table(scene["nodes"], "nodes", reading, WHERE).chosen() if "nodes" in scene else (),
+        goal=read_goal(scene, reading),
         springs=read_springs(scene, reading),
         colliders=colliders,
         **_meets(dict(scene.get("meets", {}))),

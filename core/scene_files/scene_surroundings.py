@@ -1,4 +1,4 @@
-"""Springs, colliders, the ground and fields of a scene file; the formats are in ``scene_file``."""
+"""Springs, the goal, colliders, the ground and fields of a scene file; the formats are in ``scene_file``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..errors import SettingsError
 from ..job.absorber import Absorber
 from ..job.surroundings import Collider, Ground, Spring
 from ..settings import ContactSettings
-from .scene_values import WHERE, Reading, names_of, settings_of, tables_of
+from .scene_values import WHERE, Reading, Table, names_of, settings_of, tables_of
 
 
 def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
@@ -22,6 +22,18 @@ def read_springs(scene: dict[str, Any], body: Reading) -> tuple[Spring, ...]:
         stiffness = table.keyed("stiffness", example="NUMBER, in N/m")
         springs.append(Spring(name, vertices, np.ones(len(vertices)), targets, stiffness))
     return tuple(springs)
+
+
+def read_goal(scene: dict[str, Any], body: Reading) -> Spring | None:
+    """The ``[goal]`` table."""
+    if "goal" not in scene:
+        return None
+    table = Table(scene["goal"], "goal", body, WHERE | {"weights", "motion", "strength"})
+    weights = table.map("weights") if "weights" in table else np.ones(len(body.surface.positions))
+    everywhere = "weights" in table and not WHERE & table.entries.keys()
+    vertices = np.arange(len(weights)) if everywhere else table.chosen()
+    targets = table.moved(body.surface.positions[vertices])
+    return Spring("goal", vertices, weights[vertices], targets, table.keyed("strength", 1.0))
 
 
 def read_colliders(scene: dict[str, Any], body: Reading) -> tuple[tuple[Ground | Collider, ...], tuple[Absorber, ...]]:

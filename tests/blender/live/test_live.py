@@ -218,6 +218,8 @@ def test_which_edits_are_told(body, saved):
     edited("mesh", assign(body.data.vertices[3], "co", (2.0, 0.0, 0.1)))
     edited("place of the object", assign(body, "location", (1.0, 0.0, 0.0)))
     edited("pins", assign(settings, "hold_from", 0.8))
+    edited("pins", assign(settings, "use_goal", True))
+    edited("pins", assign(settings, "goal_strength", 5.0))
     edited("springs", assign(spring, "strength", 5.0))
     edited("fields", assign(settings.field_weights, "wind", 0.5))
     edited("rest shape", assign(settings, "rest_key", "Rest"))
@@ -226,10 +228,12 @@ def test_which_edits_are_told(body, saved):
     edited("solver", assign(scene, "gravity", (0.0, 0.0, -1.0)))
     edited("solver", assign(settings, "control_vibrations", True))
     settings.keyframe_insert("hold_from", frame=1)
+    settings.keyframe_insert("goal_strength", frame=1)
     spring.keyframe_insert("strength", frame=1)
     body.keyframe_insert("location", frame=1)
     edits, body.location, settings.hold_from, spring.strength = Edits(body, scene, job), (0.0, 0.0, 0.0), 0.2, 1.0
-    assert edits.others(body, scene) == [] and len(told) == 10
+    settings.goal_strength = 1.0
+    assert edits.others(body, scene) == [] and len(told) == 12
 
 
 def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):

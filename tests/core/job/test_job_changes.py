@@ -18,7 +18,7 @@ from ..jobs import changed, shaken_bar
 
 @pytest.fixture(scope="module")
 def job():
-    """A bar of two materials with a spring, a ground and a collider."""
+    """A bar of two materials with a goal, a spring, a ground and a collider."""
     bar = shaken_bar(frames=4)
     n, frames = len(bar.body.surface.positions), bar.frame_count
     spring = Spring("Hand", np.array([0]), np.ones(1), np.zeros((frames, 1, 3)), np.full(frames, 5.0))
@@ -27,6 +27,7 @@ def job():
         materials=(MaterialSettings(name="Flesh"), MaterialSettings(name="Bone", youngs_modulus=1e9)),
         material_weights=np.ones((n, 2)),
         stiffness_maps=np.zeros((n, 2)),
+        goal=spring,
         springs=(spring,),
         colliders=(Ground(), floor),
         pairs=(PairSettings("Floor", 0.5),),
@@ -72,6 +73,11 @@ EDITS = {
     "a spring's strength": (
         lambda j: {"springs": (replace(j.springs[0], stiffness=np.full(len(j.pin_held), 6.0)),)},
         ["springs (“Hand”: strength)"],
+    ),
+    "a goal gone": (lambda j: {"goal": None}, ["pins (goal was removed)"]),
+    "a goal's strength": (
+        lambda j: {"goal": replace(j.goal, stiffness=np.full(len(j.pin_held), 6.0))},
+        ["pins (goal: strength)"],
     ),
     "a spring gone": (lambda j: {"springs": ()}, ["springs (“Hand” was removed)"]),
     "the ground": (

@@ -82,6 +82,7 @@ def test_a_collider_that_stands_still_keeps_one_frame():
     [
         (SpringError, "does not exist", lambda j: {"springs": (replace(SPRING, vertices=np.arange(9) + 10**6),)}),
         (SpringError, "has 5 frames, not 12", lambda j: {"springs": (over(SPRING, lambda track: track[:5]),)}),
+        (SpringError, "has 5 frames, not 12", lambda j: {"goal": over(SPRING, lambda track: track[:5])}),
         (ColliderError, "has 5 frames, not 12", lambda j: {"colliders": (over(PLATE, lambda track: track[:5]),)}),
         (PinError, "Whether pins are held", lambda j: {"pin_held": j.pin_held[:5]}),
         (SettingsError, "accelerations have shape", lambda j: {"accelerations": j.accelerations[:, :3]}),

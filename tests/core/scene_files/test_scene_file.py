@@ -216,6 +216,22 @@ def test_what_is_wrong_outside_is_named(scene, capsys, before, after, said):
     assert said in capsys.readouterr().err
 
 
+def test_a_goal_is_read(scene):
+    X = read_scene(scene).body.surface.positions
+    painted = np.round(np.linspace(0.0, 1.0, len(X)), 3)
+    scene.write_text(f"{SCENE}[goal]\nweights = {painted.tolist()}\nstrength = [[1, 2], [3, 0]]")
+    goal = read_scene(scene).body.goal
+    assert np.array_equal(goal.weights, painted) and goal.stiffness.tolist() == [2.0, 1.0, 0.0, 0.0]
+    scene.write_text(f"{SCENE}[goal]\nbox = [[0.39, -1, -1], [1, 1, 1]]\nmotion = [[1, 0, 0, 0], [4, 0, 0, 0.3]]")
+    goal = read_scene(scene).body.goal
+    assert np.array_equal(goal.vertices, np.flatnonzero(X[:, 0] > 0.39)) and (goal.weights == 1.0).all()
+    assert goal.stiffness.tolist() == [1.0] * 4 and np.allclose(goal.targets[2] - X[goal.vertices], [0.0, 0.0, 0.2])
+    for wrong, said in (("", "goal names no vertices"), ("weights = [2]", "weights of goal does not fit the mesh")):
+        scene.write_text(f"{SCENE}[goal]\n{wrong}")
+        with pytest.raises(SettingsError, match=said):
+            read_scene(scene)
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".pc2", ".ply"])
 def test_the_command_line_writes_frames(scene, suffix):
     out = scene.with_suffix(suffix)

@@ -80,6 +80,27 @@ def pretend_bake(gui, obj):
         baking.put_result(obj, bpy.context, "DONE", store)
 
 
+def pins_marked(gui):
+    """Pins and a goal are marked while their panel is open, in the sidebar or not, and no longer."""
+    panel = gui.module("blender_addon.views.open_panel").PINS
+    left, top = corner(gui)
+    gui.record("pins at first", panel.is_open)
+    for name, wanted in (("pins-open", True), ("pins-closed", False)):
+        yield from gui.click(left + LEFT, top - FIRST - PITCH * PANELS.index("Pins"))
+        yield from gui.move(*gui.centre())
+        yield from gui.wait_until(lambda wanted=wanted: panel.is_open == wanted, 5.0, name)
+        yield from gui.photograph(name)
+    yield from gui.click(left + LEFT, top - FIRST - PITCH * PANELS.index("Pins"))
+    yield from gui.wait_until(lambda: panel.is_open, 5.0, "it is open again")
+    yield 4 * gui.module("blender_addon.views.open_panel").TICK
+    gui.record("pins stay", panel.is_open)
+    gui.area().spaces.active.show_region_ui = False
+    yield from gui.wait_until(lambda: not panel.is_open, 5.0, "the sidebar hides it")
+    yield from gui.show_properties("PHYSICS")
+    yield 4 * gui.module("blender_addon.views.open_panel").TICK
+    gui.record("pins in the Physics tab", panel.is_open)
+
+
 def read_report(gui):
     """Open the report in its window, photograph that, close it again."""
     with gui.context():
@@ -109,8 +130,12 @@ def scenario(gui):
         obj = bpy.context.view_layer.objects.active
         add_fields()
         bpy.context.view_layer.objects.active = obj
-    obj.vertex_groups.new(name="Pins").add([0, 1, 2], 1.0, "REPLACE")
-    obj.sinew.pin_group = "Pins"
+    group = obj.vertex_groups.new(name="Pins")
+    group.add([0, 1, 2], 1.0, "REPLACE")
+    for vertex in obj.data.vertices:
+        if vertex.co.x > 0.0:
+            group.add([vertex.index], 0.4 * vertex.co.x, "REPLACE")
+    obj.sinew.pin_group, obj.sinew.use_goal = "Pins", True
     bpy.context.preferences.view.ui_scale = SCALE
     close_all(gui)
     yield from gui.show_sidebar("Sinew")
@@ -121,8 +146,9 @@ def scenario(gui):
     yield from gui.settle()
     yield from opened(gui, "Live")
     yield from opened(gui, "Solver")
+    yield from pins_marked(gui)
+    yield from gui.show_sidebar("Sinew")
     pretend_bake(gui, obj)
-    yield from opened(gui, "Frames and Result")
     for name in ALONE:
         yield from gui.scenario("manual").photograph_alone(gui, name)
     yield from read_report(gui)
