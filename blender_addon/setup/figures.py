@@ -10,7 +10,7 @@ import bpy
 from ...core.frequencies import frequency_words
 from ...core.lengths import length_words
 from ...core.settings import EARTH
-from ..scene_in.mesh_in import unit_scale
+from ..scene_in.mesh_in import acceleration_scale
 from ..scene_in.settings_in import vibration_stiffness
 from .measure_in import gravity_of
 
@@ -82,7 +82,7 @@ def pace_words(hertz: float) -> str:
 
 def gravity_words(scene: Any) -> str:
     """A warning where Unit Scale has changed what was meant to be Earth's gravity; else ""."""
-    scale, own = unit_scale(scene), math.hypot(*scene.gravity)
+    scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
     if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
         return ""
     return (

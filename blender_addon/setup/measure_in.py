@@ -14,7 +14,14 @@ from ...core.settings import EARTH
 from ..basics.stack import Place, place_of
 from ..properties.mirror import clean
 from ..scene_in.finer_in import fineness_between
-from ..scene_in.mesh_in import object_to_world, transform, triangles_of, unit_scale, vertex_positions
+from ..scene_in.mesh_in import (
+    acceleration_scale,
+    object_to_world,
+    transform,
+    triangles_of,
+    unit_scale,
+    vertex_positions,
+)
 from ..scene_in.weights_in import material_weights
 
 if TYPE_CHECKING:
@@ -64,7 +71,7 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
 
 def gravity_of(scene: Any) -> float:
     """Strength of the scene's gravity in m/s², or of Earth's where it has none."""
-    own = unit_scale(scene) * float(np.linalg.norm(scene.gravity)) if scene.use_gravity else 0.0
+    own = acceleration_scale(scene) * float(np.linalg.norm(scene.gravity)) if scene.use_gravity else 0.0
     return own or EARTH
 
 
