@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..blender_addon.child import running
-from ..blender_addon.setup import figures, forecasts
+from ..blender_addon.setup import figures, forecasts, size
 from .bake import draw_progress
 from .places import draw_button, draw_properties, panel, wrapped
 
@@ -12,6 +12,7 @@ from .places import draw_button, draw_properties, panel, wrapped
 def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     """How finely it is filled, which shape, and what came of it."""
     settings = obj.sinew
+    draw_size(layout, context, obj)
     draw_properties(layout, settings, "method", "cells_across")
     wrapped(layout, forecasts.missing_words(settings.method), context, "ERROR")
     words, icon = forecasts.cost_words(obj, context)
@@ -32,6 +33,17 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     _draw_result(layout, settings.bake, context)
 
 
+def draw_size(layout: Any, context: Any, obj: Any) -> None:
+    """How large the scene's bodies are simulated, how far this one sags so, and the size at which it hardly does."""
+    layout.prop(context.scene.sinew, "length_factor")
+    told = size.told(obj, context)
+    wrapped(layout, told.words, context, "ERROR" if told.factor else "INFO")
+    if told.factor:
+        draw_button(
+            layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
+        )
+
+
 def _draw_shape(layout, obj):
     settings, keys = obj.sinew, obj.data.shape_keys
     column = layout.column()
@@ -49,6 +61,7 @@ def _draw_result(layout, record, context):
     if record.body_mass > 0.0:
         scene = context.scene
         words = f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
+        words = f"{figures.extent_words(record.body_size, scene)}, {words}"
         wrapped(layout, words, context, "PHYSICS")
     wrapped(layout, record.mesh_warning, context, "ERROR")
     if record.is_thin:

@@ -71,10 +71,14 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None, subste
     """How time is stepped; ``solver`` and ``substeps`` replace the object's choices. Gravity is the scene's, as its
     panel shows it, times the body's field weight.
     """
-    scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
-    gravity = tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
-    return _taken(SolverSettings, settings, gravity=gravity, **chosen)
+    return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
+
+
+def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
+    """The gravity that a body feels, m/s²."""
+    scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
+    return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
 
 def compared(job: Job, compare: Any) -> Job:
