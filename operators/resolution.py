@@ -40,7 +40,7 @@ def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
 
 
 def _can_simulate_smaller(context: Any) -> None:
-    obj = polls.idle_body(context)
+    obj = polls.body(context)
     polls.disable_if(not size.told(obj, context).factor, "It hardly sags under its own weight")
 
 
