@@ -98,7 +98,7 @@ class ResolutionSettings:
 
     method: str = choice("lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean"))
     cells_across: int = number(
-        20, 2, 400, "", "Cells along the longest side of the body: 12 to try; a line below tells how many thin parts want"
+        20, 2, 400, "", "Cells along the longest side of the body: 12 to try; it is told how many thin parts want"
     )
 
     finest: float = number(

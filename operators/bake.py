@@ -14,7 +14,6 @@ from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
 from ..blender_addon.child.work import Work
 from ..blender_addon.scene_in.job_in import group_steps
-from ..blender_addon.scene_in.mesh_in import unit_scale
 from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
 from .operator_class import BY_ESC, EDITS, choose_file, file_parts, operator, refused
@@ -176,9 +175,9 @@ def _can_move_out(context: Any) -> None:
 def move_out(self: Any, context: Any, obj: Any) -> None:
     """Move the body that overlaps another by the shortest way that was found out of it. Then bake again."""
     record = obj.sinew.bake
-    moved, way = record.way_out_of, [part / unit_scale(context.scene) for part in record.way_out]
+    moved = record.way_out_of
     matrix = moved.matrix_world.copy()
-    matrix.translation += mathutils.Vector(way)
+    matrix.translation += mathutils.Vector(record.way_out)
     moved.matrix_world = matrix
     for each in linked.own_bodies(context.scene):
         if each.sinew.bake.way_out_of == moved:

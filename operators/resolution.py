@@ -8,6 +8,7 @@ import bpy
 from ..blender_addon.bake import background
 from ..blender_addon.scene_in.finer_in import select_vertices, thin_vertices
 from ..blender_addon.scene_in.rest_in import store_rest
+from ..blender_addon.setup import size
 from ..core.errors import SinewError
 from . import polls
 from .operator_class import EDITS, operator
@@ -36,6 +37,19 @@ def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
     in the shape that it has there, and is drawn to this one.
     """
     self.report({"INFO"}, f"The shape key “{store_rest(obj, context)}” keeps the rest shape")
+
+
+def _can_simulate_smaller(context: Any) -> None:
+    obj = polls.body(context)
+    polls.disable_if(not size.told(obj, context).factor, "It hardly sags under its own weight")
+
+
+@operator("Simulate Smaller", _can_simulate_smaller, EDITS)
+def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
+    """Set the scene's Length Factor so that all its bodies are simulated as if they were so much smaller that this one
+    sags by less than a tenth of its size. They are shown at their own size.
+    """
+    context.scene.sinew.length_factor = size.told(obj, context).factor
 
 
 def _can_select(context: Any) -> None:

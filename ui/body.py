@@ -8,6 +8,7 @@ from ..blender_addon.basics import linked, restart, sources
 from ..blender_addon.child import running
 from .bake import draw_first, draw_progress
 from .places import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
+from .resolution import draw_size
 
 
 def _draw_other_run(layout, context):
@@ -34,6 +35,7 @@ def _draw_root(layout, context):
             wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
         _draw_carrier(layout, body, context)
         draw_first(layout, context, body)
+        draw_size(layout, context, body)
     elif context.object is None or context.object.type != "MESH":
         wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
     else:

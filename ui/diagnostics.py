@@ -20,6 +20,7 @@ def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, record.mesh_summary, context, "CHECKMARK")
     if record.body_mass > 0.0:
         words = f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
+        words = f"{figures.extent_words(record.body_size, scene)}, {words}"
         wrapped(layout, words, context, "PHYSICS")
     if record.linear_solver:
         wrapped(layout, f"Last bake: {record.linear_solver}", context, "INFO")

@@ -71,7 +71,7 @@ def _draw_header(panel: Any, context: Any) -> None:
 @panel("Physical Materials", is_often=True, draw_header_preset=_draw_header)
 def draw_materials(layout: Any, context: Any, obj: Any) -> None:
     """The list, and how stiff the active one is."""
-    draw_list(layout, obj.sinew, "material", "SINEW_MT_presets")
+    draw_list(layout, obj.sinew, "material", "SINEW_MT_presets", least=1)
     material = item_lists.active_item(obj.sinew, "material")
     if material is None:
         layout.label(text="Add a physical material (+)", icon="INFO")

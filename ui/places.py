@@ -130,9 +130,9 @@ class ItemList:
         return ""
 
 
-def draw_list(layout: Any, settings: Any, noun: str, menu: str = "") -> None:
-    """The list of a body's ``noun`` + "s" with the buttons that add (from a menu, where one is named) and remove an
-    item, and move it where there are several.
+def draw_list(layout: Any, settings: Any, noun: str, menu: str = "", least: int = 0) -> None:
+    """The list of a body's ``noun`` + "s" with the buttons that add (from a menu, where one is named) and, of more
+    than the ``least``, remove an item, and move it where there are several.
     """
     row, are_several = layout.row(), len(getattr(settings, f"{noun}s")) > 1
     row.use_property_split = False
@@ -143,7 +143,8 @@ def draw_list(layout: Any, settings: Any, noun: str, menu: str = "") -> None:
         column.menu(menu, text="", icon="ADD")
     else:
         column.operator(f"sinew.add_{noun}", text="", icon="ADD")
-    column.operator(f"sinew.remove_{noun}", text="", icon="REMOVE")
+    if len(getattr(settings, f"{noun}s")) > least:
+        column.operator(f"sinew.remove_{noun}", text="", icon="REMOVE")
     if are_several:
         column.separator()
         column.operator(f"sinew.move_{noun}", text="", icon="TRIA_UP").direction = "UP"

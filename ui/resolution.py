@@ -3,9 +3,9 @@
 from typing import Any
 
 from ..blender_addon.basics import sources
-from ..blender_addon.setup import advising, forecasts
+from ..blender_addon.setup import advising, forecasts, size
 from .advice import draw_advised
-from .places import CLOSED, draw_properties, draw_reasons, panel, wrapped
+from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 
 def _draw_header(panel: Any, context: Any) -> None:
@@ -21,6 +21,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     have more lines and fewer while it is dragged.
     """
     settings = obj.sinew
+    layout.prop(context.scene.sinew, "length_factor")
     draw_properties(layout, settings, "method", "cells_across")
     layout.prop_search(settings, "finer_group", obj, "vertex_groups")
     if settings.finer_group:
@@ -28,6 +29,7 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, forecasts.missing_words(settings.method), context, "ERROR")
     words, icon = forecasts.cost_words(obj, context)
     wrapped(layout, words, context, icon)
+    wrapped(layout, size.told(obj, context).words, context, "INFO")
     _draw_what_is_wrong(layout, obj, context)
     wrapped(layout, settings.bake.mesh_warning, context, "ERROR")
 
@@ -50,6 +52,18 @@ def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.place_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.place_warning, context, "ERROR")
+
+
+def draw_size(layout: Any, context: Any, obj: Any) -> None:
+    """Before a bake, of a body that is too large for its stiffness: how far it sags, and the size at which it hardly
+    does.
+    """
+    told = size.told(obj, context)
+    if told.factor and obj.sinew.bake.status == "NONE":
+        wrapped(layout, told.words, context, "ERROR")
+        draw_button(
+            layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
+        )
 
 
 def _draw_shape(layout, obj):

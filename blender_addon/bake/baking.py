@@ -25,6 +25,7 @@ from ..properties import choices
 from ..result_out import exported
 from ..result_out.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
 from ..scene_in import job_in
+from ..scene_in.mesh_in import unit_scale
 from ..setup import advising, forecasts
 from . import edited
 
@@ -442,7 +443,8 @@ def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:
     ``errors.OverlapError``).
     """
     for obj in bodies if move else ():
-        obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = bpy.data.objects.get(move[0]), move[1]
+        obj.sinew.bake.way_out_of = bpy.data.objects.get(move[0])
+        obj.sinew.bake.way_out = [part / unit_scale(bpy.context.scene) for part in move[1]]
 
 
 def _note_folder(obj: Any, store: FrameStore) -> None:

@@ -124,7 +124,7 @@ def _settings(obj: Any, scene: Any) -> tuple[Any, ...]:
     """What Blender does not say of that it was edited: the body's properties, and numbers of the scene."""
     render, units = scene.render, scene.unit_settings
     clock = scene.frame_start, scene.frame_end, render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
-    world = *scene.gravity, scene.use_gravity, units.system, units.scale_length
+    world = *scene.gravity, scene.use_gravity, units.system, units.scale_length, scene.sinew.length_factor
     return *clock, *world, _values(obj.sinew)
 
 

@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 
 from ..basics.sources import local_views_of, show_in_local_views
-from ..scene_in.mesh_in import unit_scale
 
 
 class StandIn:
@@ -20,13 +19,14 @@ class StandIn:
     obj : the body, for its name, colour, materials and local views
     scene : where it is put
     triangles : (t,3) of the surface
+    metres : in one Blender unit
     """
 
-    def __init__(self, obj: Any, scene: Any, triangles: np.ndarray) -> None:
+    def __init__(self, obj: Any, scene: Any, triangles: np.ndarray, metres: float = 1.0) -> None:
         self._name, self._scene_uid, self._body_uid = f"{obj.name} Live", scene.session_uid, obj.session_uid
         self._colour, self._materials = tuple(obj.color), [slot.material for slot in obj.material_slots][:1]
         self._materials = [m.name for m in self._materials if m is not None]
-        self._triangles, self._metres = triangles, unit_scale(scene)
+        self._triangles, self._metres = triangles, metres
         self.uid: int | None = None
 
     @property

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.job.body import Body
+from ...core.job.fingerprints import LENGTHS
 from ...core.settings import moduli
 from ..basics.list_animation import animated_paths
+from ..scene_in.mesh_in import length_factor
 from ..scene_in.settings_in import (
     depth_settings,
     ground_of,
@@ -117,6 +119,7 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
     own = settings.use_scene_range, settings.frame_start, settings.frame_end, settings.pre_roll
     moves = any(path.startswith(TRANSFORM) for path in animated)
     return {
+        LENGTHS: length_factor(scene),
         "materials": materials,
         "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
         "rest shape": settings.rest_key,

@@ -20,7 +20,6 @@ from ..drawing.preview_manner import manner_of
 from ..drawing.preview_mesh import Skin, read_drawn_mesh
 from ..drawing.preview_out import Preview
 from ..properties.live_properties import OF_SUBSPACE
-from ..scene_in.mesh_in import unit_scale
 from . import live_sight
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class View(Layer):
         self._arrays = arrays = _display(session)
         self._skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))
         mesh = read_drawn_mesh(obj, bpy.context, session.state.first)
-        self._preview = Preview(mesh, self._skin, unit_scale(session.stage.scene))
+        self._preview = Preview(mesh, self._skin, session.metres)
         self.triangles = mesh.triangles
         self._stand_in: stand_in.StandIn | None = None
         self._shown: tuple[str, int] | None = ("OBJECT", 0)
@@ -104,7 +103,7 @@ class View(Layer):
             self._stand_in = None
             return
         if self._stand_in is None:
-            self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self.triangles)
+            self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self.triangles, self._session.metres)
         if self.refused and not settings.message:
             settings.message = f"{self.refused} The mesh itself is moved instead."
         if not self._stand_in.is_there:

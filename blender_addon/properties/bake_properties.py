@@ -48,7 +48,7 @@ class SinewBake(bpy.types.PropertyGroup):
     first_frame: integer("First Frame Baked", "First frame that the result shows")
     message: text("Message", "What the last bake said in the end")
     way_out_of: pointer("Move Out", "The body that has to be moved, since it overlaps another", type=bpy.types.Object)
-    way_out: vector("Way Out", "Where to, m in the world", size=3)
+    way_out: vector("Way Out", "Where to, in the world, Blender's units", size=3)
     stale: text("Out of Date", "What was edited after the bake")
     as_read: text("As Read", "Digests of what the body looked like when it was read, by the words for it")
     shows: text("Bake Shown", "Key of the frames that the result was made of")

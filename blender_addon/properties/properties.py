@@ -23,6 +23,7 @@ from . import (
     live_properties,
     outside_properties,
     pick_properties,
+    scene_properties,
 )
 from .bake_properties import RESULTS, SinewBake
 from .compare_properties import SinewCompare
@@ -347,19 +348,21 @@ CLASSES = (
     *compare_properties.CLASSES,
     *pick_properties.CLASSES,
     *bake_properties.CLASSES,
+    *scene_properties.CLASSES,
     SinewObject,
 )
 
 
 def register() -> None:
-    """Register the groups and put them on objects."""
+    """Register the groups and put them on objects and scenes."""
     for group in CLASSES:
         bpy.utils.register_class(group)
     bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject)
+    bpy.types.Scene.sinew = PointerProperty(name="Sinew", type=scene_properties.SinewScene)
 
 
 def unregister() -> None:
     """Take them off again."""
-    del bpy.types.Object.sinew
+    del bpy.types.Object.sinew, bpy.types.Scene.sinew
     for group in reversed(CLASSES):
         bpy.utils.unregister_class(group)

@@ -23,7 +23,20 @@ from .absorbers_in import AbsorberSampler, absorber_samplers
 from .animation_in import Moment, Track
 from .field_probe import FieldProbe, FieldState
 from .fluid_in import FluidGrid, FluidSampler
-from .mesh_in import changed_mesh, mesh_of, scaled, transform, triangles_of, unit_scale, vectors_of, vertex_positions
+from .mesh_in import (
+    changed_mesh,
+    length_factor,
+    mesh_of,
+    scaled,
+    transform,
+    triangles_of,
+    unit_scale,
+    vectors_of,
+    vertex_positions,
+)
+
+ACCELERATING = ("FORCE", "WIND", "TEXTURE", "TURBULENCE")
+"""Kinds whose strength is an acceleration, which stays in m/s² where lengths are multiplied; of others it is a rate."""
 
 AROUND = 1.0
 """How far beyond where its animation takes the body textures and turbulence are known, in its sizes."""
@@ -83,6 +96,7 @@ class ForceFieldSampler:
         attracts = settings.type == "FORCE" and settings.use_gravity_falloff
         words = settings.type, settings.shape, settings.falloff_type, settings.z_direction
         self._form = FieldForm(*words, attracts, unit_scale(context.scene))
+        self._lengths = length_factor(context.scene) if settings.type in ACCELERATING else 1.0
         self._fluid = FluidSampler(field, frames) if settings.type == "FLUID_FLOW" else None
         self._triangles: np.ndarray | None = None
         self._count = 0
@@ -114,7 +128,7 @@ class ForceFieldSampler:
             "CHARGE": (field.strength * body.sinew.field_weights.own_charge, 0.0),
         }.get(field.type, (field.strength, 0.0))
         return FieldNumbers(
-            strength=clean(strength),
+            strength=clean(strength) / self._lengths,
             damping=clean(damping),
             flow=clean(field.flow),
             power=clean(field.falloff_power),
@@ -124,7 +138,7 @@ class ForceFieldSampler:
             radial_min=clean(field.radial_min) if field.use_radial_min else 0.0,
             radial_max=clean(field.radial_max) if field.use_radial_max else np.inf,
             rest_length=clean(field.rest_length),
-            noise=clean(field.noise) if field.type not in ("TEXTURE", "TURBULENCE") else 0.0,
+            noise=clean(field.noise) / self._lengths if field.type not in ("TEXTURE", "TURBULENCE") else 0.0,
             weight=clean(weight_of(body, field.type)) if acts else 0.0,
         )
 
@@ -197,7 +211,7 @@ class ForceFieldSampler:
         with FieldProbe(self._object, low, high, context.scene) as probe:
             for k, state in enumerate(states):
                 same = stands_still and k > 0 and state == states[k - 1]
-                samples.append(samples[-1] if same else probe.at(first + k, state))
+                samples.append(samples[-1] if same else probe.at(first + k, state) / self._lengths)
         return low, high, np.array(samples)
 
 

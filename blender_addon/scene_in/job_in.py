@@ -22,7 +22,7 @@ from .colliders_in import Seen, collider_objects, collider_samplers
 from .finer_in import fineness
 from .force_fields_in import FieldSamplers
 from .layers_in import check_maps, layer_maps, material_layers, stiffness_maps
-from .mesh_in import mesh_at_place
+from .mesh_in import length_factor, mesh_at_place
 from .pairs_in import pair_settings
 from .picks import mend
 from .rest_in import rest_and_start
@@ -73,7 +73,8 @@ def job_steps(
     bodies: list[Body] = []
     for_each(readings, lambda reading: bodies.append(reading.body(span, solver, substeps)))
     rate = float(f"{scene.render.fps / scene.render.fps_base:.9g}")
-    return Job(bodies=tuple(bodies), frame_start=first, frame_end=last, frame_rate=rate, pre_roll=settings.pre_roll)
+    clock = {"frame_start": first, "frame_end": last, "frame_rate": rate, "pre_roll": settings.pre_roll}
+    return Job(bodies=tuple(bodies), **clock, length_factor=length_factor(scene))
 
 
 def group_steps(

@@ -12,10 +12,11 @@ from ...core.errors import MeshError
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ..basics.linked import is_in, out_of_view
 from ..basics.stack import Place, shown
+from ..properties.mirror import clean
 
 
 def object_to_world(evaluated: Any, scene: Any) -> np.ndarray:
-    """(4,4) float64: the object's own coordinates to world space in metres, the scene's unit scale included."""
+    """(4,4) float64: the object's own coordinates to world space in metres (:func:`unit_scale`)."""
     return scaled(evaluated.matrix_world, scene)
 
 
@@ -36,8 +37,20 @@ def check_matrix(matrix: np.ndarray, when: str = "") -> None:
 
 
 def unit_scale(scene: Any) -> float:
-    """Metres in one Blender unit."""
-    return float(f"{scene.unit_settings.scale_length:.6g}") if scene.unit_settings.system != "NONE" else 1.0
+    """Metres that one Blender unit is simulated as: all lengths go through it, both ways."""
+    return acceleration_scale(scene) * length_factor(scene)
+
+
+def acceleration_scale(scene: Any) -> float:
+    """Metres a second squared in one Blender unit a second squared: by the Unit Scale alone, so that what is simulated
+    at another size falls as everything of that size does.
+    """
+    return clean(scene.unit_settings.scale_length) if scene.unit_settings.system != "NONE" else 1.0
+
+
+def length_factor(scene: Any) -> float:
+    """What the scene's lengths are multiplied by in its simulation."""
+    return clean(scene.sinew.length_factor)
 
 
 def transform(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..properties.choices import OWN, own_parameters
 from ..properties.mirror import clean, stiffness_of
 from ..properties.outside_properties import CONTROLLED
 from .animation_in import Moment
-from .mesh_in import unit_scale
+from .mesh_in import acceleration_scale, unit_scale
 
 Settings = TypeVar("Settings")
 LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][0]
@@ -71,10 +71,14 @@ def solver_settings(settings: Any, scene: Any, solver: str | None = None, subste
     """How time is stepped; ``solver`` and ``substeps`` replace the object's choices. Gravity is the scene's, as its
     panel shows it, times the body's field weight.
     """
-    scale = unit_scale(scene) * clean(settings.field_weights.gravity)
-    gravity = tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
     chosen = {"solver": solver or settings.solver, "substeps": substeps or settings.substeps}
-    return _taken(SolverSettings, settings, gravity=gravity, **chosen)
+    return _taken(SolverSettings, settings, gravity=gravity_on(settings, scene), **chosen)
+
+
+def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
+    """The gravity that a body feels, m/s²."""
+    scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
+    return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
 
 
 def compared(job: Job, compare: Any) -> Job:

@@ -10,7 +10,7 @@ import bpy
 from ...core.frequencies import frequency_words
 from ...core.lengths import length_words
 from ...core.settings import EARTH
-from ..scene_in.mesh_in import unit_scale
+from ..scene_in.mesh_in import acceleration_scale, length_factor
 from ..scene_in.settings_in import vibration_stiffness
 from .measure_in import gravity_of
 
@@ -29,6 +29,12 @@ def size_words(length: float, scene: Any) -> str:
     """A length in m."""
     words = _words(length, "LENGTH", scene)
     return length_words(length) if not words or words == _words(0.0, "LENGTH", scene) else words
+
+
+def extent_words(size: float, scene: Any) -> str:
+    """The longest side, in m, of what is simulated, where it may be shown at another size."""
+    words = size_words(size, scene)
+    return words if length_factor(scene) == 1.0 else f"Simulated as {words}"
 
 
 def volume_words(volume: float, scene: Any) -> str:
@@ -82,13 +88,18 @@ def pace_words(hertz: float) -> str:
 
 def gravity_words(scene: Any) -> str:
     """A warning where Unit Scale has changed what was meant to be Earth's gravity; else ""."""
-    scale, own = unit_scale(scene), math.hypot(*scene.gravity)
+    scale, own = acceleration_scale(scene), math.hypot(*scene.gravity)
     if not scene.use_gravity or scale == 1.0 or abs(own - EARTH) > 0.01 * EARTH:
         return ""
     return (
         f"Unit Scale makes gravity {scale * own:.3g} m/s² ({scale:g} of Earth's): bodies move as if they were "
         f"{1.0 / scale:g} times their size. For Earth's type -9.81 m/s² here."
     )
+
+
+def two_digits(value: float) -> float:
+    """What is not known closer than that."""
+    return float(f"{value:.2g}")
 
 
 def _words(value: float, kind: str, scene: Any) -> str:

@@ -6,7 +6,6 @@ depends on the settings is a formula.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -14,20 +13,19 @@ import bpy
 from ...core.errors import SinewError
 from ..basics.groups import group_of
 from ..basics.stack import DEFORMING, later_modifiers, place_of
+from .figures import two_digits
+from .measure_in import measured_body
 
 if TYPE_CHECKING:
     from ...core.checks.costs import Cost, Pace
     from ...core.job.job import Job
     from ...core.tetrahedra.tet_count import SurfaceMeasure
 
-LASTING = 2.0
-"""Seconds for which a surface counts as measured."""
 COARSE = 4.0
 """Cells between neighbouring vertices from which on a surface hides what the tetrahedra do."""
 FINER_MAKING = frozenset({"SUBSURF", "MULTIRES", "REMESH"})
 """Modifiers after which a coarse mesh is fine."""
 
-_measures: dict[int, tuple[float, tuple[Any, ...], SurfaceMeasure | None, int]] = {}
 _paces: dict[str, Pace] = {}
 
 
@@ -40,12 +38,12 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
     cost, method = _cost(obj, context), obj.sinew.method
     if cost is None:
         return "", "NONE"
-    tets = _two_digits(cost.tets)
+    tets = two_digits(cost.tets)
     if method == "lattice" and cost.tets > MAX_TETS:
         return f"About {tets:,.0f} tetrahedra: more than {MAX_TETS:,} are refused", "ERROR"
     words = "About" if method == "lattice" else "Roughly"
     words += (
-        f" {tets:,.0f} tetrahedra, {size_words(_two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
+        f" {tets:,.0f} tetrahedra, {size_words(two_digits(cost.memory))} of memory, {time_words(cost.seconds)} a frame"
     )
     if _meets(obj, context):
         words += " with contact" + ("" if _pace(obj) is not None else " (give or take a factor of three)")
@@ -53,7 +51,7 @@ def cost_words(obj: Any, context: Any) -> tuple[str, str]:
         words += ", beside those that it meets"
     free = available_memory()
     if cost.memory > free:
-        return f"{words}: only {size_words(_two_digits(free))} are free", "ERROR"
+        return f"{words}: only {size_words(two_digits(free))} are free", "ERROR"
     return words + (", going by the last bake" if _pace(obj) is not None else ""), "INFO"
 
 
@@ -66,7 +64,7 @@ def disk_words(obj: Any, context: Any) -> str:
     frames = max(0, last - first + 1 + obj.sinew.pre_roll)
     frames_alone = frame_bytes(_measure(obj, context)[1], frames, obj.sinew.result == "CACHE")
     cost = _cost(obj, context)
-    return size_words(_two_digits(frames_alone + (cost.disk if cost is not None else 0.0)))
+    return size_words(two_digits(frames_alone + (cost.disk if cost is not None else 0.0)))
 
 
 def _cost(obj: Any, context: Any) -> Cost | None:
@@ -142,20 +140,4 @@ def _pace_of(record: Any) -> Pace:
 
 
 def _measure(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, int]:
-    from .measure_in import surface_measure
-
-    place = place_of(obj)
-    counts = len(obj.data.vertices), len(obj.data.polygons)
-    key = place.below, counts, obj.sinew.finer_group, tuple(map(tuple, obj.matrix_world))
-    now = time.monotonic()
-    made, kept, measure, points = _measures.get(obj.session_uid, (0.0, (), None, 0))
-    if kept != key or now > made + LASTING:
-        measure, points = surface_measure(obj, place, context)
-        if len(_measures) > 100:
-            _measures.clear()
-        _measures[obj.session_uid] = now, key, measure, points
-    return measure, points
-
-
-def _two_digits(value: float) -> float:
-    return float(f"{value:.2g}")
+    return measured_body(obj, context)[:2]

@@ -4,46 +4,90 @@ figures by which tetrahedra are counted, cheap enough for a panel, and what it w
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...core.errors import SinewError
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.settings import EARTH
-from ..basics.stack import Place, place_of
+from ..basics.stack import place_of
 from ..properties.mirror import clean
 from ..scene_in.finer_in import fineness_between
-from ..scene_in.mesh_in import object_to_world, transform, triangles_of, unit_scale, vertex_positions
-from ..scene_in.weights_in import material_weights
+from ..scene_in.mesh_in import (
+    acceleration_scale,
+    object_to_world,
+    transform,
+    triangles_of,
+    unit_scale,
+    vertex_positions,
+)
+from ..scene_in.weights_in import group_weights, material_weights
 
 if TYPE_CHECKING:
     from ...core.tetrahedra.tet_count import SurfaceMeasure
 
-THINNEST = 1e-6
-"""Part of the cube of its size that a closed surface encloses at least; less is an open one, or a sheet."""
+LASTING = 2.0
+"""Seconds for which a surface counts as measured."""
+
+_bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
 
 
-def surface_measure(obj: Any, place: Place, context: Any) -> tuple[SurfaceMeasure | None, int]:
-    """Figures of about the shape that is simulated, and its number of vertices; None where it has no area.
-
-    Nothing is evaluated for it: the mesh itself stands in, or what all modifiers make of it where some of them are
-    simulated, as they may mirror or multiply it.
+class BodyMeasure(NamedTuple):
+    """What panels tell of a body before it has tetrahedra: figures of its surface, None where that has no area; its
+    number of vertices; the painted share of each of its materials (k,), regions and depths counting as what lies below
+    them, None where nothing can be told; its sag in m² and its reach in m (:func:`core.checks.sag.sag_and_reach`), 0
+    where it encloses nothing.
     """
-    mesh = obj.data
-    if place.below:
-        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
-        mesh = evaluated.data if evaluated.is_evaluated else mesh
-    measure, surface = _measured(obj, mesh, context.scene)
-    places = measure and fineness_between(obj, mesh, surface)
-    return measure and replace(measure, places=places), len(mesh.vertices)
+
+    surface: SurfaceMeasure | None
+    points: int
+    shares: np.ndarray | None
+    sag: float
+    reach: float
+
+
+def measured_body(obj: Any, context: Any) -> BodyMeasure:
+    """That of about the shape that is simulated, measured anew once in a while, and where settings ask for another: a
+    panel is drawn often.
+    """
+    settings, scene, now = obj.sinew, context.scene, time.monotonic()
+    counts = len(obj.data.vertices), len(obj.data.polygons), place_of(obj).below, tuple(map(tuple, obj.matrix_world))
+    maps = tuple((each.vertex_group, each.is_layer) for each in settings.materials)
+    groups = settings.finer_group, settings.pin_group, settings.hold_from, maps
+    key = counts, groups, unit_scale(scene), tuple(scene.gravity)
+    made, known, found = _bodies.get(obj.session_uid, (0.0, (), None))
+    if found is None or known != key or now > made + LASTING:
+        found = _measured_body(obj, context)
+        if len(_bodies) > 100:
+            _bodies.clear()
+        _bodies[obj.session_uid] = now, key, found
+    return found
+
+
+def _measured_body(obj: Any, context: Any) -> BodyMeasure:
+    from ...core.checks.sag import sag_and_reach
+
+    settings, gravity = obj.sinew, np.array(context.scene.gravity)
+    measure, mesh, surface = _measured_about(obj, context)
+    shares, sag, reach = None, 0.0, 0.0
+    with suppress(SinewError):  # a bake tells what is wrong
+        if measure is not None and settings.materials:
+            shares = material_weights(obj, mesh).mean(axis=0)
+        if measure is not None and measure.is_solid:
+            pinned = np.flatnonzero(group_weights(obj, mesh, [settings.pin_group]) >= settings.hold_from)
+            sag, reach = sag_and_reach(surface, measure, pinned, gravity / (np.linalg.norm(gravity) or 1.0))
+    return BodyMeasure(measure, len(mesh.vertices), shares, sag, reach)
 
 
 def sheet_distance(obj: Any, context: Any) -> float:
     """How far off the body is kept from sheets at least, in Blender's units, measured so."""
     from ...core.contact.skin import sheet_thickness
 
-    measure, _ = surface_measure(obj, place_of(obj), context)
+    measure, _, _ = _measured_about(obj, context)
     return 0.0 if measure is None else sheet_thickness(measure.size) / unit_scale(context.scene)
 
 
@@ -56,7 +100,7 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
     measure, _ = _measured(obj, obj.data, scene)
     if measure is None or not obj.sinew.materials:
         return 0.0, 0.0
-    if not THINNEST * measure.size**3 < measure.volume < np.inf:
+    if not measure.is_solid:
         return 0.0, measure.size
     density = material_weights(obj, obj.data).mean(axis=0) @ [clean(m.density) for m in obj.sinew.materials]
     return measure.volume * float(density) * gravity_of(scene), measure.size
@@ -64,8 +108,21 @@ def weight_and_size(obj: Any, scene: Any) -> tuple[float, float]:
 
 def gravity_of(scene: Any) -> float:
     """Strength of the scene's gravity in m/s², or of Earth's where it has none."""
-    own = unit_scale(scene) * float(np.linalg.norm(scene.gravity)) if scene.use_gravity else 0.0
+    own = acceleration_scale(scene) * float(np.linalg.norm(scene.gravity)) if scene.use_gravity else 0.0
     return own or EARTH
+
+
+def _measured_about(obj: Any, context: Any) -> tuple[SurfaceMeasure | None, Any, SurfaceMesh]:
+    """Figures, mesh and surface of about the shape that is simulated. Nothing is evaluated for it: the mesh itself
+    stands in, or what all modifiers make of it where some of them are simulated, as they may mirror or multiply it.
+    """
+    mesh = obj.data
+    if place_of(obj).below:
+        evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+        mesh = evaluated.data if evaluated.is_evaluated else mesh
+    measure, surface = _measured(obj, mesh, context.scene)
+    places = measure and fineness_between(obj, mesh, surface)
+    return measure and replace(measure, places=places), mesh, surface
 
 
 def _measured(obj: Any, mesh: Any, scene: Any) -> tuple[SurfaceMeasure | None, SurfaceMesh]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 BETWEEN_FRAMES = "animation between frames"
 """The fingerprint of all that tracks hold between frames. The others are made of tracks at the frames alone, so that
 other substeps do not change them."""
+LENGTHS = "length factor"
+"""The fingerprint of what all lengths were multiplied by: where it differs, most others do, too."""
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:

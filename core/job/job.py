@@ -16,13 +16,13 @@ from ..errors import SettingsError, named
 from ..parts import over, part
 from ..tracks import at_frames, prolonged, until
 from .body import Body
-from .fingerprints import fingerprints_of
+from .fingerprints import LENGTHS, fingerprints_of
 from .job_file import load_part, save_part
 
 SLOWEST = 1e-6
 """Frames a second at least; its inverse at most."""
 
-JOB_FORMAT = 6
+JOB_FORMAT = 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +39,8 @@ class Job:
         How many of the first frames are simulated only to come to what follows: interfaces do not show them.
     frame_rate : float
         Frames a second.
+    length_factor : float
+        What an interface has multiplied all lengths by; nothing is made of it here.
     """
 
     bodies: tuple[Body, ...]
@@ -46,6 +48,7 @@ class Job:
     frame_end: int = part("", word="frame range", shown="shown_range")
     pre_roll: int = part("pre-roll", word="frame range", default=0)
     frame_rate: float = part(word="frame range")
+    length_factor: float = part("", word=LENGTHS, default=1.0)
 
     def __post_init__(self) -> None:
         self._validate()

@@ -20,6 +20,8 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_triangles
 from .finer_count import Places, finer_parts, places_on
 
+THINNEST = 1e-6
+"""Part of the cube of its size that a closed surface encloses at least; less is an open one, or a sheet."""
 MAX_TETS = 2_000_000
 """More are refused."""
 CELL_TETS = 12.0
@@ -54,6 +56,11 @@ class SurfaceMeasure:
     openness: float
     pieces: float = 0.0
     places: Places | None = None
+
+    @property
+    def is_solid(self) -> bool:
+        """Whether it encloses something."""
+        return bool(THINNEST * self.size**3 < self.volume < np.inf)
 
     @property
     def thickness(self) -> float:

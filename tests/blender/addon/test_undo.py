@@ -74,6 +74,7 @@ def state() -> dict[str, Any]:
         blocks.pop(kind, None)
     return {
         "settings": values(body.sinew),
+        "settings of the scene": values(bpy.context.scene.sinew),
         "settings of others": [values(obj.sinew) for obj in bpy.data.objects if obj != body],
         "weights": [[(element.group, element.weight) for element in v.groups] for v in body.data.vertices],
         "groups": [group.name for group in body.vertex_groups],
@@ -169,6 +170,11 @@ def switched_off(obj: Any) -> None:
     bpy.ops.sinew.disable()
 
 
+def huge(body):
+    body.scale = (10.0, 10.0, 10.0)
+    bpy.context.view_layer.update()
+
+
 CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "enable": (switched_off, {}),
     "disable": (two_materials, {}),
@@ -199,6 +205,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "take_advice": (advised, {"setting": "cells_across"}),
     "use_points": (too_few_points, {}),
     "set_rest_shape": (nothing, {}),
+    "simulate_smaller": (huge, {}),
     "move_out": (overlapping, {}),
 }
 

@@ -158,9 +158,11 @@ def test_what_overlaps_is_moved_out_by_a_button(boxes, in_a_child):
         with pytest.raises(RuntimeError, match="overlap by"):
             bpy.ops.sinew.bake()
     assert "“High” and “Low” overlap by" in low.sinew.bake.message and low.sinew.bake.way_out_of == high
+    bpy.context.scene.sinew.length_factor = 0.5  # which moves nothing
     assert (
         bpy.ops.sinew.move_out() == {"FINISHED"} and low.sinew.bake.message == "" and not bpy.ops.sinew.move_out.poll()
     )
+    bpy.context.scene.sinew.length_factor = 1.0
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert [obj.sinew.bake.status for obj in boxes] == ["DONE"] * 2
     assert gap(low, high)[0] > -0.54 * 0.2 / CELLS

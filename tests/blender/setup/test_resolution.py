@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sinew.blender_addon.bake import baking
 from sinew.blender_addon.scene_in.job_in import make_job
-from sinew.blender_addon.setup import forecasts
+from sinew.blender_addon.setup import forecasts, measure_in
 from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.store.cached_mesh import unpack
 
@@ -66,7 +66,7 @@ def test_the_cost_is_told_before_anything_is_made(body, monkeypatch):
 
 
 def test_an_edit_of_the_mesh_is_measured_anew(body, monkeypatch):
-    monkeypatch.setattr(forecasts, "_measures", {})
+    monkeypatch.setattr(measure_in, "_bodies", {})
     before = forecasts.cost_words(body, bpy.context)[0]
     body.scale = (1.0, 1.0, 3.0)
     bpy.context.view_layer.update()
@@ -77,7 +77,7 @@ def test_an_edit_of_the_mesh_is_measured_anew(body, monkeypatch):
 
 def test_a_mesh_coarser_than_its_cells_is_told(body, monkeypatch):
     """A cube of eight vertices can only shear, however many tetrahedra there are."""
-    monkeypatch.setattr(forecasts, "_measures", {})
+    monkeypatch.setattr(measure_in, "_bodies", {})
     assert forecasts.coarse_words(body, bpy.context) == ""
     body.sinew.cells_across = 20
     words = forecasts.coarse_words(body, bpy.context)
@@ -89,7 +89,7 @@ def test_a_mesh_coarser_than_its_cells_is_told(body, monkeypatch):
 
 
 def test_what_a_rig_deforms_is_coarse_though_it_is_subdivided_later(body, monkeypatch):
-    monkeypatch.setattr(forecasts, "_measures", {})
+    monkeypatch.setattr(measure_in, "_bodies", {})
     body.modifiers.new("Bend", "SIMPLE_DEFORM")
     body.modifiers.new("Smooth", "SUBSURF").levels = 4
     body.sinew.cells_across = 20
