@@ -58,8 +58,10 @@ def draw_size(layout: Any, context: Any, obj: Any) -> None:
     """Before a bake, of a body that is too large for its stiffness: how far it sags, and the size at which it hardly
     does.
     """
+    if obj.sinew.bake.status != "NONE":
+        return
     told = size.told(obj, context)
-    if told.factor and obj.sinew.bake.status == "NONE":
+    if told.factor:
         wrapped(layout, told.words, context, "ERROR")
         draw_button(
             layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
