@@ -297,7 +297,11 @@ def test_modifiers_that_are_not_drawn_are_named(body):
     for kind in ("LATTICE", "SUBSURF", "DISPLACE", "SMOOTH"):
         body.modifiers.new(kind.title(), kind)
     body.modifiers["Displace"].show_viewport = False
-    assert live.not_drawn(body) == ["Subsurf", "Smooth"]
+    assert live.not_drawn(body) == ["Smooth"], "a Subdivision is drawn"
+    body.modifiers["Displace"].show_viewport = True
+    assert live.not_drawn(body) == ["Displace", "Smooth"], "and what comes after it is not"
+    body.modifiers.move(body.modifiers.find("Displace"), 1)
+    assert live.not_drawn(body) == ["Displace", "Subsurf", "Smooth"], "nor what comes after another"
     body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
     assert live.not_drawn(body) == []
 
