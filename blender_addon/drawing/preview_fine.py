@@ -41,7 +41,8 @@ class FineCard:
         """The card's vertices where these are at (m,3), with normals by the area of the faces around."""
         a, b, c, d = (places.take(corners, axis=0) for corners in self._corners)
         normals = self._around @ np.cross(c - a, d - b)
-        normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        squares = np.einsum("gi,gi->g", normals, normals)
+        normals /= np.sqrt(np.maximum(squares, np.finfo(np.float32).tiny))[:, None]
         return self.card._replace(normals=normals)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.subspaces.skinning import Coordinates, skinned
-from .card import draw
+from .card import draw, elements_of
 from .layer import Made
 from .overlay_out import View
 from .preview_batch import Skinned, SkinnedBatch, most_in_a_row, texture_of
@@ -89,6 +89,7 @@ class Preview:
         self._changed = False
         self.sent: Any = None
         self._body: SkinnedBatch | None = None
+        self._elements: Made[Any] = Made()
         self._bent: BentCard | None = None
         self._body_shader, self._wires_shader = cache(body_shader), cache(wires_shader)
         self._wires: Made[SkinnedBatch] = Made()
@@ -216,7 +217,8 @@ class Preview:
             normals = np.column_stack([card.normals, card.vertices])
             numbers = np.stack([weights, *card.slopes], axis=2)
             make_shader = partial(self._body_shader, colours_per_row=colours_per_row, lights=self._lights)
-            self._body = Skinned(places, normals, numbers).batch("TRIS", card.triangles, make_shader)
+            elements = self._elements.get(None, partial(elements_of, "TRIS", card.triangles))
+            self._body = Skinned(places, normals, numbers).batch("TRIS", elements, make_shader)
             # They are on the card now.
             self.card = card._replace(slopes=card.slopes[:, :0])
         if self._colour_texture is None:
