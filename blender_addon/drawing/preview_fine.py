@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -36,6 +38,15 @@ class FineCard:
         """The mesh's vertex that moves one of those it makes most."""
         row = self.matrix[vertex]
         return int(row.indices[row.data.argmax()])
+
+    @cached_property
+    def anchors(self) -> np.ndarray:
+        """Of those that it makes the one (n,) that each of the mesh's vertices moves most."""
+        by_weight = np.argsort(self.matrix.data, kind="stable")
+        rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
+        found = np.zeros(self.matrix.shape[1], dtype=np.int64)
+        found[self.matrix.indices[by_weight]] = rows[by_weight]
+        return found
 
     def at(self, places: np.ndarray) -> CardVertices:
         """The card's vertices where these are at (m,3), with normals by the area of the faces around."""

@@ -132,6 +132,12 @@ class Preview:
         positions = self.positions(shape)
         return positions if self._fine is None else self._fine.matrix @ positions
 
+    def marked(self, vertices: list[int]) -> np.ndarray:
+        """The places (k,3), m, of the surface that belong to vertices of the mesh: those that they move most."""
+        if self._fine is None:
+            return self.positions(vertices=vertices)
+        return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
+
     def carrier_of(self, vertex: int) -> int:
         """The mesh's vertex that moves one of the surface most."""
         return vertex if self._fine is None else self._fine.carrier_of(vertex)

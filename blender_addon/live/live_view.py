@@ -219,14 +219,18 @@ class View(Layer):
         screen.write_lines(context, words(self._session), colour)
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
+        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view. Of a Subdivision they
+        are where the vertex is seen, and as far from there as the target is from it.
+        """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
             return []
-        points = self._preview.positions(vertices=[g.vertex for g in grabs])
+        vertices = [grab.vertex for grab in grabs]
+        points, seen = self._preview.positions(vertices=vertices), self._preview.marked(vertices)
         marks = []
-        for grab, point in zip(grabs, points, strict=True):
-            ends = [location_3d_to_region_2d(region, region_data, p / metres) for p in (point, grab.target)]
+        for grab, point, place in zip(grabs, points, seen, strict=True):
+            ends = (place, grab.target + (place - point))
+            ends = [location_3d_to_region_2d(region, region_data, end / metres) for end in ends]
             if None not in ends:
                 marks.append((grab.vertex, *ends))
         return marks

@@ -52,6 +52,8 @@ def drag(gui, session):
     places = session.view.seen()
     gui.record("jump", float(np.linalg.norm(grab.target - places[grab.vertex])))
     gui.record("beside", float(np.linalg.norm(places[grab.vertex] - surface[point])))
+    ((_vertex, held, _target),) = session.view.grab_marks(region, data)
+    gui.record("marked", [float(v) for v in np.array(held) + [region.x - x, region.y - y]])
     for k in range(1, 9):
         yield from gui.move(x - 5 * k, y + 15 * k)
     gui.module("blender_addon.live.live").toggle()
