@@ -97,8 +97,39 @@ def _milliseconds_a_frame(preview: Any, handles: int, frames: int) -> tuple[floa
     return 1e3 * float(np.median(seconds[3:])), picture
 
 
+def _subdivided(level: int) -> Iterable[Row]:
+    """A grid of 10,000 vertices that waves, with a Subdivision: what each frame takes until it is on the card."""
+    import bpy
+
+    from ...blender_addon.drawing.preview_fine import FineCard
+    from ...blender_addon.drawing.preview_mesh import Skin, drawn_mesh
+    from ...blender_addon.drawing.preview_out import Preview
+    from ...blender_addon.scene_in.mesh_in import vertex_positions
+    from ...blender_addon.scene_in.subdivision_in import cage_of, subdivided
+
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=99, y_subdivisions=99)
+    bpy.ops.object.shade_smooth()
+    mesh, seconds = bpy.context.object.data, []
+    rest = vertex_positions(mesh)
+    start = time.thread_time()
+    made = subdivided(cage_of(mesh), {"levels": level, "use_limit_surface": True})
+    skin = Skin(rest, np.zeros((len(rest), 1)), np.zeros(3), 2.0)
+    preview = Preview(drawn_mesh(mesh, np.eye(4)), skin, fine=FineCard(made))
+    name = f"10,000 vertices, Subdivision of level {level}"
+    yield row("preview", f"{name}: made in", time.thread_time() - start, "s")
+    for k in range(FRAMES // 5):
+        start = time.thread_time()
+        preview.set_positions(rest + 0.05 * np.sin(9.0 * rest[:, [1, 2, 0]] + 0.1 * k))
+        preview.ready()
+        seconds.append(time.thread_time() - start)
+    yield row("preview", f"{name}: vertices on the card", len(preview.card.vertices))
+    yield row("preview", f"{name}: a frame", 1e3 * float(np.median(seconds[3:])), "ms")
+
+
 def _preview() -> Iterable[Row]:
     _ready_card()
+    for level in (1, 2):
+        yield from _subdivided(level)
     shares = []
     for modes in MODES:
         handles = modes + 1

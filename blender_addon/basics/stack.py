@@ -95,6 +95,28 @@ def later_modifiers(obj: Any, place: Place | None = None) -> list[Any]:
     return list(obj.modifiers)[(place or place_of(obj)).below :]
 
 
+def shown_after(obj: Any, carrier: Any | None = None) -> list[Any]:
+    """The modifiers that viewports show after the place of ``obj`` that is simulated, or on another object that carries
+    its bake; without those that play the result.
+    """
+    nodes = obj.sinew.bake.nodes
+    later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
+    shown = [m for m in later if m.show_viewport and not is_own_cache(m)]
+    return [m for m in shown if m.type != "NODES" or nodes is None or m.node_group != nodes]
+
+
+def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple[Any, int] | None:
+    """The Subdivision that comes right after the place that is simulated, as :func:`shown_after` has it, and its level
+    in viewports of a scene; None without one that does something.
+    """
+    first = next(iter(shown_after(obj, carrier)), None)
+    if first is None or first.type != "SUBSURF":
+        return None
+    render = scene.render
+    level = min(first.levels, render.simplify_subdivision) if render.use_simplify else first.levels
+    return (first, level) if level else None
+
+
 def weights_left_out(obj: Any) -> str:
     """What is to be said of modifiers that change vertex groups after the place that is simulated, where nobody reads
     them; "" without such.

@@ -45,11 +45,18 @@ def vertices_of(**columns: np.ndarray) -> Any:
     return vertices
 
 
-def batch_of(kind: str, vertices: Any, corners: np.ndarray | None = None) -> Any:
-    """TRIS, LINES or POINTS of vertices on the card, in their order or as ``corners`` (k,3) or (k,2) name them."""
+def elements_of(kind: str, corners: np.ndarray) -> Any:
+    """On the card which vertices, (k,3) or (k,2), TRIS or LINES have."""
+    return gpu.types.GPUIndexBuf(type=kind, seq=np.ascontiguousarray(corners, dtype=np.int32))
+
+
+def batch_of(kind: str, vertices: Any, corners: Any = None) -> Any:
+    """TRIS, LINES or POINTS of vertices on the card, in their order or as ``corners`` (k,3) or (k,2) name them, or what
+    :func:`elements_of` made of these.
+    """
     if corners is None:
         return gpu.types.GPUBatch(type=kind, buf=vertices)
-    elements = gpu.types.GPUIndexBuf(type=kind, seq=np.ascontiguousarray(corners, dtype=np.int32))
+    elements = elements_of(kind, corners) if isinstance(corners, np.ndarray) else corners
     return gpu.types.GPUBatch(type=kind, buf=vertices, elem=elements)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ..cache.frame_folders import written
 from ..result_out.frames_out import local_frames
 from .card import batch_of, vertices_of
 from .layer import Made
+
+if TYPE_CHECKING:
+    from ..scene_in.subdivision_in import Cage
+    from .preview_fine import FineCard
 
 
 class Ghost:
@@ -29,6 +33,25 @@ class Ghost:
         self._outwards = 1.0 if np.linalg.det(self._job.body.object_to_world[0][:3, :3]) > 0.0 else -1.0
         self._numbers: Made[list[int]] = Made()
         self._batch: Made[Any] = Made()
+        self._subdivided: Any = None
+        self._fine: FineCard | None = None
+        self.coarser = ""
+
+    def subdivide(self, cage: Cage, settings: dict[str, Any] | None) -> bool:
+        """Have it drawn with the Subdivision that these settings are of, of a mesh with its vertices; not in a drawing,
+        for Blender is asked. Whether that is another than before; ``coarser`` says where its level is lower.
+        """
+        from ..scene_in.subdivision_in import coarser_words, subdivided  # they load SciPy, which Blender's start does
+        from .preview_fine import FineCard  # not wait for
+
+        if self._subdivided == (settings, cage.key):
+            return False
+        self._subdivided, self._fine, self._batch, self.coarser = (settings, cage.key), None, Made(), ""
+        if settings is not None and cage.count == len(self._job.body.surface.positions):
+            made = subdivided(cage, settings)
+            self.coarser = coarser_words(made, settings["levels"])
+            self._fine = None if made is None else FineCard(made, self._outwards < 0.0)
+        return True
 
     def numbers(self) -> list[int]:
         """Frames that can be shown by now, ascending."""
@@ -48,10 +71,16 @@ class Ghost:
 
     def _batch_at(self, frame: int) -> Any:
         positions = self.at(frame)
-        normals = self._outwards * vertex_normals(positions, self._triangles)
+        triangles = self._triangles
+        if self._fine is None:
+            normals = vertex_normals(positions, triangles)
+        else:
+            places = self._fine.places(positions)
+            card = self._fine.at(places)
+            positions, normals, triangles = places[card.vertices], card.normals, card.triangles
         ones = np.ones(len(positions))
-        vertices = vertices_of(position=np.column_stack([positions, ones]), normal=np.column_stack([normals, ones]))
-        return batch_of("TRIS", vertices, self._triangles)
+        outwards = np.column_stack([self._outwards * normals, ones])
+        return batch_of("TRIS", vertices_of(position=np.column_stack([positions, ones]), normal=outwards), triangles)
 
 
 def nearest(frames: list[int], frame: int) -> int | None:

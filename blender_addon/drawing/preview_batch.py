@@ -41,7 +41,7 @@ class Skinned:
         if self._weights is not None:
             shader.uniform_sampler("weights", self._weights)
 
-    def batch(self, kind: str, corners: np.ndarray | None, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
+    def batch(self, kind: str, corners: Any, make_shader: Callable[[int, int], Any]) -> SkinnedBatch:
         """Some of them as :func:`card.batch_of` takes them, with the shader ``make_shader(handles, per_row)``."""
         return SkinnedBatch(self, make_shader(self.handles, self.per_row), batch_of(kind, self.vertices, corners))
 

@@ -15,6 +15,7 @@ from ..basics.stack import cut_after, place_of
 from ..scene_in.animation_in import at_frame
 from ..scene_in.mesh_in import columns_of, mesh_at_place, object_to_world, triangles_of
 from ..scene_in.rest_in import own_rest
+from ..scene_in.subdivision_in import Cage, cage_of
 
 _STEPS = 1023
 """Parts into which each coordinate of a normal is divided to find equal ones."""
@@ -25,12 +26,15 @@ _LEAST_SPREAD = 0.05
 
 class DrawnMesh(NamedTuple):
     """A mesh at rest: ``triangles`` (t,3) vertices; ``normals`` (t,3,3) of their corners, unit, in world space;
-    ``edges`` (e,2) of its faces, for wires.
+    ``edges`` (e,2) of its faces, for wires; the ``cage`` that it is for a Subdivision, and whether the world has it
+    ``mirrored``.
     """
 
     triangles: np.ndarray
     normals: np.ndarray
     edges: np.ndarray = np.zeros((0, 2), dtype=np.int32)
+    cage: Cage | None = None
+    mirrored: bool = False
 
 
 class Skin(NamedTuple):
@@ -97,7 +101,8 @@ def drawn_mesh(mesh: Any, matrix: np.ndarray) -> DrawnMesh:
     # Normals go by the inverse transpose, up to its length.
     turned = columns_of(mesh.corner_normals, "vector", 3, np.float32) @ np.linalg.inv(matrix[:3, :3])
     edges = columns_of(mesh.edges, "vertices", 2, np.int32)
-    return DrawnMesh(triangles, _unit(turned)[corners[:, ::-1] if mirrored else corners], edges)
+    normals = _unit(turned)[corners[:, ::-1] if mirrored else corners]
+    return DrawnMesh(triangles, normals, edges, cage_of(mesh), mirrored)
 
 
 def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -111,24 +116,37 @@ def tangents(normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def card_vertices(mesh: DrawnMesh, skin: Skin) -> CardVertices:
     """The vertices to draw, their normals and the weights' derivatives there."""
-    steps = np.rint(mesh.normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
-    key = mesh.triangles.ravel().astype(np.int64)
-    for k in range(3):
-        key = (key << 11) | steps[:, k]
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    first, triangles = fans_of(mesh.triangles, mesh.normals)
     normals = mesh.normals.reshape(-1, 3)[first].astype(np.float32)
     # The tangents jump where this changes its sign: card and processor must see the same.
     normals[np.abs(normals[:, 2]) < 1e-6, 2] = 0.0
     vertices = mesh.triangles.ravel()[first]
-    triangles = inverse.reshape(-1, 3).astype(np.int32)
     places = (skin.rest - skin.centre) / skin.size
     along = _derivatives(mesh.triangles, triangles, normals, places)
     slopes = np.stack([(D @ skin.weights).astype(np.float32) for D in along])
-    # Any vertex of the card does for an end of a wire; loose edges have none.
-    own = np.full(len(skin.rest), -1, dtype=np.int32)
+    return CardVertices(vertices, normals, triangles, card_edges(vertices, mesh.edges, len(skin.rest)), slopes)
+
+
+def fans_of(corners: np.ndarray, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Corners (f,k) of faces that are one on the card: those of one vertex with equal normals (f,k,3). The number of
+    the first of each, and which (f,k) belong to which.
+    """
+    steps = np.rint(normals.reshape(-1, 3).astype(np.float64) * _STEPS).astype(np.int64) + _STEPS
+    key = corners.ravel().astype(np.int64)
+    for k in range(3):
+        key = (key << 11) | steps[:, k]
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first, inverse.reshape(corners.shape).astype(np.int32)
+
+
+def card_edges(vertices: np.ndarray, edges: np.ndarray, count: int) -> np.ndarray:
+    """Edges (e,2) of a mesh of so many vertices between those of the card, (g,): any of a vertex does for an end of a
+    wire; loose edges have none.
+    """
+    own = np.full(count, -1, dtype=np.int32)
     own[vertices] = np.arange(len(vertices))
-    edges = own[mesh.edges]
-    return CardVertices(vertices, normals, triangles, edges[(edges >= 0).all(axis=1)], slopes)
+    ends = own[edges]
+    return ends[(ends >= 0).all(axis=1)]
 
 
 def _derivatives(

@@ -16,13 +16,14 @@ import numpy as np
 from mathutils import Matrix
 
 from ...core.subspaces.skinning import Coordinates, skinned
-from .card import draw
+from .card import draw, elements_of
 from .layer import Made
 from .overlay_out import View
 from .preview_batch import Skinned, SkinnedBatch, most_in_a_row, texture_of
+from .preview_fine import FineCard
 from .preview_light import Light, studio_lights
 from .preview_manner import SOLID, Manner
-from .preview_mesh import BentCard, DrawnMesh, Skin, card_vertices
+from .preview_mesh import BentCard, CardVertices, DrawnMesh, Skin, card_vertices
 from .preview_shader import body_shader, dots_shader, handle_rows, wires_shader
 
 DOT = 7.0
@@ -44,6 +45,7 @@ class Preview:
     skin : its rest positions, weights, centre and size
     metres : in one Blender unit (``mesh_in.unit_scale``)
     lights : fixed to the view; those of Solid mode unless given
+    fine : the mesh's Subdivision, which is drawn in its place; places and colours are always the mesh's
 
     ``handles`` (h,4,3), m, are those shown; ``card`` the vertices on the card, their slopes only till they are there;
     ``shape`` what :meth:`positions` are made of.
@@ -69,16 +71,25 @@ class Preview:
         The graphics driver refuses the shaders (at the first drawing), or the body is too large for its textures.
     """
 
-    def __init__(self, mesh: DrawnMesh, skin: Skin, metres: float = 1.0, lights: tuple[Light, ...] = ()) -> None:
-        self._skin, self._metres = skin, metres
+    def __init__(
+        self,
+        mesh: DrawnMesh,
+        skin: Skin,
+        metres: float = 1.0,
+        lights: tuple[Light, ...] = (),
+        fine: FineCard | None = None,
+    ) -> None:
+        self._skin, self._metres, self._fine = skin, metres, fine
         self._lights = lights or studio_lights(bpy.context.preferences)
         self._coordinates = Coordinates(np.asarray(skin.centre, dtype=np.float64), float(skin.size))
         self.handles = np.zeros((skin.weights.shape[1], 4, 3))
-        self.card = card_vertices(mesh, skin)
+        self.card = card_vertices(mesh, skin) if fine is None else fine.card
+        self.triangles = mesh.triangles if fine is None else fine.triangles
         self._rows = np.zeros((handle_rows(len(self.handles)), 4), dtype=np.float32)
         self._changed = False
         self.sent: Any = None
         self._body: SkinnedBatch | None = None
+        self._elements: Made[Any] = Made()
         self._bent: BentCard | None = None
         self._body_shader, self._wires_shader = cache(body_shader), cache(wires_shader)
         self._wires: Made[SkinnedBatch] = Made()
@@ -94,10 +105,13 @@ class Preview:
         # Rows as the shader reads them: a row a coordinate, by four numbers.
         self._rows[: 3 * count] = (self.handles / self._coordinates.size).transpose(0, 2, 1).reshape(-1, 4)
         self._changed = True
+        if self._fine is not None:
+            self._body = None
 
     def set_positions(self, positions: np.ndarray) -> None:
         """Show the body at positions (n,3), m, instead of those at rest; its weights must be zero."""
-        self._bent = self._bent or BentCard(self.card, self._skin)
+        if self._fine is None:
+            self._bent = self._bent or BentCard(self.card, self._skin)
         self._skin = self._skin._replace(rest=np.asarray(positions, dtype=np.float64))
         self._body = None
 
@@ -111,9 +125,27 @@ class Preview:
         places, handles = shape or self.shape
         return skinned(places[vertices], self._skin.weights[vertices], self._coordinates, handles)
 
+    def surface(self, shape: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+        """Where the vertices (m,3), m, of what is drawn are, whose ``triangles`` (t,3) are told: the mesh's, or those
+        that its Subdivision makes.
+        """
+        positions = self.positions(shape)
+        return positions if self._fine is None else self._fine.matrix @ positions
+
+    def marked(self, vertices: list[int]) -> np.ndarray:
+        """The places (k,3), m, of the surface that belong to vertices of the mesh: those that they move most."""
+        if self._fine is None:
+            return self.positions(vertices=vertices)
+        return self._fine.matrix[self._fine.anchors[vertices]] @ self.positions()
+
+    def carrier_of(self, vertex: int) -> int:
+        """The mesh's vertex that moves one of the surface most."""
+        return vertex if self._fine is None else self._fine.carrier_of(vertex)
+
     def show_colours(self, colours: np.ndarray | None) -> None:
         """Linear colours (n,3) of the mesh's vertices, or None for one colour of the whole."""
-        self._colours, self._colour_texture = colours, None
+        blended = colours is not None and self._fine is not None
+        self._colours, self._colour_texture = self._fine.matrix @ colours if blended else colours, None
 
     def set_dots(self, skin: Skin, volumes: np.ndarray) -> None:
         """Points that follow the same handles, and the volumes that size their dots."""
@@ -185,15 +217,14 @@ class Preview:
         elif self._changed:
             self.sent.update(self._rows)
         self._changed = False
-        colours_per_row = most_in_a_row(len(self._skin.rest))
+        colours_per_row = most_in_a_row(len(self._skin.rest) if self._fine is None else self._fine.matrix.shape[0])
         if self._body is None:
-            skin = self._skin
-            card = self.card if self._bent is None else self._bent.at(skin.rest)
-            places = self._coordinates.of(skin.rest[card.vertices])[:, :3]
+            card, places, weights = self._at_rest() if self._fine is None else self._at_present()
             normals = np.column_stack([card.normals, card.vertices])
-            numbers = np.stack([skin.weights[card.vertices], *card.slopes], axis=2)
+            numbers = np.stack([weights, *card.slopes], axis=2)
             make_shader = partial(self._body_shader, colours_per_row=colours_per_row, lights=self._lights)
-            self._body = Skinned(places, normals, numbers).batch("TRIS", card.triangles, make_shader)
+            elements = self._elements.get(None, partial(elements_of, "TRIS", card.triangles))
+            self._body = Skinned(places, normals, numbers).batch("TRIS", elements, make_shader)
             # They are on the card now.
             self.card = card._replace(slopes=card.slopes[:, :0])
         if self._colour_texture is None:
@@ -201,6 +232,18 @@ class Preview:
             texels = np.column_stack([colours, np.ones(len(colours))])[:, None, :]
             self._colour_texture = texture_of(texels, min(colours_per_row, len(colours)))
         return self._body
+
+    def _at_rest(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
+        """The card's vertices, their places (g,3), which handles move, and weights (g,h)."""
+        card = self.card if self._bent is None else self._bent.at(self._skin.rest)
+        places = self._coordinates.of(self._skin.rest[card.vertices])[:, :3]
+        return card, places, self._skin.weights[card.vertices]
+
+    def _at_present(self) -> tuple[CardVertices, np.ndarray, np.ndarray]:
+        """The same of the Subdivision, which no handle moves."""
+        places = self._fine.places(self._coordinates.of(self.positions())[:, :3])
+        card = self._fine.at(places)
+        return card, places[card.vertices], card.slopes[0]
 
     def _make_dots(self, skin: Skin, volumes: np.ndarray) -> SkinnedBatch:
         sizes = DOT * np.clip(np.cbrt(volumes / volumes.mean()), 0.6, 2.0)

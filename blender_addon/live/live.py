@@ -21,7 +21,7 @@ from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
 from ..bake import baking
 from ..basics import redrawing, shown
-from ..basics.stack import is_own_cache, later_modifiers
+from ..basics.stack import shown_after
 from ..basics.stepwise import Steps
 from ..child import running
 from ..child.machine import Waits
@@ -297,6 +297,8 @@ def _follow_edits(session: Session, obj: Any) -> None:
         session.work.note(SetStiffness(*stiffness))
         if stiffness.moduli:
             session.view.follow_stiffness(stiffness.moduli)
+    if session.view is not None:
+        session.view.follow_subdivision(obj)
     session.pending = session.edits.others(obj, session.stage.scene)
 
 
@@ -325,9 +327,8 @@ def _child_ended(work: Work) -> str:
 
 def not_drawn(obj: Any) -> list[str]:
     """Names of the modifiers that show in the viewport, but not while the body is played with."""
-    nodes = obj.sinew.bake.nodes
-    later = [m for m in later_modifiers(obj) if m.show_viewport and not is_own_cache(m)]
-    return [m.name for m in later if m.type != "NODES" or nodes is None or m.node_group != nodes]
+    later = shown_after(obj)
+    return [m.name for k, m in enumerate(later) if k or m.type != "SUBSURF"]
 
 
 def strength_of(obj: Any, scene: Any) -> float:

@@ -42,15 +42,19 @@ class Drag:
 
 def surface_at(session: Session, context: Any, where: tuple[int, int]) -> Drag | None:
     """The vertex of the body nearest to what is seen at some pixels of the region, or a little beside; else None."""
-    positions, triangles = session.view.seen(), session.view.triangles
-    shown = Surface(viewport_of(context.region, context.region_data, session.metres), positions, triangles)
+    view, (surface, triangles) = session.view, session.view.surface()
+    shown = Surface(viewport_of(context.region, context.region_data, session.metres), surface, triangles)
     hit = shown.first_hit(where)
     if hit is not None:
         corners = triangles[hit.triangle]
-        vertex = int(corners[np.argmin(np.linalg.norm(positions[corners] - hit.place, axis=1))])
-        return Drag(vertex, hit.place, positions[vertex] - hit.place, session.metres)
+        nearest = corners[np.argmin(np.linalg.norm(surface[corners] - hit.place, axis=1))]
+        vertex = view.carrier_of(int(nearest))
+        return Drag(vertex, hit.place, view.seen()[vertex] - hit.place, session.metres)
     near = shown.vertex_at(where, NEAR_BODY * context.preferences.system.ui_scale)
-    return None if near is None else _taken(near, positions[near], session.metres, context, where)
+    if near is None:
+        return None
+    vertex = view.carrier_of(near)
+    return _taken(vertex, view.seen()[vertex], session.metres, context, where)
 
 
 def _taken(vertex: int, place: np.ndarray, metres: float, context: Any, where: tuple[int, int]) -> Drag:

@@ -14,12 +14,15 @@ from ...core.errors import StoreError
 from ...core.settings import moduli
 from ...core.store.cached_handles import APART
 from ..basics.redrawing import redraw_views
+from ..basics.stack import subdivision_after
 from ..drawing import preview_colours, screen, stand_in
 from ..drawing.layer import Layer
+from ..drawing.preview_fine import FineCard
 from ..drawing.preview_manner import manner_of
 from ..drawing.preview_mesh import Skin, read_drawn_mesh
 from ..drawing.preview_out import Preview
 from ..properties.live_properties import OF_SUBSPACE
+from ..scene_in.subdivision_in import coarser_words, settings_of, subdivided
 from . import live_sight
 
 if TYPE_CHECKING:
@@ -35,8 +38,8 @@ class View(Layer):
     """Draws the session's body into every 3D View of its scene until :meth:`remove`.
 
     Where the artist wants so, or the graphics card refuses (``refused`` says why), a mesh that stands in for the body
-    is moved instead. ``triangles`` (t,3) of the surface; ``modes`` of skinning, none outside of a subspace, ``handles``
-    with those of pins.
+    is moved instead. ``modes`` of skinning, none outside of a subspace, ``handles`` with those of pins. ``coarser``
+    says where a Subdivision is drawn at a lower level than its own.
     """
 
     FAILED = "The body cannot be drawn by the graphics card ({error})."
@@ -46,16 +49,38 @@ class View(Layer):
         self._session = session
         self._arrays = arrays = _display(session)
         self._skin = Skin(arrays["rest"], arrays["weights"], arrays["centre"], float(arrays["size"][0]))
-        mesh = read_drawn_mesh(obj, bpy.context, session.state.first)
-        self._preview = Preview(mesh, self._skin, session.metres)
-        self.triangles = mesh.triangles
+        self._mesh = read_drawn_mesh(obj, bpy.context, session.state.first)
         self._stand_in: stand_in.StandIn | None = None
-        self._shown: tuple[str, int] | None = ("OBJECT", 0)
-        self._seen: tuple[np.ndarray, np.ndarray] | None = None
+        self._begin_to_draw(self._subdivision_of(obj))
         self._log_stiffness = arrays["log_stiffness"]
         self.modes, self.handles = len(arrays["eigenvalues"]), arrays["weights"].shape[1]
         self.refused = ""
         super().__init__()
+
+    def _subdivision_of(self, obj: Any) -> dict[str, Any] | None:
+        asked = subdivision_after(obj, self._session.stage.scene)
+        return None if asked is None else settings_of(*asked)
+
+    def _begin_to_draw(self, settings: dict[str, Any] | None) -> None:
+        """With the Subdivision that these settings are of, if there is one."""
+        self._subdivision, fine, self.coarser = settings, None, ""
+        if settings is not None:
+            made = subdivided(self._mesh.cage, settings)
+            self.coarser = coarser_words(made, settings["levels"])
+            fine = None if made is None else FineCard(made, self._mesh.mirrored)
+        self._preview = Preview(self._mesh, self._skin, self._session.metres, fine=fine)
+        self._shown: tuple[str, int] | None = ("OBJECT", 0)
+        self._seen: tuple[np.ndarray, np.ndarray] | None = None
+
+    def follow_subdivision(self, obj: Any) -> None:
+        """Draw the Subdivision as it is set now."""
+        settings = self._subdivision_of(obj)
+        if settings == self._subdivision:
+            return
+        self._begin_to_draw(settings)
+        self.put_away()
+        self._stand_in = None
+        self.show(self._session.state.handles, self._session.state.positions)
 
     @property
     def stand_in_uid(self) -> int | None:
@@ -72,6 +97,14 @@ class View(Layer):
         """
         return self._preview.positions(self._seen)
 
+    def surface(self) -> tuple[np.ndarray, np.ndarray]:
+        """What a view has drawn last: vertices (m,3), m, and triangles (t,3), of a Subdivision where it has one."""
+        return self._preview.surface(self._seen), self._preview.triangles
+
+    def carrier_of(self, vertex: int) -> int:
+        """The vertex of the body that moves one of the surface most."""
+        return self._preview.carrier_of(vertex)
+
     def show(self, handles: np.ndarray, positions: np.ndarray | None = None) -> None:
         """Show the body as handles (h,4,3), m, deform it, or at positions (n,3), m."""
         if positions is None:
@@ -79,7 +112,7 @@ class View(Layer):
         else:
             self._preview.set_positions(positions)
         if self._stand_in is not None:
-            self._stand_in.move(self.positions())
+            self._stand_in.move(self._preview.surface())
         redraw_views()
 
     def follow_stiffness(self, youngs_moduli: list[float]) -> None:
@@ -103,11 +136,12 @@ class View(Layer):
             self._stand_in = None
             return
         if self._stand_in is None:
-            self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, self.triangles, self._session.metres)
+            triangles, metres = self._preview.triangles, self._session.metres
+            self._stand_in = stand_in.StandIn(obj, self._session.stage.scene, triangles, metres)
         if self.refused and not settings.message:
             settings.message = f"{self.refused} The mesh itself is moved instead."
         if not self._stand_in.is_there:
-            self._stand_in.move(self.positions())
+            self._stand_in.move(self._preview.surface())
 
     def put_away(self) -> None:
         """Take what is drawn out of the file for now; the next frame brings it back."""
@@ -185,14 +219,18 @@ class View(Layer):
         screen.write_lines(context, words(self._session), colour)
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
-        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view."""
+        """Of each grab its vertex, and the pixels of the vertex and of the target; those in view. Of a Subdivision they
+        are where the vertex is seen, and as far from there as the target is from it.
+        """
         grabs, metres = list(self._session.state.grabs.values()), self._session.metres
         if not grabs:
             return []
-        points = self._preview.positions(vertices=[g.vertex for g in grabs])
+        vertices = [grab.vertex for grab in grabs]
+        points, seen = self._preview.positions(vertices=vertices), self._preview.marked(vertices)
         marks = []
-        for grab, point in zip(grabs, points, strict=True):
-            ends = [location_3d_to_region_2d(region, region_data, p / metres) for p in (point, grab.target)]
+        for grab, point, place in zip(grabs, points, seen, strict=True):
+            ends = (place, grab.target + (place - point))
+            ends = [location_3d_to_region_2d(region, region_data, end / metres) for end in ends]
             if None not in ends:
                 marks.append((grab.vertex, *ends))
         return marks
@@ -216,14 +254,14 @@ def words(session: Session) -> list[str]:
     share = state.shown.apart / session.job.body.surface.size
     if share > APART:
         lines.append(f"Shown up to {share:.0%} of its size beside where it is: set more Cells Across, or more Modes")
-    said = _shown_weights(session), state.message, session.words_of_edits, state.waits_for
+    said = session.view.coarser, _shown_weights(session), state.message, session.words_of_edits, state.waits_for
     return [*lines, *(line for line in said if line)]
 
 
 def _shown_weights(session: Session) -> str:
     """Whose weights are shown, or an empty text."""
     obj, view = session.object, session.view
-    if obj is None or view is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
+    if obj is None or not view.modes or obj.sinew.live.show != "WEIGHTS":
         return ""
     number, modes = min(obj.sinew.live.mode, view.handles), view.modes
     if number <= modes:

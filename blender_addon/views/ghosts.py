@@ -11,18 +11,24 @@ import numpy as np
 
 from ...core.errors import PreviewError, StoreError
 from ..bake import comparing
+from ..basics.redrawing import redraw_views
+from ..basics.stack import subdivision_after
 from ..cache.frame_folders import written
 from ..drawing.ghost_out import Ghost
 from ..drawing.layer import Layer, Made
 from ..drawing.overlay_out import Painter, View
+from ..live.live_scene import is_rendering
 from ..picking import picking_view
+
+SOON = 0.1
+"""Seconds after a drawing until it is asked what Subdivision the ghosts have."""
 
 
 class Ghosts(Layer):
     """What is drawn, and what is kept of it."""
 
     def __init__(self) -> None:
-        self._painter = Painter()
+        self._painter, self._timer = Painter(), self.subdivide
         self.forget()
         super().__init__()
 
@@ -49,6 +55,34 @@ class Ghosts(Layer):
             shown = picking_view.seen_as(obj, space) if obj.sinew.compare.show else None
             if shown is not None:
                 self._draw_ghost(obj, shown, view, context.scene.frame_current)
+                if not bpy.app.timers.is_registered(self._timer):
+                    bpy.app.timers.register(self._timer, first_interval=SOON)
+
+    def remove(self) -> None:
+        """Draw no more."""
+        super().remove()
+        if bpy.app.timers.is_registered(self._timer):
+            bpy.app.timers.unregister(self._timer)
+
+    def subdivide(self) -> None:
+        """Have each ghost drawn with the Subdivision of what it lies over: in a timer, since a drawing must leave
+        Blender's data alone.
+        """
+        from ..scene_in.subdivision_in import (
+            cage_of,
+            settings_of,
+        )  # it loads SciPy, which Blender's start does not wait for
+
+        if is_rendering():
+            return
+        for obj in [obj for obj in bpy.data.objects if obj.session_uid in self._ghosts]:
+            ghost, carrier = self._ghosts[obj.session_uid].value, obj.sinew.bake.result or obj
+            if ghost is None or carrier.mode == "EDIT" or not obj.users_scene:
+                continue
+            asked = subdivision_after(obj, obj.users_scene[0], carrier)
+            if ghost.subdivide(cage_of(carrier.data), None if asked is None else settings_of(*asked)):
+                comparing.refuse(obj, ghost.coarser)
+                redraw_views()
 
     def bodies(self, scene: Any) -> list[Any]:
         """Bodies of a scene that have a ghost; looked for now and then, in all scenes: windows may show several."""

@@ -50,14 +50,14 @@ def read_back(preview: Preview, variable: str) -> np.ndarray:
     """What the skinning source leaves in ``variable`` for each vertex of the card, (g,3): drawn at its own pixel."""
     batch, count = preview.ready(), len(preview.card.vertices)
     rows = -(-count // COLUMNS)
-    info = skinning_info(len(preview.handles))
+    info = skinning_info(batch.skinned.handles)
     stage = gpu.types.GPUStageInterfaceInfo("read_back_stage")
     stage.flat("VEC3", "value")
     info.vertex_out(stage)
     info.fragment_out(0, "VEC4", "result")
     info.vertex_source(
         "void main()\n{"
-        + skinning_source(len(preview.handles), batch.skinned.per_row)
+        + skinning_source(batch.skinned.handles, batch.skinned.per_row)
         + f"""
   int own = int(position.w + 0.5);
   vec2 pixel = vec2(float(own % {COLUMNS}), float(own / {COLUMNS})) + vec2(0.5);

@@ -89,3 +89,16 @@ def test_what_happens_meanwhile(windowed):
     assert said["another file"] == [False, False, "", False] and said["deleted"] == [False, None, "", False, 0]
     assert said["disabled"] == [False, False, False]
     assert result.log.count("Traceback") == 1, "of the one error in drawing, once"
+
+
+def test_a_subdivision_is_seen_and_grabbed(windowed):
+    result = windowed.run("subdivision")
+    said = result.values
+    assert said["drawn"] == [56, 3458, []] and said["ended"] == [True, False]
+    assert said["jump"] < 5e-3 and said["beside"] < 0.15, "what is near the mouse is in the hand, where it is"
+    assert np.hypot(*said["marked"]) < 25, "and its mark is on what is seen"
+    right, up = said["led"]
+    assert right < -15 and 60 < up < 140, "what is seen follows the mouse"
+    assert said["objects"] == [1, 1, 1]
+    for trouble in ("Traceback", "Push constants"):
+        assert trouble not in result.log, result.log

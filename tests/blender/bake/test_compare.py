@@ -11,9 +11,12 @@ from sinew.blender_addon.bake import background, baking, comparing
 from sinew.blender_addon.basics.stepwise import at_once
 from sinew.blender_addon.cache.frame_folders import recorded_folder
 from sinew.blender_addon.child import running
+from sinew.blender_addon.drawing import ghost_out
 from sinew.blender_addon.drawing.ghost_out import Ghost, nearest
 from sinew.blender_addon.drawing.overlay_out import Painter, View
 from sinew.blender_addon.live import live
+from sinew.blender_addon.scene_in import subdivision_in
+from sinew.blender_addon.scene_in.mesh_in import columns_of, mesh_of, vertex_positions
 from sinew.blender_addon.views import ghosts
 from sinew.core.store.frame_store import FrameStore
 
@@ -204,6 +207,50 @@ def test_the_ghost_is_seen_through_and_faint_behind_something(compared, mirrored
     assert middle[..., 0].max() < 0.4, "each place is drawn once"
     far = card.picture(draw(-30.0), background=(0.0, 0.0, 1.0))[28:36, 20:44]
     assert np.abs(far - [0.0, 0.0, 1.0, 1.0]).max() < 0.01, "beyond the far plane"
+
+
+@pytest.mark.parametrize("kind", ["KEYS", "NODES", "CACHE"])
+@pytest.mark.parametrize("below", [False, True])
+def test_the_ghost_has_the_subdivision_of_the_body(body, saved, monkeypatch, below, kind):
+    """Of the one that carries the bake, too, as Blender's modifier makes it of the ghost's own vertices."""
+    if below:
+        body.modifiers.new("Bent", "SIMPLE_DEFORM").angle = 0.3
+    body.modifiers.new("Fine", "SUBSURF").levels, body.sinew.result = 2, kind
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert body.sinew.bake.kind == kind and body.sinew.bake.on_itself == (not below or kind == "CACHE")
+    places, drawn = [], ghosts.Ghosts()
+    monkeypatch.setattr(ghost_out, "vertices_of", lambda position, normal: places.append((position[:, :3], normal)))
+    monkeypatch.setattr(ghost_out, "batch_of", lambda kind, vertices, triangles: triangles)
+    try:
+        assert drawn.bodies(bpy.context.scene) == [body]
+        ghost = drawn.ghost(body)
+        assert ghost.batch(4).max() == 11
+        drawn.subdivide()
+        triangles, made, (at, normals) = ghost.batch(4), modified_by_itself(body, ghost.at(4)), places[-1]
+        assert np.abs(at[triangles].reshape(-1, 6, 3)[:, [0, 1, 2, 5]] - made).max() < 1e-6
+        assert np.einsum("ni,ni->n", normals[:, :3], at - at.mean(axis=0)).min() > 0.0, "outwards"
+        body.modifiers["Fine"].show_viewport = False
+        carrier = body.sinew.bake.result or body
+        carrier.modifiers["Fine"].show_viewport = False
+        drawn.subdivide()
+        assert ghost.batch(4).max() == 11
+        carrier.modifiers["Fine"].show_viewport = True
+        monkeypatch.setattr(subdivision_in, "MOST_TRIANGLES", 100)
+        drawn.subdivide()
+        assert "at level 1 of 2" in comparing.seen(body).trouble
+    finally:
+        drawn.remove()
+
+
+def modified_by_itself(body, positions):
+    """Corners (q,4,3) of what the modifier makes of the body's faces with vertices at (n,3)."""
+    copy = bpy.data.objects.new("Copy", body.data.copy())
+    copy.shape_key_clear()
+    bpy.context.scene.collection.objects.link(copy)
+    copy.data.vertices.foreach_set("co", positions.ravel())
+    copy.modifiers.new("Fine", "SUBSURF").levels = 2
+    with mesh_of(copy.evaluated_get(bpy.context.evaluated_depsgraph_get())) as mesh:
+        return vertex_positions(mesh)[columns_of(mesh.loops, "vertex_index", 1, np.int32).reshape(-1, 4)]
 
 
 @pytest.mark.parametrize("what", ["take", "bake"])

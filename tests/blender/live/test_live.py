@@ -11,8 +11,9 @@ from sinew.blender_addon.child import running
 from sinew.blender_addon.live import live, live_again, live_scene, live_view
 from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.live.live_state import LiveState
-from sinew.blender_addon.scene_in import picks
+from sinew.blender_addon.scene_in import picks, subdivision_in
 from sinew.blender_addon.scene_in.job_in import make_job
+from sinew.blender_addon.scene_in.mesh_in import vertex_positions
 from sinew.core.errors import SinewError
 from sinew.core.events import LiveFrame
 from sinew.operators.live_grab import HINTS
@@ -67,6 +68,39 @@ def test_what_nodes_carry_is_drawn_where_its_surface_is(soft_body, monkeypatch):
     assert live.current() is not session
     drain_until(lambda: live.current().state.ready)
     assert len(live.current().job.body.dynamic_nodes) == 0, "nothing carries it, and it is played all the same"
+
+
+@pytest.mark.parametrize("solver", ["subspace_mixed_fem", "conjac"])
+def test_a_subdivision_is_drawn_as_the_modifier_makes_it(soft_body, monkeypatch, solver):
+    """At each level that it is given meanwhile, by the card and by the mesh that may be moved instead."""
+    settings, fine = soft_body.sinew, soft_body.modifiers.new("Fine", "SUBSURF")
+    settings.solver, fine.levels = solver, 2
+    copy = bpy.data.objects.new("Copy", soft_body.data.copy())
+    bpy.context.scene.collection.objects.link(copy)
+    copy.modifiers.new("Fine", "SUBSURF")
+    view = playing(soft_body).view
+    live.toggle()
+    drain_until(lambda: not live.current().state.out)
+    copy.data.vertices.foreach_set("co", view.positions().astype(np.float32).ravel())
+    assert np.abs(view.positions() - live.current().job.body.surface.positions).max() > 1e-5
+    for level in (2, 1):
+        fine.levels = copy.modifiers["Fine"].levels = level
+        copy.data.update()
+        made = vertex_positions(copy.evaluated_get(bpy.context.evaluated_depsgraph_get()).data)
+        drain_until(lambda made=made: len(view.surface()[0]) == len(made))
+        assert np.abs(view.surface()[0] - made).max() < 1e-6
+    settings.live.preview = "MESH"
+    drain_until(lambda: "Body Live" in bpy.data.objects)
+    assert np.abs(vertex_positions(bpy.data.objects["Body Live"].data) - made).max() < 1e-6
+    monkeypatch.setattr(subdivision_in, "MOST_TRIANGLES", 200)
+    fine.levels = 3
+    drain_until(lambda: view.coarser != "")
+    assert view.coarser.startswith("Subdivision is drawn at level 1 of 3") and len(view.surface()[0]) == len(made)
+    assert view.coarser in live_view.words(live.current())
+    fine.show_viewport = False
+    drain_until(lambda: view.coarser == "")
+    assert np.array_equal(view.surface()[0], view.positions()) and len(view.positions()) == 12
+    assert len(bpy.data.objects["Body Live"].data.vertices) == 12
 
 
 def test_the_mouse_takes_what_was_drawn_last(fake_child, monkeypatch):
@@ -301,7 +335,11 @@ def test_modifiers_that_are_not_drawn_are_named(body):
     for kind in ("LATTICE", "SUBSURF", "DISPLACE", "SMOOTH"):
         body.modifiers.new(kind.title(), kind)
     body.modifiers["Displace"].show_viewport = False
-    assert live.not_drawn(body) == ["Subsurf", "Smooth"]
+    assert live.not_drawn(body) == ["Smooth"], "a Subdivision is drawn"
+    body.modifiers["Displace"].show_viewport = True
+    assert live.not_drawn(body) == ["Displace", "Smooth"], "and what comes after it is not"
+    body.modifiers.move(body.modifiers.find("Displace"), 1)
+    assert live.not_drawn(body) == ["Displace", "Subsurf", "Smooth"], "nor what comes after another"
     body.sinew.place, body.sinew.simulate_after = "MODIFIER", "Smooth"
     assert live.not_drawn(body) == []
 

@@ -185,12 +185,39 @@ def test_vertices_across_the_mirror():
     assert picking.mirrored(points).tolist() == [0, 2, 1, -1]
 
 
+def played_with(surface, triangles, carrier_of):
+    """A session with a cube of which this is drawn."""
+    view = SimpleNamespace(seen=lambda: METRES * CUBE, surface=lambda: (surface, triangles), carrier_of=carrier_of)
+    return SimpleNamespace(metres=METRES, view=view)
+
+
+def test_of_a_subdivision_the_drag_takes_what_is_drawn():
+    """Half a cube is drawn of a cube: where only the cage would be nothing is taken, and on it the place in the hand
+    stays under the mouse.
+    """
+    data = towards()
+    context = SimpleNamespace(
+        region=REGION, region_data=data, preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0))
+    )
+    session = played_with(0.5 * METRES * CUBE, FACES, lambda vertex: (vertex + 1) % 8)
+    cage, drawn = (viewport(data).project(part * CUBE) for part in (1.0, 0.5))
+    beside, (nearest, *_) = cage[:, :2] / cage[:, 3:], np.argsort(drawn[:, 2] / drawn[:, 3])
+    outermost = beside[:, 0].argmin(), beside[:, 0].argmax()
+    assert all(live_pick.surface_at(session, context, tuple(beside[corner])) is None for corner in outermost)
+    middle, (x, y) = (drawn[:, :2] / drawn[:, 3:]).mean(axis=0), drawn[nearest, :2] / drawn[nearest, 3]
+    where = (0.9 * x + 0.1 * middle[0], 0.9 * y + 0.1 * middle[1])
+    drag = live_pick.surface_at(session, context, where)
+    assert drag.vertex == (nearest + 1) % 8
+    assert np.abs(drag.target(context, where) - METRES * CUBE[drag.vertex]).max() < 1e-5, "it does not jump"
+    there = viewport(data).project((drag.target(context, (200.0, 100.0)) - drag.offset)[None] / METRES)[0]
+    assert there[:2] / there[3] == pytest.approx((200.0, 100.0), abs=1e-2)
+
+
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 def test_a_drag_that_begins_beside_the_body_takes_what_is_near(scale):
     data, system = towards(), SimpleNamespace(ui_scale=scale)
     context = SimpleNamespace(region=REGION, region_data=data, preferences=SimpleNamespace(system=system))
-    shown_body = SimpleNamespace(seen=lambda: METRES * CUBE, triangles=FACES)
-    session = SimpleNamespace(metres=METRES, view=shown_body)
+    session = played_with(METRES * CUBE, FACES, lambda vertex: vertex)
     shown = viewport(data).project(CUBE)
     pixels = shown[:, :2] / shown[:, 3:]
     vertex = int(np.argmax(pixels[:, 0]))

@@ -1,0 +1,61 @@
+"""A subdivided surface on the graphics card: its vertices are a matrix times those of the mesh that moves."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..scene_in.subdivision_in import Subdivided
+from .preview_mesh import CardVertices, card_edges, fans_of
+
+
+class FineCard:
+    """What Subdivision makes of a mesh, as the card draws it: smooth and flat as Blender has it, in 32 bits.
+
+    ``mirrored``: the mesh moves in coordinates in which its faces are turned inside out. ``triangles`` (t,3) are those
+    of the vertices (m,) that it makes.
+    """
+
+    def __init__(self, made: Subdivided, mirrored: bool = False) -> None:
+        self.matrix, turn = made.matrix, slice(None, None, -1 if mirrored else 1)
+        quads = made.quads[:, turn]
+        first, own = fans_of(quads, made.normals[:, turn])
+        vertices, count = quads.ravel()[first], self.matrix.shape[0]
+        self.triangles, self._corners = _halved(quads), np.ascontiguousarray(quads.T)
+        ones, each = np.ones(own.size, dtype=np.float32), np.repeat(np.arange(len(own)), 4)
+        self._around = sp.csr_matrix((ones, (own.ravel(), each)), shape=(len(vertices), len(own)))
+        edges = card_edges(vertices, made.edges, count)
+        slopes = np.zeros((2, len(vertices), 1), dtype=np.float32)
+        self.card = CardVertices(vertices, np.zeros((len(vertices), 3), np.float32), _halved(own), edges, slopes)
+
+    def places(self, positions: np.ndarray) -> np.ndarray:
+        """Where its vertices are when the mesh's are at (n,3), (m,3)."""
+        return self.matrix @ positions.astype(np.float32)
+
+    def carrier_of(self, vertex: int) -> int:
+        """The mesh's vertex that moves one of those it makes most."""
+        row = self.matrix[vertex]
+        return int(row.indices[row.data.argmax()])
+
+    @cached_property
+    def anchors(self) -> np.ndarray:
+        """Of those that it makes the one (n,) that each of the mesh's vertices moves most."""
+        by_weight = np.argsort(self.matrix.data, kind="stable")
+        rows = np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
+        found = np.zeros(self.matrix.shape[1], dtype=np.int64)
+        found[self.matrix.indices[by_weight]] = rows[by_weight]
+        return found
+
+    def at(self, places: np.ndarray) -> CardVertices:
+        """The card's vertices where these are at (m,3), with normals by the area of the faces around."""
+        a, b, c, d = (places.take(corners, axis=0) for corners in self._corners)
+        normals = self._around @ np.cross(c - a, d - b)
+        squares = np.einsum("gi,gi->g", normals, normals)
+        normals /= np.sqrt(np.maximum(squares, np.finfo(np.float32).tiny))[:, None]
+        return self.card._replace(normals=normals)
+
+
+def _halved(quads: np.ndarray) -> np.ndarray:
+    return quads[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)

@@ -1,0 +1,202 @@
+"""The Subdivision modifier of an object as a matrix, as Blender's own modifier tells it.
+
+What it makes is linear in the vertices: each that it makes is a mixture of those of the faces around one face. So all
+vertices of which no such neighbourhood holds two are moved at once, and three lots of them along the three axes: where
+Blender then puts what it makes are the matrix's entries. Creases, borders, faces of any number of corners, edges of any
+number of faces and the limit surface are what Blender makes of them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+import scipy.sparse as sp
+
+from .mesh_in import columns_of, mesh_of
+
+MOST_TRIANGLES = 500_000
+"""That are drawn from frame to frame."""
+MOST_NUMBERS = 40_000_000
+"""That Blender is asked for: some seconds."""
+LEAST_WEIGHT = 1e-7
+"""Under which an entry is rounding."""
+
+SETTINGS = ("subdivision_type", "use_limit_surface", "quality", "boundary_smooth", "use_creases")
+MARKS = {"sharp_face": bool, "sharp_edge": bool, "crease_edge": np.float32, "crease_vert": np.float32}
+"""Attributes of a mesh that count."""
+_DOMAINS = {"face": "FACE", "edge": "EDGE", "vert": "POINT"}
+_NAME, _FACE, _EDGE = "Sinew Probe", "sinew_face", "sinew_edge"
+
+
+class Cage(NamedTuple):
+    """A mesh as its Subdivision sees it: how many vertices, the ``sizes`` (f,) of its faces, the vertices of their
+    ``corners`` (c,), one face after another, and their ``sides`` (c,) of the ``edges`` (e,2), and the values of
+    :data:`MARKS` that it has.
+    """
+
+    count: int
+    sizes: np.ndarray
+    corners: np.ndarray
+    sides: np.ndarray
+    edges: np.ndarray
+    marks: dict[str, np.ndarray]
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """Another one where anything differs; cheap."""
+        parts = self.sizes, self.corners, self.edges, *self.marks.values()
+        return (self.count, *(zlib.crc32(np.ascontiguousarray(part)) for part in parts))
+
+
+class Subdivided(NamedTuple):
+    """What Subdivision makes of a cage of n vertices: positions (m,3) are ``matrix`` (m,n), 32 bits, times the cage's.
+
+    ``quads`` (q,4) of its vertices; ``normals`` (q,4,3) of their corners where the cage is any: equal at a vertex where
+    it is smooth; ``edges`` (e,2) that are the cage's own; ``level``, which may be less than was asked for.
+    """
+
+    matrix: sp.csr_matrix
+    quads: np.ndarray
+    normals: np.ndarray
+    edges: np.ndarray
+    level: int
+
+
+def settings_of(modifier: Any, level: int) -> dict[str, Any]:
+    """What a Subdivision is set to, with this level."""
+    return {**{name: getattr(modifier, name) for name in SETTINGS}, "levels": level}
+
+
+def cage_of(mesh: Any) -> Cage:
+    """That of a mesh."""
+    found = ((name, kind, mesh.attributes.get(name)) for name, kind in MARKS.items())
+    return Cage(
+        len(mesh.vertices),
+        columns_of(mesh.polygons, "loop_total", 1, np.int32)[:, 0],
+        columns_of(mesh.loops, "vertex_index", 1, np.int32)[:, 0],
+        columns_of(mesh.loops, "edge_index", 1, np.int32)[:, 0],
+        columns_of(mesh.edges, "vertices", 2, np.int32),
+        {name: columns_of(each.data, "value", 1, kind)[:, 0] for name, kind, each in found if each is not None},
+    )
+
+
+def subdivided(cage: Cage, settings: dict[str, Any]) -> Subdivided | None:
+    """What a Subdivision that is set so makes of a cage, at a lower level where that is too much to be drawn from frame
+    to frame; None where any is. Blender's data are as before.
+    """
+    valence = np.bincount(cage.corners, minlength=cage.count)
+    if not len(cage.sizes) or not _level(cage, settings["levels"], int(max(cage.sizes.max(), valence.max()))):
+        return None
+    around = _around(cage)
+    level = _level(cage, settings["levels"], int(np.diff(around.indptr).max()))
+    if not level:
+        return None
+    lots = _lots(around)
+    with _modified(cage, {**settings, "levels": level}) as evaluate:
+        with evaluate(np.random.default_rng(0).normal(size=(cage.count, 3))) as mesh:
+            quads = columns_of(mesh.loops, "vertex_index", 1, np.int32).reshape(-1, 4)
+            normals = columns_of(mesh.corner_normals, "vector", 3, np.float32).reshape(-1, 4, 3)
+            edges = columns_of(mesh.edges, "vertices", 2, np.int32)[_values(mesh, _EDGE) > 0]
+            owner = np.full(len(mesh.vertices), -1)
+            owner[quads.ravel()] = np.repeat(_values(mesh, _FACE), 4)
+        weights = np.empty((len(owner), -(-(lots.max() + 1) // 3) * 3), dtype=np.float32)
+        for first in range(0, weights.shape[1], 3):
+            with evaluate(lots[:, None] == first + np.arange(3)) as mesh:
+                weights[:, first : first + 3] = columns_of(mesh.vertices, "co", 3, np.float32)
+    used = np.flatnonzero(owner >= 0)  # others are those of loose edges
+    matrix = around[owner[used]].astype(np.float32)
+    matrix.data = weights[np.repeat(used, np.diff(matrix.indptr)), lots[matrix.indices]]
+    matrix.data[np.abs(matrix.data) < LEAST_WEIGHT] = 0.0
+    matrix.eliminate_zeros()
+    new = np.cumsum(owner >= 0, dtype=np.int32) - 1
+    edges = edges[(owner[edges] >= 0).all(axis=1)]
+    return Subdivided(matrix, new[quads], normals, new[edges], level)
+
+
+def coarser_words(drawn: Subdivided | None, level: int) -> str:
+    """What to say of a Subdivision that is drawn, at less than a level; "" where it is not less."""
+    shown = 0 if drawn is None else drawn.level
+    return f"Subdivision is drawn at level {shown} of {level}: more is too much from frame to frame" * (shown < level)
+
+
+def _level(cage: Cage, level: int, together: int) -> int:
+    """The highest up to a level that can be drawn and asked for, with so many vertices in one neighbourhood."""
+    while level:
+        quads = len(cage.corners) << 2 * (level - 1)
+        if 2 * quads <= MOST_TRIANGLES and quads * together <= MOST_NUMBERS:
+            break
+        level -= 1
+    return level
+
+
+def _around(cage: Cage) -> sp.csr_matrix:
+    """Of each face the vertices of the faces that have a corner with it in common, itself among them, (f,n)."""
+    faces = np.repeat(np.arange(len(cage.sizes)), cage.sizes)
+    ones = np.ones(len(faces), dtype=np.int32)
+    of_face = sp.csr_matrix((ones, (faces, cage.corners)), shape=(len(cage.sizes), cage.count))
+    return (of_face @ of_face.T @ of_face).tocsr()
+
+
+def _lots(around: sp.csr_matrix) -> np.ndarray:
+    """A number (n,) for each vertex, such that no row of ``around`` (f,n) holds two of one number."""
+    apart = (around.T @ around).tocsr()
+    lots = np.full(around.shape[1], -1)
+    for vertex in range(len(lots)):
+        taken = lots[apart.indices[apart.indptr[vertex] : apart.indptr[vertex + 1]]]
+        free = np.bincount(taken[taken >= 0], minlength=1) == 0
+        lots[vertex] = free.argmax() if free.any() else len(free)
+    return lots
+
+
+@contextmanager
+def _modified(cage: Cage, settings: dict[str, Any]) -> Iterator[Callable[[np.ndarray], AbstractContextManager[Any]]]:
+    """Within it, what gives the mesh that a Subdivision makes of a cage with vertices at (n,3), in a hidden scene."""
+    scene, mesh = bpy.data.scenes.new(_NAME), bpy.data.meshes.new(_NAME)
+    obj = bpy.data.objects.new(_NAME, mesh)
+    try:
+        _fill(mesh, cage)
+        modifier = obj.modifiers.new(_NAME, "SUBSURF")
+        for name, value in settings.items():
+            setattr(modifier, name, value)
+        scene.collection.objects.link(obj)
+        layer = scene.view_layers[0]
+
+        def evaluate(positions: np.ndarray) -> AbstractContextManager[Any]:
+            mesh.vertices.foreach_set("co", positions.astype(np.float32).ravel())
+            mesh.update()
+            layer.update()
+            return mesh_of(obj.evaluated_get(layer.depsgraph))
+
+        yield evaluate
+    finally:
+        bpy.data.objects.remove(obj)
+        bpy.data.meshes.remove(mesh)
+        bpy.data.scenes.remove(scene)
+
+
+def _fill(mesh: Any, cage: Cage) -> None:
+    mesh.vertices.add(cage.count)
+    mesh.edges.add(len(cage.edges))
+    mesh.edges.foreach_set("vertices", cage.edges.ravel())
+    mesh.loops.add(len(cage.corners))
+    mesh.loops.foreach_set("vertex_index", cage.corners)
+    mesh.loops.foreach_set("edge_index", cage.sides)
+    mesh.polygons.add(len(cage.sizes))
+    mesh.polygons.foreach_set("loop_start", np.cumsum(cage.sizes) - cage.sizes)
+    for name, values in cage.marks.items():
+        kind = "BOOLEAN" if MARKS[name] is bool else "FLOAT"
+        mesh.attributes.new(name, kind, _DOMAINS[name.rpartition("_")[2]]).data.foreach_set("value", values)
+    for name, domain, values in (
+        (_FACE, "FACE", np.arange(len(cage.sizes), dtype=np.int32)),
+        (_EDGE, "EDGE", np.ones(len(cage.edges), dtype=np.int32)),
+    ):
+        mesh.attributes.new(name, "INT", domain).data.foreach_set("value", values)
+
+
+def _values(mesh: Any, name: str) -> np.ndarray:
+    return columns_of(mesh.attributes[name].data, "value", 1, np.int32)[:, 0]
