@@ -143,8 +143,8 @@ class MeetSettings:
 
     untangle: bool = choice(
         False,
-        "Where it overlaps another body at the first frame, begin shrunk, down to a fifth of its size, and grow over the "
-        "Pre-Roll: they push each other apart",
+        "Where it overlaps another body at the first frame, begin shrunk, down to a fifth of its size, and grow over "
+        "the Pre-Roll: they push each other apart",
     )
 
     def __post_init__(self) -> None:

@@ -107,6 +107,8 @@ def _draw_record(layout, obj, context):
         if not record.message:  # it was baked all the same
             wrapped(layout, record.meets_warning, context, "ERROR")
         draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of.name}” Out", icon="CON_LOCLIKE")
+        if record.status in ("NONE", "FAILED"):  # else it is in a collider
+            draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
     if is_baked:
         size = f" ({record.size})" if record.size else ""
         wrapped(layout, f"Disk Cache: {record.folder}{size}", context, "DISK_DRIVE")

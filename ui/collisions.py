@@ -59,6 +59,9 @@ def _draw_meets(layout: Any, context: Any, obj: Any) -> None:
     column.prop(collisions, "meets_bodies")
     column.prop(collisions, "meets_itself")
     if collisions.meets_bodies:
+        column.prop(collisions, "meets_untangle")
+        if collisions.meets_untangle and obj.sinew.pre_roll == 0:
+            wrapped(layout, "Untangle wants a Pre-Roll, under Bake.", context, "INFO")
         layout.prop(collisions, "met")
         others = [each for each in groups.group_of(obj, context) if each != obj]
         if others:

@@ -38,7 +38,7 @@ from .meeting_surfaces import (
     surface_warnings,
 )
 from .prepare import Prepared
-from .untangling import untangled
+from .untangling import untangled, untangling_words
 
 ULPS = 4.0
 """Of single precision, by which what is put on a floor may be in it."""
@@ -122,7 +122,9 @@ class Gathering:
         """OverlapError where anything overlaps at the first frame."""
         if self.overlaps:
             first, *others = self.overlaps
-            raise OverlapError(*first.said(len(others)), (first.first, tuple(map(float, first.way))))
+            message, remedy = first.said(len(others))
+            way = first.first, tuple(map(float, first.way))
+            raise OverlapError(message, remedy + untangling_words(self._jobs), way)
 
     @cached_property
     def let_through(self) -> list[np.ndarray]:

@@ -24,7 +24,7 @@ SMALLER, SMALLEST = 0.9, 0.2
 
 
 class Growth(NamedTuple):
-    """A body begins at ``begin`` of its size about its middle, ``centre`` (3,) m, and has all of it after ``frames``."""
+    """A body begins at ``begin`` of its size about its middle, ``centre`` (3,) m; after ``frames`` it has all of it."""
 
     begin: float
     centre: np.ndarray
@@ -83,6 +83,17 @@ def untangled(
             return growths
         size *= SMALLER
     return {}
+
+
+def untangling_words(jobs: Sequence[Job]) -> str:
+    """What to do beside moving them about bodies that overlap and were not untangled."""
+    lead, wanted = jobs[0], any(job.body.meets.untangle for job in jobs)
+    if lead.body.solver.kind.takes_modes:
+        return " In a subspace, Untangle does nothing." if wanted else ""
+    if wanted and lead.pre_roll:
+        return " Untangle cannot part them: they overlap at a fifth of their size, too."
+    asked = " and ".join(["turn on Untangle"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
+    return f" Or {asked}: they grow apart over the Pre-Roll."
 
 
 def _middle(positions: np.ndarray, masses: np.ndarray) -> np.ndarray:

@@ -39,14 +39,17 @@ class GroupStepper:
         self._lead = jobs[0]
         self._gathering = Gathering(jobs, prepared)
         self._colliders = self._gathering.colliders
-        self._growths, self._prepared = self._gathering.growths, list(prepared)
-        for k, growth in self._growths.items():
+        self.growths, self._prepared = self._gathering.growths, list(prepared)
+        for k, growth in self.growths.items():
             self._prepared[k] = growth.held(prepared[k], self._lead.frame_count)
         loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.kept_off)]
         self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, self._prepared, loads)]
         _check_matches(jobs, self._courses)
         self._whole = _joined(self._courses, {})
-        self._solver = make_solver(self._whole, self._lead.body.solver, prepared[0].linear_solver)
+        settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
+        self._solver = make_solver(self._whole, settings, prepared[0].linear_solver)
+        # A part of a step, where it is solved and then extrapolated, is to have the size that it has there.
+        self._theta = settings.theta if "theta" in self._solver.integrator.OWN else 1.0
         self._meeting = self._gathering.meeting(self._whole)
 
     @property
@@ -72,7 +75,7 @@ class GroupStepper:
     def first_states(self) -> list[State]:
         """Where each body begins."""
         states = [each.first_state() for each in self._prepared]
-        for k, growth in self._growths.items():
+        for k, growth in self.growths.items():
             states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
         return states_of(self._whole, self._growing(joined_state(states), 0.0))
 
@@ -93,13 +96,12 @@ class GroupStepper:
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped
-            part, grows = k / substeps, bool(self._growths) and at <= job.pre_roll
-            changes = [course.go(at, part) for course in self._courses]
-            if grows or any(change.any for change in changes):
-                sizes = {k: growth.size(at - 1.0 + part) for k, growth in self._growths.items()}
-                self._whole = _joined(self._courses, sizes, self._whole)
+            part, sizes = k / substeps, self._sizes_at(at - 1.0 + (k - 1.0 + self._theta) / substeps)
+            changes, resized = [course.go(at, part) for course in self._courses], sizes != self._sizes
+            if resized or any(change.any for change in changes):
+                self._sizes, self._whole = sizes, _joined(self._courses, sizes, self._whole)
                 pinned, stiffness = (any(getattr(each, name) for each in changes) for name in ("pinned", "stiffness"))
-                self._solver.follow(self._whole, grows or pinned, grows or stiffness)
+                self._solver.follow(self._whole, resized or pinned, resized or stiffness)
             meeting.targets = self._colliders.places(job.frame_count, at, part)
             targets = np.concatenate([course.targets(at, part) for course in self._courses])
 
@@ -114,20 +116,24 @@ class GroupStepper:
             way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
             self._gathering.note(report, meeting, state.positions, way)
             reports.append(report)
-            state = self._growing(state, at - 1.0 + part) if grows else state
+            state = self._growing(state, at - 1.0 + part) if at <= job.pre_roll else state
         if len(self._courses) == 1:
             self._courses[0].note(reports[-1], state.positions)
         first, *others = states_of(self._whole, state)
         return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
 
+    def _sizes_at(self, time: float) -> dict[int, float]:
+        """Of their own, of the shapes at rest that grow, at a time in frames from the first."""
+        return {k: float(growth.size(time)) for k, growth in self.growths.items()}
+
     def _growing(self, state: State, time: float) -> State:
         """A state at a time, in frames from the first, in which what grows moves as it does, and did so before."""
         x, v, before, h = state.positions, state.velocities.copy(), state.history, self._lead.time_step
         grows, step = np.zeros((len(x), 1), dtype=bool), 1.0 / self._lead.body.solver.substeps
-        for k, growth in self._growths.items():
+        for k, growth in self.growths.items():
             own, masses = self._whole.slices[k].vertices, self._prepared[k].model.lumped_masses
             v[own], grows[own] = growth.velocities(x[own], masses, time, step, h), True
-        if before is not None:
+        if before is not None and self.growths:
             came = np.where(grows, x - h * v, before.positions)
             before = History(came, np.where(grows, v, before.velocities), before.time_step)
         return replace(state, velocities=v, history=before)
