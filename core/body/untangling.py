@@ -91,7 +91,7 @@ def untangling_words(jobs: Sequence[Job]) -> str:
     if lead.body.solver.kind.takes_modes:
         return " In a subspace, Untangle does nothing." if wanted else ""
     if wanted and lead.pre_roll:
-        return " Untangle cannot part them: they overlap at a fifth of their size, too."
+        return " Untangle cannot part them: at no size down to a fifth of theirs they are free."
     asked = " and ".join(["turn on Untangle"] * (not wanted) + ["set a Pre-Roll of 10 frames"] * (not lead.pre_roll))
     return f" Or {asked}: they grow apart over the Pre-Roll."
 

@@ -29,7 +29,8 @@ from .run import Frame, simulate
 
 
 class GroupStepper:
-    """Steps prepared jobs of one body each as one; frames are counted from the first as 0.
+    """Steps prepared jobs of one body each as one; frames are counted from the first as 0. ``growths``: how bodies grow
+    that begin shrunk, by their numbers.
 
     SettingsError where they do not go together.
     """
@@ -116,7 +117,8 @@ class GroupStepper:
             way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
             self._gathering.note(report, meeting, state.positions, way)
             reports.append(report)
-            state = self._growing(state, at - 1.0 + part) if at <= job.pre_roll else state
+            if self.growths and at <= job.pre_roll:
+                state = self._growing(state, at - 1.0 + part)
         if len(self._courses) == 1:
             self._courses[0].note(reports[-1], state.positions)
         first, *others = states_of(self._whole, state)
@@ -133,7 +135,7 @@ class GroupStepper:
         for k, growth in self.growths.items():
             own, masses = self._whole.slices[k].vertices, self._prepared[k].model.lumped_masses
             v[own], grows[own] = growth.velocities(x[own], masses, time, step, h), True
-        if before is not None and self.growths:
+        if before is not None:
             came = np.where(grows, x - h * v, before.positions)
             before = History(came, np.where(grows, v, before.velocities), before.time_step)
         return replace(state, velocities=v, history=before)

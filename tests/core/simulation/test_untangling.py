@@ -172,7 +172,7 @@ def test_what_it_cannot_do_is_refused_in_words():
     around = untangled("B", (0.06, 0.05, 0.07), SurfaceMesh(0.4 * CUBE.positions, CUBE.triangles))
     plain = [job.with_body(meets=MeetSettings()) for job in both]
     for jobs, words in (
-        ([both[0], around], "overlap by .* Untangle cannot part them: they overlap at a fifth"),
+        ([both[0], around], "overlap by .* Untangle cannot part them: at no size down to a fifth"),
         ([replace(job, pre_roll=0) for job in both], "farther. Or set a Pre-Roll of 10 frames: they grow"),
         (plain, "farther. Or turn on Untangle: they grow"),
         ([replace(job, pre_roll=0) for job in plain], "Or turn on Untangle and set a Pre-Roll of 10 frames: they"),
