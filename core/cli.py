@@ -63,7 +63,7 @@ def _run(scene: Path, out: Path | None, resume: bool, table: Path | None) -> int
     out = scene.with_suffix(".frames.npz") if out is None else out
     outs = [out.with_name(f"{out.stem}.{each.name}{out.suffix}") if each.name else out for each in job.bodies]
     for each in outs:
-        check_output(each, range(job.frame_start, job.frame_end + 1), scene_inputs(scene))
+        check_output(each, range(job.first_shown, job.frame_end + 1), scene_inputs(scene))
     if cache_warning():
         print(f"Warning: {cache_warning()}", file=sys.stderr)
     folder = out.with_name(out.name + ".frames")

@@ -141,6 +141,12 @@ class MeetSettings:
         0.0, 0.0, 10.0, "m", "How far the body keeps from what it meets, m; 0 for as near as it can be", "distance"
     )
 
+    untangle: bool = choice(
+        False,
+        "Where it overlaps another body at the first frame, begin shrunk, down to a fifth of its size, and grow over "
+        "the Pre-Roll: they push each other apart",
+    )
+
     def __post_init__(self) -> None:
         check_ranges(self, SettingsError, "Meets")
 

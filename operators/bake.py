@@ -13,6 +13,7 @@ from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
 from ..blender_addon.child.work import Work
+from ..blender_addon.properties import choices
 from ..blender_addon.scene_in.job_in import group_steps
 from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
@@ -20,6 +21,8 @@ from .operator_class import BY_ESC, EDITS, choose_file, file_parts, operator, re
 
 FIRST_NAME = "untitled.blend"
 """What Blender calls a file that has no name yet."""
+USUAL_PRE_ROLL = 10
+"""Frames over which bodies that overlap grow apart: each a few hundredths of their size."""
 
 
 def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
@@ -182,6 +185,26 @@ def move_out(self: Any, context: Any, obj: Any) -> None:
     for each in linked.own_bodies(context.scene):
         if each.sinew.bake.way_out_of == moved:
             each.sinew.bake.way_out_of, each.sinew.bake.message = None, ""
+
+
+def _can_untangle(context: Any) -> None:
+    obj = polls.idle_body_outside_edit(context)
+    group = groups.group_of(obj, context)
+    polls.disable_if(obj.sinew.bake.way_out_of not in group or len(group) == 1, "No bodies are known to overlap")
+    polls.disable_if(choices.solver_kind(obj.sinew.solver).takes_modes, "In a subspace nothing can be shrunk")
+    is_on = all(each.sinew.collisions.meets_untangle and each.sinew.pre_roll for each in group)
+    polls.disable_if(is_on, "It is on: what it cannot part has to be moved")
+
+
+@operator("Untangle", _can_untangle, EDITS)
+def untangle(self: Any, context: Any, obj: Any) -> None:
+    """Let bodies that overlap begin shrunk, and grow apart over the Pre-Roll, which becomes 10 frames where there is
+    none. Then bake again.
+    """
+    for each in groups.group_of(obj, context):
+        each.sinew.collisions.meets_untangle = True
+        each.sinew.pre_roll = each.sinew.pre_roll or USUAL_PRE_ROLL
+        each.sinew.bake.way_out_of, each.sinew.bake.message = None, ""
 
 
 def _can_check(context: Any) -> None:

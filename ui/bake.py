@@ -112,6 +112,8 @@ def _draw_record(layout, obj, context):
         if not record.message:  # it was baked all the same
             wrapped(layout, record.meets_warning, context, "ERROR")
         draw_button(layout, context, "sinew.move_out", text=f"Move “{record.way_out_of.name}” Out", icon="CON_LOCLIKE")
+        if record.status in ("NONE", "FAILED"):  # else it is in a collider
+            draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
     if is_baked and baking.is_elsewhere(obj):
         wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
         draw_button(layout, context, "sinew.bring_frames", icon="IMPORT")

@@ -74,6 +74,9 @@ def draw_touching(layout: Any, context: Any, obj: Any) -> None:
         layout.label(text="Bodies")
         if collisions.meets_bodies:
             layout.prop(collisions, "met", text="Only")
+            layout.prop(collisions, "meets_untangle")
+            if collisions.meets_untangle and obj.sinew.pre_roll == 0:
+                wrapped(layout, "Untangle wants a Pre-Roll, under Frames and Result.", context, "INFO")
         draw_properties(layout, collisions, "meets_friction", "meets_thickness")
 
 

@@ -57,6 +57,7 @@ class SinewCollisions(bpy.types.PropertyGroup):
 
     meets_bodies: mirrored(MeetSettings, "bodies", "Other Bodies")
     meets_itself: mirrored(MeetSettings, "itself", "Itself")
+    meets_untangle: mirrored(MeetSettings, "untangle", "Untangle")
     met: pointer(
         "Bodies",
         "Of other bodies only those of this collection are met; empty: all that meet others",

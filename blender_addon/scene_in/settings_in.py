@@ -111,6 +111,7 @@ def meet_settings(settings: Any, scene: Any) -> MeetSettings:
         itself=own.meets_itself,
         friction=clean(own.meets_friction),
         thickness=clean(own.meets_thickness) * unit_scale(scene),
+        untangle=own.meets_untangle,
     )
 
 

@@ -187,6 +187,11 @@ class _Two:
         return best, found
 
 
+def crossing(at: Standpoint, colliders: Standing, near: np.ndarray) -> set[tuple[int, int]]:
+    """Each two that meet and overlap, or are nearer than ``near`` (b,b) m, by their numbers."""
+    return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
+
+
 def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> dict[tuple[int, int], Overlap]:
     """Each two that meet and overlap, or are nearer than ``touching`` m, by their numbers."""
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
@@ -223,31 +228,31 @@ def _pairs(at: Standpoint) -> Sequence[tuple[int, int]]:
     return [(int(i), int(j)) for i, j in np.argwhere(np.triu(at.want.meets, 1)) if i < n]
 
 
-def _two(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> _Two | None:
-    """A body and a body or collider; None where they are far apart."""
+def _meeting(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> _Two | float | None:
+    """A body and a body or collider that overlap, or are nearer than that; of a ground, what it lacks of height; None
+    where they do not.
+    """
     n = len(at.places)
     if j < n:
         b, faces = at.places[j], at.faces[j]
+    elif isinstance(found := colliders.found[j - n], Ground):
+        lacking = found.height - float(at.places[i][:, 2].min())
+        return lacking if lacking > touching else None
     else:
         b, faces = colliders.tracks[j - n][0], colliders.triangles[j - n]
-    a = at.places[i]
-    if (a.min(axis=0) > b.max(axis=0) + at.distance).any() or (b.min(axis=0) > a.max(axis=0) + at.distance).any():
+    a, reach = at.places[i], max(at.distance, touching)
+    if (a.min(axis=0) > b.max(axis=0) + reach).any() or (b.min(axis=0) > a.max(axis=0) + reach).any():
         return None
-    return _Two(a, at.faces[i], b, faces, j < n, touching)
+    two = _Two(a, at.faces[i], b, faces, j < n, touching)
+    return two if two.overlaps(np.zeros(3)) or two.nearest < touching else None
 
 
 def _overlap(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> Overlap | None:
-    n, clear = len(at.places), BEYOND * (at.want.gap[i, j] + at.distance)
-    if j >= n and isinstance(colliders.found[j - n], Ground):
-        found = colliders.found[j - n]
-        lacking = found.height - float(at.places[i][:, 2].min())
-        if lacking <= touching:
-            return None
-        return Overlap(at.names[i], at.names[j], lacking, np.array([0.0, 0.0, lacking + found.thickness + clear]), True)
-    two = _two(at, colliders, i, j, touching)
-    if two is None:
+    clear, found = BEYOND * (at.want.gap[i, j] + at.distance), _meeting(at, colliders, i, j, touching)
+    if found is None:
         return None
-    if not two.overlaps(np.zeros(3)) and two.nearest >= touching:
-        return None
-    depth, along = two.freeing(0.5 * touching)
+    if isinstance(found, float):
+        up = found + colliders.found[j - len(at.places)].thickness + clear
+        return Overlap(at.names[i], at.names[j], found, np.array([0.0, 0.0, up]), True)
+    depth, along = found.freeing(0.5 * touching)
     return Overlap(at.names[i], at.names[j], depth if depth > touching else 0.0, (depth + clear) * along)

@@ -38,6 +38,7 @@ from .meeting_surfaces import (
     surface_warnings,
 )
 from .prepare import Prepared
+from .untangling import untangled, untangling_words
 
 ULPS = 4.0
 """Of single precision, by which what is put on a floor may be in it."""
@@ -58,7 +59,8 @@ class Gathering:
     ----------
     names : of the bodies, then of the colliders, by which numbers stand for them
     owns : the surface of each body; ``colliders`` : what they run into
-    first : (s,3) m, all surfaces at the first frame
+    first : (s,3) m, all surfaces where they begin
+    growths : of bodies that begin shrunk, by their numbers
     """
 
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
@@ -81,9 +83,13 @@ class Gathering:
         deepest = max(near, ULPS * rounded, 0.0 if self._alone else OF_SKIN * finest)
         self.colliders = shifted_off(self._standpoint(bodies), self.colliders, near, deepest)
         self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
+        self._unshrunk = np.concatenate([*bodies, self.colliders.first])
+        found = overlaps_of(self._standpoint(bodies), self.colliders, near)
+        self.growths = untangled(jobs, prepared, self._standpoint(bodies), self.colliders, found, near)
+        self.overlaps = [each for (_, j), each in found.items() if j < len(jobs) and not self.growths]
+        for k, growth in self.growths.items():
+            bodies[k] = growth.placed(bodies[k], growth.begin)
         self.first = np.concatenate([*bodies, self.colliders.first])
-        found = overlaps_of(self._standpoint(bodies), self.colliders, touching(self._distance))
-        self.overlaps = [each for (_, j), each in found.items() if j < len(jobs)]
         self._pushed_out = {pair: each for pair, each in found.items() if pair[1] >= len(jobs)}
         loosely = [*self._pushed_out, *((k, len(jobs) + c) for k in range(len(jobs)) for c in self._collapsing)]
         for k, c in loosely:
@@ -116,7 +122,9 @@ class Gathering:
         """OverlapError where anything overlaps at the first frame."""
         if self.overlaps:
             first, *others = self.overlaps
-            raise OverlapError(*first.said(len(others)), (first.first, tuple(map(float, first.way))))
+            message, remedy = first.said(len(others))
+            way = first.first, tuple(map(float, first.way))
+            raise OverlapError(message, remedy + untangling_words(self._jobs), way)
 
     @cached_property
     def let_through(self) -> list[np.ndarray]:
@@ -127,7 +135,7 @@ class Gathering:
         for k, own in enumerate(self.owns):
             pairs = [np.zeros((0, 2), dtype=np.int64)]
             if k in self._surfaces.selves:
-                places = (self._surfaces.rest, self.first)
+                places = (self._surfaces.rest, self._unshrunk)
                 pairs += [
                     let_through(self._surfaces, k, OF_EDGES * mean_edge(own.rest, own.faces), each) - start
                     for each in places

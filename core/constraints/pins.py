@@ -94,6 +94,11 @@ class PinnedSurface:
         first = self._positions[:1]
         return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, first, held, self._most)
 
+    def along(self, change: Callable[[np.ndarray], np.ndarray]) -> PinnedSurface:
+        """The same surface on another way, that ``change`` makes of its track."""
+        places = change(self._positions)
+        return PinnedSurface(self._surface, self.mesh, self._embedding, self.pinned, places, self.held, self._most)
+
     def anchors(self, frame: int) -> Anchors:
         """The samples on the way to a frame."""
         return self._found(frame)[0]

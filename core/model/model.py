@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -171,6 +171,13 @@ class Model:
         if velocities is None:
             velocities = np.zeros_like(positions)
         return State(positions, np.ascontiguousarray(velocities, dtype=np.float64), stretch)
+
+    def shrunk(self, size: float) -> Model:
+        """The same body, as heavy, with a shape at rest of ``size`` of its own."""
+        mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
+        like = elastic.energies, elastic.energy_of_tet, elastic.parameters
+        weights = size**3 * elastic.weights
+        return replace(self, mesh=mesh, elastic=ElasticPotential(mesh.rest_positions, mesh.tets, weights, *like))
 
     def rest_state(self) -> State:
         """At rest at the rest shape."""

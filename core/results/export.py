@@ -45,13 +45,13 @@ def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
 
 
 def export(store: FrameStore, job: Job, out: Path) -> None:
-    """Write all frames of a store to ``out``; its ending chooses the format.
+    """Write the frames of a store that belong to the result to ``out``; its ending chooses the format.
 
     ``.npz``: positions (frames,n,3) float64, triangles, frames. ``.pc2``: float32. Others: ``NAME_0001.ext`` by meshio.
     The files come in their places when all are whole. StoreError when they cannot be written, SettingsError when the
     format cannot hold them.
     """
-    frames = store.frames()
+    frames = [frame for frame in store.frames() if frame >= job.first_shown]
     if not frames:
         raise StoreError("There is no frame to export.", "Simulate first.")
     with _beside(out) as folder:

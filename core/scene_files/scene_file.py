@@ -3,6 +3,7 @@
     mesh = "bear.obj"                 # .obj, .stl, .ply, .npz with positions and triangles, or what meshio reads
     frames = [1, 60]
     frame_rate = 24
+    pre_roll = 10                     # of the frames, so many of the first are simulated and not written; 0 by default
 
     [resolution]                      # fields of ResolutionSettings
     cells_across = 20
@@ -122,7 +123,7 @@ from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_k
 from .surface_file import read_surface
 
 LAST_FRAME = 1048574  # Blender's
-_CLOCK = ("frames", "frame_rate")
+_CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "meets", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
 _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
@@ -140,7 +141,8 @@ def read_scene(path: Path | str) -> Job:
         with named(each["name"], "body" in scene):
             bodies.append(_body(each, path.parent, frames))
     _check_pairs(bodies)
-    return Job(bodies=tuple(bodies), frame_start=start, frame_end=end, frame_rate=rate)
+    pre_roll = scene.get("pre_roll", 0)
+    return Job(bodies=tuple(bodies), frame_start=start, frame_end=end, frame_rate=rate, pre_roll=pre_roll)
 
 
 def _of_bodies(scene: dict[str, Any]) -> list[dict[str, Any]]:

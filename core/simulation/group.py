@@ -15,6 +15,7 @@ from ..body.prepare import Prepared, Stopped
 from ..errors import CorruptFrameError, SettingsError, VertexError
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
+from ..integrators.time_step import History
 from ..job.groups import check_group
 from ..job.job import Job
 from ..model.joined import joined, joined_state, states_of
@@ -28,7 +29,8 @@ from .run import Frame, simulate
 
 
 class GroupStepper:
-    """Steps prepared jobs of one body each as one; frames are counted from the first as 0.
+    """Steps prepared jobs of one body each as one; frames are counted from the first as 0. ``growths``: how bodies grow
+    that begin shrunk, by their numbers.
 
     SettingsError where they do not go together.
     """
@@ -38,11 +40,17 @@ class GroupStepper:
         self._lead = jobs[0]
         self._gathering = Gathering(jobs, prepared)
         self._colliders = self._gathering.colliders
+        self.growths, self._prepared = self._gathering.growths, list(prepared)
+        for k, growth in self.growths.items():
+            self._prepared[k] = growth.held(prepared[k], self._lead.frame_count)
         loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.kept_off)]
-        self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, prepared, loads)]
+        self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, self._prepared, loads)]
         _check_matches(jobs, self._courses)
-        self._whole = _joined(self._courses)
-        self._solver = make_solver(self._whole, self._lead.body.solver, prepared[0].linear_solver)
+        self._whole = _joined(self._courses, {})
+        settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
+        self._solver = make_solver(self._whole, settings, prepared[0].linear_solver)
+        # A part of a step, where it is solved and then extrapolated, is to have the size that it has there.
+        self._theta = settings.theta if "theta" in self._solver.integrator.OWN else 1.0
         self._meeting = self._gathering.meeting(self._whole)
 
     @property
@@ -65,6 +73,13 @@ class GroupStepper:
         """Of each body, pairs of vertices of its surface that never meet, (k,2), since it touches itself there."""
         return self._gathering.let_through
 
+    def first_states(self) -> list[State]:
+        """Where each body begins."""
+        states = [each.first_state() for each in self._prepared]
+        for k, growth in self.growths.items():
+            states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
+        return states_of(self._whole, self._growing(joined_state(states), 0.0))
+
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
         """With what pressure each body's surface is pushed at the end of a frame, (n,) Pa."""
         return self._gathering.pressures(self._meeting, joined_state(states).positions)
@@ -82,12 +97,12 @@ class GroupStepper:
         for k in range(1, substeps + 1):
             if should_stop():
                 raise Stopped
-            part = k / substeps
-            changes = [course.go(at, part) for course in self._courses]
-            if any(change.any for change in changes):
-                self._whole = _joined(self._courses, self._whole)
+            part, sizes = k / substeps, self._sizes_at(at - 1.0 + (k - 1.0 + self._theta) / substeps)
+            changes, resized = [course.go(at, part) for course in self._courses], sizes != self._sizes
+            if resized or any(change.any for change in changes):
+                self._sizes, self._whole = sizes, _joined(self._courses, sizes, self._whole)
                 pinned, stiffness = (any(getattr(each, name) for each in changes) for name in ("pinned", "stiffness"))
-                self._solver.follow(self._whole, pinned, stiffness)
+                self._solver.follow(self._whole, resized or pinned, resized or stiffness)
             meeting.targets = self._colliders.places(job.frame_count, at, part)
             targets = np.concatenate([course.targets(at, part) for course in self._courses])
 
@@ -102,10 +117,28 @@ class GroupStepper:
             way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
             self._gathering.note(report, meeting, state.positions, way)
             reports.append(report)
+            if self.growths and at <= job.pre_roll:
+                state = self._growing(state, at - 1.0 + part)
         if len(self._courses) == 1:
             self._courses[0].note(reports[-1], state.positions)
         first, *others = states_of(self._whole, state)
         return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
+
+    def _sizes_at(self, time: float) -> dict[int, float]:
+        """Of their own, of the shapes at rest that grow, at a time in frames from the first."""
+        return {k: float(growth.size(time)) for k, growth in self.growths.items()}
+
+    def _growing(self, state: State, time: float) -> State:
+        """A state at a time, in frames from the first, in which what grows moves as it does, and did so before."""
+        x, v, before, h = state.positions, state.velocities.copy(), state.history, self._lead.time_step
+        grows, step = np.zeros((len(x), 1), dtype=bool), 1.0 / self._lead.body.solver.substeps
+        for k, growth in self.growths.items():
+            own, masses = self._whole.slices[k].vertices, self._prepared[k].model.lumped_masses
+            v[own], grows[own] = growth.velocities(x[own], masses, time, step, h), True
+        if before is not None:
+            came = np.where(grows, x - h * v, before.positions)
+            before = History(came, np.where(grows, v, before.velocities), before.time_step)
+        return replace(state, velocities=v, history=before)
 
     def _acting(self, at: int, substep: int, theta: float) -> Iterator[Load]:
         """What acts on each body in a substep."""
@@ -126,11 +159,13 @@ class GroupStepper:
         return error.of(self._gathering.names[body], error.vertex - int(ends[body]) + sizes[body])
 
 
-def _joined(courses: Sequence[Course], before: Space | None = None) -> Space:
-    """The bodies as they are now in one space; in subspaces, what they were ``before`` with what is other."""
+def _joined(courses: Sequence[Course], sizes: dict[int, float], before: Space | None = None) -> Space:
+    """The bodies as they are now in one space, some with a shape at rest of ``sizes`` of their own; in subspaces, what
+    they were ``before`` with what is other.
+    """
     spaces = [course.space for course in courses]
     if not spaces[0].is_reduced:
-        return joined(spaces)
+        return joined([space.shrunk(sizes[k]) if sizes.get(k, 1.0) < 1.0 else space for k, space in enumerate(spaces)])
     if before is not None:
         return following(before, spaces)
     subspaces = [replace(course.body.subspace, model=space) for course, space in zip(courses, spaces)]
@@ -167,7 +202,7 @@ def simulate_group(
         return
     stepper, first = GroupStepper(jobs, prepared), jobs[0].frame_start
     begun(stepper)
-    number, states = start or (first, [each.first_state() for each in prepared])
+    number, states = start or (first, stepper.first_states())
     if start is None:
         yield [Frame(first, state, []) for state in states]
     elif was_played:

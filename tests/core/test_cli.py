@@ -69,6 +69,13 @@ def test_the_default_output_leaves_the_scene_alone(scene):
     assert {name: after[name] for name in before} == before
 
 
+def test_a_pre_roll_is_not_written(scene):
+    scene.write_text(SCENE.replace("frames = [1, 4]", "frames = [1, 4]\npre_roll = 2"))
+    assert cli.main([str(scene), "--out", str(scene.parent / "out.npz")]) == 0
+    with np.load(scene.parent / "out.npz") as found:
+        assert found["frames"].tolist() == [3, 4] and len(found["positions"]) == 2
+
+
 @pytest.mark.parametrize("name", ["bar.toml", "bar.npz", "inner.npz", "link.npz"])
 def test_an_output_that_the_scene_reads_is_refused(scene, capsys, name):
     (scene.parent / "link.npz").symlink_to("inner.npz")

@@ -20,6 +20,10 @@ def test_an_overlap_is_told_and_mended(met):
     assert all("“High” and “Low” overlap by" in words for words in met.values["refused"])
 
 
+def test_what_overlaps_is_untangled(met):
+    assert met.values["untangled"] == [["DONE", 8]] * 2
+
+
 def test_contacts_are_drawn(met):
     before, after = (
         np.asarray(Image.open(met.photographs[name]).convert("RGB"), dtype=float)

@@ -162,6 +162,13 @@ def overlapping(obj: Any) -> None:
     obj.sinew.bake.way_out_of, obj.sinew.bake.way_out = obj, (0.0, 0.0, 1.0)
 
 
+def overlapping_another(obj: Any) -> None:
+    beside_another(obj)
+    twin = bpy.data.objects["Twin"]
+    twin.sinew.enabled = obj.sinew.collisions.meets_bodies = True
+    overlapping(obj)
+
+
 def nothing(obj: Any) -> None:
     pass
 
@@ -207,6 +214,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "set_rest_shape": (nothing, {}),
     "simulate_smaller": (huge, {}),
     "move_out": (overlapping, {}),
+    "untangle": (overlapping_another, {}),
 }
 
 

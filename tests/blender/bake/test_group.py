@@ -168,6 +168,48 @@ def test_what_overlaps_is_moved_out_by_a_button(boxes, in_a_child):
     assert gap(low, high)[0] > -0.54 * 0.2 / CELLS
 
 
+@pytest.mark.parametrize("in_a_child", (False, True))
+def test_what_overlaps_grows_apart_by_a_button(boxes, in_a_child, evaluated):
+    """The result has the frames of the scene, and begins with both at their size, apart; it resumes as others do."""
+    low, high = boxes
+    high.location.z = -0.08
+    bpy.context.view_layer.objects.active = low
+    assert not bpy.ops.sinew.untangle.poll()
+    with pytest.raises(RuntimeError, match="overlap by .* Or turn on Untangle and set a Pre-Roll of 10 frames"):
+        bpy.ops.sinew.bake()
+    low.sinew.solver = "subspace_mixed_fem"
+    assert not bpy.ops.sinew.untangle.poll()
+    low.sinew.solver = high.sinew.solver
+    high.sinew.pre_roll = low.sinew.pre_roll = 0
+    assert bpy.ops.sinew.untangle() == {"FINISHED"}
+    for obj in boxes:
+        assert obj.sinew.collisions.meets_untangle and obj.sinew.pre_roll == 10
+        assert obj.sinew.bake.message == "" and obj.sinew.bake.way_out_of is None
+    assert not bpy.ops.sinew.untangle.poll()
+    if in_a_child:
+        run = start(low)
+        drain_until(lambda: run.state.frames_done >= 4)
+        kill(run)
+        drain_until(running.is_idle)
+        start(low, "resume")
+        drain_until(running.is_idle)
+    else:
+        assert bpy.ops.sinew.bake() == {"FINISHED"}
+    for obj in boxes:
+        assert (obj.sinew.bake.status, obj.sinew.bake.frames, obj.sinew.bake.first_frame) == ("DONE", FRAMES, 1)
+    below, above = (evaluated(obj, 1) for obj in boxes)
+    for shown in (below, above):
+        along = np.linalg.svd(shown - shown.mean(axis=0), compute_uv=False)  # its own axes
+        np.testing.assert_allclose(along, np.linalg.norm(0.2 * (CUBE[0] - np.mean(CUBE[0], axis=0)), axis=0), rtol=0.08)
+    apart = np.linalg.norm(frames_of(high)[10:].mean(axis=1) - frames_of(low)[10:].mean(axis=1), axis=1)
+    assert apart.min() > 0.18, "m, where they were told 0.15 apart"
+    bpy.ops.sinew.check_bake()
+    assert low.sinew.bake.stale == ""
+    high.sinew.collisions.meets_untangle = False
+    bpy.ops.sinew.check_bake()
+    assert "“High”" in low.sinew.bake.stale
+
+
 def test_bake_all_in_the_child_takes_them_as_one(boxes, add_mesh):
     """And one undo takes the results of both back."""
     alone = add_mesh(0.2 * np.array(CUBE[0]) + (3.0, 0.0, 0.1), CUBE[1], "Alone")

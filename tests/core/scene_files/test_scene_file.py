@@ -97,6 +97,7 @@ friction = 0.2
 MEETS = """
 [meets]
 itself = true
+untangle = true
 friction = 0.2
 thickness = 0.001
 only = ["left", "right"]
@@ -107,7 +108,10 @@ def test_what_a_body_meets_is_read(scene):
     assert (read_scene(scene).body.meets, read_scene(scene).body.met) == (MeetSettings(), None)
     scene.write_text(SCENE + MEETS)
     body = read_scene(scene).body
-    assert body.meets == MeetSettings(itself=True, friction=0.2, thickness=0.001) and body.met == ("left", "right")
+    assert body.meets == MeetSettings(itself=True, untangle=True, friction=0.2, thickness=0.001) and body.met == (
+        "left",
+        "right",
+    )
     scene.write_text(SCENE + "[meets]\nonly = []")
     assert read_scene(scene).body.met == ()
     scene.write_text(f"{SCENE}[meets]\n{PAIR}[ground]\n")
@@ -273,6 +277,8 @@ PIN_BOX, MOTION = "box = [[-1, -1, -1], [0.01, 1, 1]]", "motion = [[1, 0, 0, 0],
         (FRAMES, 'frames = ["a", "b"]', "frames is ['a', 'b']"),
         (FRAMES, "frames = [1, 2, 3]", "frames is [1, 2, 3]"),
         (FRAMES, "frames = [1, 10000000000]", "Stay within"),
+        (FRAMES, FRAMES + "\npre_roll = 4", "pre-roll is 4 of 4 frames"),
+        (FRAMES, FRAMES + "\npre_roll = 1.0", "pre-roll is 1.0 of"),
         (FRAMES, FRAMES + '\nframe_rate = "fast"', "frame_rate is 'fast'"),
         (FRAMES, FRAMES + "\nframe_rate = true", "frame_rate is True"),
         (FRAMES, FRAMES + "\nframe_rate = 0", "frame_rate is 0"),

@@ -1,4 +1,6 @@
-"""Two bodies that meet: their panels, *Move Out* where they overlap, one bake of both, and where they touch."""
+"""Two bodies that meet: their panels, *Move Out* and *Untangle* where they overlap, one bake of both, and where they
+touch.
+"""
 
 import bpy
 
@@ -21,6 +23,25 @@ def make_bodies(gui):
 
 def records():
     return [bpy.data.objects[name].sinew.bake for name in ("Low", "High")]
+
+
+def grow_apart(gui, running):
+    """Put into each other again they are untangled; what is shown begins with both at their size."""
+    with gui.context():
+        bpy.data.objects["High"].location.z -= 0.2
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+    yield from gui.wait_until(running.is_idle, 240, "it is refused again")
+    yield from gui.photograph("5-overlap")
+    with gui.context():
+        bpy.ops.sinew.untangle()
+        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+    yield from gui.wait_until(running.is_idle, 240, "both have grown apart")
+    gui.record("untangled", [[record.status, record.frames] for record in records()])
+    bpy.context.scene.frame_set(1)
+    yield from gui.settle()
+    yield from gui.photograph("6-apart")
+    with gui.context():
+        bpy.ops.ed.undo()
 
 
 def scenario(gui):
@@ -50,6 +71,7 @@ def scenario(gui):
     with gui.context():
         bpy.ops.ed.undo()
     gui.record("undone", [[record.status, record.frames] for record in records()])
+    yield from grow_apart(gui, running)
     with gui.context():
         bpy.ops.sinew.add_pair()
         high = bpy.context.object
