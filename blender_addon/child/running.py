@@ -16,8 +16,10 @@ from typing import Any
 import bpy
 
 from ...core.errors import MeshError, SinewError
-from ..basics import redrawing, shown
+from ..basics import redrawing, shown, sources
+from ..basics.names import CATEGORY
 from ..basics.stepwise import at_once
+from . import compiling
 from .machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, State, Waits
 from .work import INTERVAL, Work
 
@@ -60,6 +62,17 @@ def place_of(obj: Any) -> int:
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
 
 
+def is_under_pointer(context: Any) -> bool:
+    """Whether a panel that shows how far it is, or that it waits, lies in the region under the pointer."""
+    area, region, obj = context.area, context.region, sources.body_of(context)
+    if area is None or region is None or obj is None:
+        return False
+    in_sidebar = region.type == "UI" and getattr(region, "active_panel_category", CATEGORY) == CATEGORY
+    in_tab = area.type == "PROPERTIES" and region.type == "WINDOW" and area.spaces.active.context == "PHYSICS"
+    is_told = current(obj.session_uid) is not None or place_of(obj) > 0
+    return is_told and (in_tab or (area.type == "VIEW_3D" and in_sidebar))
+
+
 def is_idle() -> bool:
     """Whether nothing is at work, is read, or waits."""
     return not _works
@@ -68,10 +81,10 @@ def is_idle() -> bool:
 def at_work_words() -> str:
     """Why nothing else can begin; "" where it can."""
     if (work := current()) is not None:
-        return f"“{work.object_name}” is at work: stop it first (Esc)"
+        return f"“{work.object_name}” is at work: stop it first"
     if (work := reading()) is not None:
         return f"The animation is read for “{work.object_name}”: wait, or stop it (Esc)"
-    return "Other bodies wait for their bake: stop it first (Esc)" if _works else ""
+    return "Other bodies wait for their bake: stop it first" if _works else ""
 
 
 # -- begin -------------------------------------------------------------------------------------------------------------
@@ -221,6 +234,7 @@ def _over(work: Work) -> None:
     """Nothing is left to do of it, or nothing shall be done."""
     _forget(work)
     redrawing.redraw()
+    redrawing.redraw_status()
 
 
 def _forget(work: Work) -> None:
@@ -229,6 +243,8 @@ def _forget(work: Work) -> None:
     work.note(Over())
     if work in _works:
         _works.remove(work)
+    if not _works:
+        compiling.begin()
 
 
 def stop_reading(message: str = "") -> None:
@@ -284,6 +300,7 @@ def _attend(work: Work) -> None:
         is_new, is_more_than_time = work.news()
         if is_new:
             redrawing.redraw(views=is_more_than_time)
+            redrawing.redraw_status()
     elif work.child is not None:
         work.on_tick()
     if work.state.stage is Stage.ENDED:

@@ -155,7 +155,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             t = triangles[found[k]]
             for c in range(3):
                 polygon[c, 0], polygon[c, 1], polygon[c, 2] = times(inverse, minus(t[c], p))
-            n = 3
+            n = len(t)  # not a literal, for which all that it is given to would be compiled again
             for plane in range(4):
                 if n > 0:
                     n = _clipped(polygon, n, spare, plane)
@@ -264,7 +264,7 @@ def _measure_one(corners, base, field, found, total, largest):
 @kernel
 def _is_sheet(largest, field):
     """Whether the largest piece has no inside on either side."""
-    return largest[3] > 0.0 and abs(abs(winding_at(largest[:3], field)) - 0.5) < SHEET
+    return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @kernel
