@@ -8,7 +8,7 @@ import mathutils
 from bpy.props import BoolProperty
 
 from ..blender_addon.bake import background, bake_queue, baking
-from ..blender_addon.basics import groups, linked, list_animation, playback, sources
+from ..blender_addon.basics import groups, linked, list_animation, playback, shown, sources
 from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
@@ -159,7 +159,7 @@ def _can_stop(context: Any) -> None:
 
 
 def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
-    if not self.by_key or running.is_under_pointer(context):
+    if not self.by_key or shown.is_panel_under_pointer(context):
         return BY_ESC["invoke"](self, context, event)
     work = running.current()
     if playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:

@@ -16,8 +16,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MeshError, SinewError
-from ..basics import redrawing, shown, sources
-from ..basics.names import CATEGORY
+from ..basics import redrawing, shown
 from ..basics.stepwise import at_once
 from . import compiling
 from .machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, State, Waits
@@ -60,17 +59,6 @@ def waiting() -> list[Work]:
 def place_of(obj: Any) -> int:
     """How much comes before the work with ``obj`` that waits; 0: none does."""
     return next((k for k, work in enumerate(waiting(), start=1) if obj.session_uid in work.uids), 0)
-
-
-def is_under_pointer(context: Any) -> bool:
-    """Whether a panel that shows how far it is, or that it waits, lies in the region under the pointer."""
-    area, region, obj = context.area, context.region, sources.body_of(context)
-    if area is None or region is None or obj is None:
-        return False
-    in_sidebar = region.type == "UI" and getattr(region, "active_panel_category", CATEGORY) == CATEGORY
-    in_tab = area.type == "PROPERTIES" and region.type == "WINDOW" and area.spaces.active.context == "PHYSICS"
-    is_told = current(obj.session_uid) is not None or place_of(obj) > 0
-    return is_told and (in_tab or (area.type == "VIEW_3D" and in_sidebar))
 
 
 def is_idle() -> bool:

@@ -69,6 +69,10 @@ def _on_surface() -> None:
     surface = _tetrahedron()
     embed(surface.positions, _mesh())
     thin_parts(surface, 1.0)
+
+
+def _crossings() -> None:
+    surface = _tetrahedron()
     n = len(surface.positions)
     twice = (
         np.vstack([surface.positions, surface.positions + 0.1]),
@@ -152,8 +156,15 @@ def _stages() -> Iterator[Stage]:
         yield _of_solver(name, 2.5 if name.startswith("subspace_mixed") else 0.2)
     yield Stage("pcg", 1.0, _conjugate_gradients, lambda body, _meets: body.solver.linear_solver == "pcg")
     yield Stage("contact", 2.5, _penalty, lambda body, meets: bool(body.colliders) and not meets)
+    yield Stage(
+        "crossings", 1.0, _crossings, lambda body, _meets: body.meets.itself or body.resolution.method == "clean"
+    )
     has_surface = partial(_has_field_of, "SURFACE")
     yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: has_surface(body))
+
+
+def _is_clean(body: Body) -> bool:
+    return body.resolution.method == "clean"
 
 
 def _has_field_of(shape: str, body: Body) -> bool:

@@ -177,7 +177,7 @@ def pressed(monkeypatch):
         windows = [SimpleNamespace(screen=SimpleNamespace(is_animation_playing=p)) for p in playing]
         manager = SimpleNamespace(windows=windows, invoke_confirm=lambda *_, **__: "asks")
         operator = SimpleNamespace(by_key=by_key, execute=lambda context: "stops")
-        monkeypatch.setattr(running, "is_under_pointer", lambda _context: over_panel)
+        monkeypatch.setattr(shown, "is_panel_under_pointer", lambda _context: over_panel)
         return stop_bake.invoke(operator, SimpleNamespace(window_manager=manager), None)
 
     return press
@@ -211,14 +211,10 @@ def test_an_esc_elsewhere_is_for_something_else_or_asks(pressed):
         ("IMAGE_EDITOR", "UI", "Sinew", False),
     ],
 )
-def test_the_pointer_is_over_the_bar_where_a_panel_shows_it(body, monkeypatch, kind, region, says, expected):
-    run = at_work(monkeypatch)
+def test_the_pointer_is_over_the_bar_where_our_panels_are(kind, region, says, expected):
     space = SimpleNamespace(active=SimpleNamespace(context=says))
     region, area = SimpleNamespace(type=region, active_panel_category=says), SimpleNamespace(type=kind, spaces=space)
-    context = SimpleNamespace(area=area, region=region, object=body)
-    assert not running.is_under_pointer(context), "of another body"
-    run.object_uid = body.session_uid
-    assert running.is_under_pointer(context) == expected
+    assert shown.is_panel_under_pointer(SimpleNamespace(area=area, region=region)) == expected
 
 
 def test_compiling_is_stopped_at_once(body, saved, tmp_path, monkeypatch):
