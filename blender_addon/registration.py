@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -15,11 +14,12 @@ from .bake import edited, together
 from .basics import playback, restart
 from .basics.names import ADDON_ID, PACKAGE
 from .cache import save_handlers
-from .child import running
+from .child import compiling, running
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
 from .views import swings
 from .views.ghosts import Ghosts
+from .views.newest import Newest
 from .views.overlays import Overlays
 
 ANSWERING = (running, live_handlers, save_handlers, playback, together, edited, swings)
@@ -48,13 +48,12 @@ def register() -> None:
         return
     from .. import operators, ui
     from ..ui import pick_tool
-    from ..ui.bake import header_progress
+    from ..ui.bake import header_progress, status_words
     from ..ui.body import physics_button
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
 
     restart.look()
-    _set_kernel_cache()
     properties.register()
     overlay_properties.register()
     for cls in (*preferences.CLASSES, *operators.CLASSES, *ui.CLASSES):
@@ -63,15 +62,17 @@ def register() -> None:
     bpy.types.PHYSICS_PT_add.append(physics_button)
     bpy.types.VIEW3D_MT_add.append(add_menu)
     save_handlers.register()
-    _layers.extend((Overlays(), Ghosts()))
+    _layers.extend((Overlays(), Ghosts(), Newest()))
     for handlers, handler in _handlers():
         handlers.append(handler)
     pick_tool.register()
-    bpy.types.STATUSBAR_HT_header.prepend(status_hints)
+    for draw in (status_hints, status_words):
+        bpy.types.STATUSBAR_HT_header.prepend(draw)
     bpy.types.VIEW3D_HT_header.append(header_progress)
     atexit.register(leave)
     _add_keys()
     _commands.append(bpy.utils.register_cli_command(ADDON_ID, command.run))
+    compiling.begin()
     global _is_registered
     _is_registered = True
 
@@ -82,7 +83,7 @@ def unregister() -> None:
         return
     from .. import operators, ui
     from ..ui import pick_tool
-    from ..ui.bake import header_progress
+    from ..ui.bake import header_progress, status_words
     from ..ui.body import physics_button
     from ..ui.examples import add_menu
     from ..ui.live import status_hints
@@ -95,8 +96,10 @@ def unregister() -> None:
     swings.unregister()
     live.stop()
     running.unregister()
+    compiling.end()
     _end_threads()
-    bpy.types.STATUSBAR_HT_header.remove(status_hints)
+    for draw in (status_hints, status_words):
+        bpy.types.STATUSBAR_HT_header.remove(draw)
     bpy.types.VIEW3D_HT_header.remove(header_progress)
     atexit.unregister(leave)
     while _commands:
@@ -145,14 +148,6 @@ def _let_go_of_bpy() -> None:
 def is_registered() -> bool:
     """Whether objects have our properties; told without ``bpy``, which is not there any more after :func:`leave`."""
     return _is_registered
-
-
-def _set_kernel_cache() -> None:
-    """Compiled kernels go under the user's folder for the extension, unless the user names another; elsewhere the
-    library chooses.
-    """
-    if PACKAGE.startswith("bl_ext.") and not os.environ.get("SINEW_KERNEL_CACHE"):
-        os.environ["SINEW_KERNEL_CACHE"] = bpy.utils.extension_path_user(PACKAGE, path="kernels", create=True)
 
 
 def _define_stroke() -> None:

@@ -2,8 +2,10 @@
 
 Numba stores the import name of a kernel in its cache and does not see edits in kernels that it calls from other files.
 So the cache folder is named after this package's import name and a hash of the sources that kernels can read: the files
-that hold some, and all that these import. Another name or another source is another folder. ``SINEW_KERNEL_CACHE``
-names its parent; by default it lies in the user's cache folder. It is read once, when this module is imported.
+that hold some, and all that these import. Another name or another source is another folder, and another processor too:
+nodes of a farm that share a folder never read each other's machine code. ``SINEW_KERNEL_CACHE`` names its parent; by
+default it lies in the user's cache folder, which all Blenders and their profiles share. It is read once, when this
+module is imported.
 
 Left alone, Numba would write beside the sources when it cannot write there. Here it never does: the kernels then live
 in a temporary folder for as long as the process, and :func:`cache_warning` says so.
@@ -27,9 +29,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numba
 import numba.core.config as numba_config
+import numpy as np
 from numba.core.caching import UserProvidedCacheLocator
+from numba.core.codegen import get_host_cpu_features
 
 KEPT_DAYS = 30
 
@@ -69,7 +74,9 @@ def _source_hash() -> str:
     sha = hashlib.sha256()
     for path in sorted(read):
         sha.update(texts[path].encode())
-    sha.update(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
+    processor = platform.machine(), llvmlite.binding.get_host_cpu_name(), get_host_cpu_features()
+    # NumPy 2 has other names for what Numba pickles.
+    sha.update(f"{numba.__version__} {np.__version__.split('.')[0]} {sys.version_info[:2]} {processor}".encode())
     return sha.hexdigest()[:16]
 
 
@@ -245,16 +252,22 @@ def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
     return ParallelKernel(function)
 
 
-def is_compiled() -> bool:
-    """Whether an earlier :func:`mark_compiled` found every kernel in the cache folder."""
-    return (_folder / "complete").is_file()
+def is_compiled(name: str) -> bool:
+    """Whether an earlier :func:`mark_compiled` found these kernels, by the name that they have together, in the cache
+    folder.
+    """
+    return _mark(name).is_file()
 
 
-def mark_compiled() -> None:
-    """Note that every kernel of this source is in the cache folder; without the note they are only looked up again."""
+def mark_compiled(name: str) -> None:
+    """Note that these kernels of this source are in the cache folder; without it they are only looked up again."""
     global _warning
     try:
         _folder.mkdir(parents=True, exist_ok=True)
-        (_folder / "complete").write_text("all kernels compiled\n")
+        _mark(name).write_text("compiled\n")
     except OSError as error:
         _warning = f"{_folder} cannot be written any more ({error}). Free disk space, or set SINEW_KERNEL_CACHE."
+
+
+def _mark(name: str) -> Path:
+    return _folder / f"{name}.compiled"

@@ -8,7 +8,7 @@ import mathutils
 from bpy.props import BoolProperty
 
 from ..blender_addon.bake import background, bake_queue, baking, edited
-from ..blender_addon.basics import groups, linked, list_animation, sources
+from ..blender_addon.basics import groups, linked, list_animation, playback, shown, sources
 from ..blender_addon.basics.stepwise import Steps
 from ..blender_addon.child import running
 from ..blender_addon.child.machine import Stage
@@ -19,6 +19,8 @@ from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
 from .operator_class import BY_ESC, EDITS, choose_file, file_parts, operator, refused
 
+ASKS_AFTER = 30.0
+"""Seconds that a bake has run before an Esc is taken for one that may mean it, wherever the pointer is."""
 FIRST_NAME = "untitled.blend"
 """What Blender calls a file that has no name yet."""
 USUAL_PRE_ROLL = 10
@@ -37,7 +39,7 @@ def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
 
 @operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_loss)
 def bake(self: Any, context: Any, obj: Any) -> None:
-    """Simulate the body, and all that it meets, over the frame range, in the background. Blender stays free; Esc stops.
+    """Simulate the body, and all that it meets, over the frame range, in the background. Blender stays free.
     Asks before it replaces frames that are baked.
     """
     background.begin(obj, "bake")
@@ -131,7 +133,7 @@ def _about_all(context: Any, properties: Any) -> str:
 def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
     """Bake every body of the scene that is not baked yet, one after the other, those that meet together; bodies that
     others run into come first.
-    Stopped bakes go on. Esc stops all.
+    Stopped bakes go on.
     """
     bodies = bake_queue.bodies_of(context.scene)
     if self.selected:
@@ -158,12 +160,35 @@ def _can_stop(context: Any) -> None:
         raise polls.Disabled("It stops after the present step" if stopping else "Nothing is being simulated")
 
 
-@operator("Stop", _can_stop, **BY_ESC)
+def _stop_by_esc(self: Any, context: Any, event: Any) -> set[str]:
+    if not self.by_key or shown.is_panel_under_pointer(context):
+        return BY_ESC["invoke"](self, context, event)
+    work = running.current()
+    if playback.takes_esc(context) or work is None or work.elapsed < ASKS_AFTER:
+        return {"PASS_THROUGH"}
+    about = {"title": "Stop the Bake?", "message": "The frames done are kept, and Resume goes on", "icon": "QUESTION"}
+    return context.window_manager.invoke_confirm(self, event, confirm_text="Stop", **about)
+
+
+@operator("Stop", _can_stop, **{**BY_ESC, "invoke": _stop_by_esc})
 def stop_bake(self: Any, context: Any, obj: Any) -> None:
     """Stop after the present step, and begin none of the bodies that wait; the frames done are kept and the bake can be
-    resumed.
+    resumed. Esc does so with the pointer over this panel; elsewhere it asks once 30 s have passed.
     """
     running.stop()
+
+
+def _can_show_newest(context: Any) -> None:
+    work = running.current()
+    polls.disable_if(work is None or work.state.newest is None, "No frame is done yet")
+
+
+@operator("Go to Newest Frame", _can_show_newest)
+def go_to_newest(self: Any, context: Any, obj: Any) -> None:
+    """Go to the frame that was done last. While a bake goes on, 3D Views draw over the body what is done: the frame of
+    the timeline, or the newest before it.
+    """
+    context.scene.frame_set(running.current().state.newest)
 
 
 def _can_move_out(context: Any) -> None:

@@ -11,8 +11,7 @@ from .operator_class import operator
 @operator("Compare", partial(polls.can_begin, kept="the frames are kept beside it"))
 def compare(self: Any, context: Any, obj: Any) -> None:
     """Simulate the body as it is set now, with what is chosen here, and show that as a ghost over its bake, with the
-    distance between both. What is missing of the bake is baked before; nothing of it is lost. In the background; Esc
-    stops.
+    distance between both. What is missing of the bake is baked before; nothing of it is lost. In the background.
     """
     comparing.begin(obj, context)
     obj.sinew.compare.show = True

@@ -156,7 +156,7 @@ def baked_body(context: Any) -> Any:
 
 def not_simulated(obj: Any) -> Any:
     """No child is at work on the object."""
-    disable_if(running.current(obj.session_uid) is not None, "The body is being simulated: stop it first (Esc)")
+    disable_if(running.current(obj.session_uid) is not None, "The body is being simulated: stop it first")
     return obj
 
 

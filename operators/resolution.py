@@ -18,7 +18,7 @@ _WHY = {"kept": "the tetrahedra are kept beside it", "baked": "The bake has its 
 
 @operator("Tetrahedralize", partial(polls.can_begin, **_WHY))
 def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
-    """Fill the body with tetrahedra and show their number and quality, in the background; Esc stops. They are kept
+    """Fill the body with tetrahedra and show their number and quality, in the background. They are kept
     until the mesh or the resolution changes, and a bake makes them by itself.
     """
     background.begin(obj, "mesh")

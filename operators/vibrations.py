@@ -19,7 +19,7 @@ def _can_find(context: Any) -> None:
 
 @operator("Find Vibrations", _can_find)
 def find_vibrations(self: Any, context: Any, obj: Any) -> None:
-    """Prepare the body as a bake does, and bake nothing: in the background; Esc stops. A bake, or live mode, goes on
+    """Prepare the body as a bake does, and bake nothing: in the background. A bake, or live mode, goes on
     with what was found.
     """
     background.begin(obj, "vibrations")

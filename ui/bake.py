@@ -1,12 +1,13 @@
 """Bake and Play: the first row, how it goes, what became of it; and the panel of the frames."""
 
+import time
 from typing import Any
 
 import bpy
 
 from ..blender_addon.bake import bake_queue, baking, edited
 from ..blender_addon.basics import sources
-from ..blender_addon.child import running
+from ..blender_addon.child import compiling, running
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import forecasts
 from .places import CLOSED, draw_button, draw_large, draw_reasons, panel, wrapped
@@ -25,8 +26,29 @@ def draw_first(layout: Any, context: Any, obj: Any) -> None:
     elif before := running.place_of(obj):
         _draw_waiting(layout, before)
     else:
+        _draw_compiling(layout)
         _draw_buttons(layout, obj, context)
         _draw_record(layout, obj, context)
+
+
+def _draw_compiling(layout):
+    if (state := compiling.state()) is not None:
+        layout.progress(factor=state.factor, text=_how_far(state, state.remaining(time.monotonic())))
+
+
+def _how_far(state, remaining):
+    share = f" {100.0 * state.factor:.0f} %" if state.phase.phase == "compile" else ""
+    return f"{state.label}{share}" + ("" if remaining is None else f", {clock(remaining)} left")
+
+
+def status_words(header: Any, context: Any) -> None:
+    """At the left of the status bar, in every window: what is baked, and how far it is."""
+    work = running.current()
+    if work is None or work.order.mode == "live":
+        return
+    layout = header.layout
+    layout.label(text=f"“{work.object_name}”: {_how_far(work.state, work.remaining)}", icon="PHYSICS")
+    layout.separator()
 
 
 def draw_reading(layout: Any, read: running.Work) -> None:
@@ -121,7 +143,7 @@ def _draw_record(layout, obj, context):
 
 def _draw_waiting(layout, before):
     layout.label(text=f"Waits for {before} {'bake' if before == 1 else 'bakes'} before it", icon="TIME")
-    layout.operator("sinew.stop_bake", text="Stop All (Esc)", icon="CANCEL")
+    layout.operator("sinew.stop_bake", text="Stop All", icon="CANCEL")
 
 
 def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
@@ -136,7 +158,9 @@ def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
         row.label(text=f"Remaining {clock(work.remaining)}")
     if work.state.of_step:
         layout.label(text=work.state.of_step[0].upper() + work.state.of_step[1:])
-    stop = "Stop All (Esc)" if running.waiting() else "Stop (Esc)"
+    if work.state.newest is not None:
+        layout.operator("sinew.go_to_newest", icon="FRAME_NEXT")
+    stop = "Stop All" if running.waiting() else "Stop"
     draw_button(layout, context, "sinew.stop_bake", text=stop, icon="CANCEL")
 
 

@@ -10,12 +10,13 @@ import blf
 import bpy
 
 from ..blender_addon.basics import sources
+from ..blender_addon.basics.names import CATEGORY
 
 
 class Sidebar:
     """The sidebar's tab of the 3D View."""
 
-    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "Sinew"
+    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", CATEGORY
 
 
 class Physics:

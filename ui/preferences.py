@@ -12,5 +12,6 @@ def draw(preferences: Any, layout: Any, context: Any) -> None:
     """Draw the preferences."""
     wrapped(layout, restart.needed(), context, "ERROR")
     layout.use_property_split = True
+    layout.prop(preferences, "compile_ahead")
     layout.prop(preferences, "python_executable")
     wrapped(layout, "Bakes run in a process of their own. Leave this empty to use Blender's own Python.", context)

@@ -96,7 +96,7 @@ def _live() -> Iterable[Row]:
     for nodes in (4, 0):
         for name, settings in WAYS.items():
             job = _job(nodes, **settings)
-            load_kernels(job)
+            load_kernels(job, live=True)
             prepared = prepare(job)
             if not curves:
                 yield row(case, "tets", len(prepared.model.mesh.tets))

@@ -24,6 +24,13 @@ def redraw_views() -> None:
             _redraw_regions(area, "WINDOW")
 
 
+def redraw_status() -> None:
+    """Draw the status bar, which is no area of the screen, but where a tool's own words stand in it."""
+    for window in bpy.context.window_manager.windows:
+        if not len(window.modal_operators):
+            window.workspace.status_text_set_internal(None)
+
+
 def redraw_changed(settings: Any, context: Any) -> None:
     """An ``update`` of properties that say what 3D Views show."""
     redraw()

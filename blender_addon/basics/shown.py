@@ -8,6 +8,8 @@ from typing import Any
 
 import bpy
 
+from .names import CATEGORY
+
 
 def object_of(uid: int, name: str = "") -> Any | None:
     """The object with that ``session_uid``, or None when it is gone; by its name first, if known: files may be full."""
@@ -30,6 +32,16 @@ def window_with(obj: Any, windows: Iterable[Any]) -> Any | None:
     """The first of some windows whose view layer holds the object, else the first, or None."""
     windows = list(windows)
     return next((w for w in windows if w.view_layer.objects.get(obj.name) == obj), windows[0] if windows else None)
+
+
+def is_panel_under_pointer(context: Any) -> bool:
+    """Whether the pointer is in a region that shows our panels: each tells how far a bake is, whatever is active."""
+    area, region = context.area, context.region
+    if area is None or region is None:
+        return False
+    if area.type == "VIEW_3D":
+        return region.type == "UI" and region.active_panel_category == CATEGORY
+    return area.type == "PROPERTIES" and region.type == "WINDOW" and area.spaces.active.context == "PHYSICS"
 
 
 def in_the_way(obj: Any) -> str:

@@ -27,8 +27,8 @@ PHASES = {
     "simulate": "Simulating",
     "handles": "Finding Handles",
 }
-DEAF = "tetrahedralize"
-"""A phase in which other people's code asks nobody whether to stop, and in which nothing unfinished is kept."""
+DEAF = ("compile", "tetrahedralize")
+"""Phases in which other people's code asks nobody whether to stop, and in which nothing unfinished is kept."""
 
 
 class Stage(Enum):
@@ -92,8 +92,8 @@ class Over(Event):
 @dataclass(frozen=True)
 class State:
     """``place`` says which of several it is; ``part`` of the scene is read; times are seconds of one clock. Of bodies
-    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``last_step``
-    is the report of the newest frame's last step, ``move`` as of :class:`Failed`,
+    that are worked on together ``body`` is which is prepared, and ``meshes`` are told of by its number. ``newest`` is
+    the frame that was done last, ``last_step`` the report of its last step, ``move`` as of :class:`Failed`,
     ``warnings`` of :class:`Meets`.
     ``outcome`` is ``done``, ``stopped`` or ``error``, with a ``message`` and its ``remedy``, once the child has told.
     """
@@ -107,6 +107,7 @@ class State:
     frames_done: int = 0
     warnings: tuple[str, ...] = ()
     move: tuple[Any, ...] = ()
+    newest: int | None = None
     last_step: dict[str, Any] = field(default_factory=dict)
     body: int = 0
     meshes: tuple[tuple[int, Mesh], ...] = ()
@@ -114,7 +115,7 @@ class State:
     message: str = ""
     remedy: str = ""
     started: float = 0.0
-    first_frame_at: float = 0.0
+    phase_at: float = 0.0
     waits_for: str = ""
 
     @property
@@ -163,16 +164,19 @@ class State:
         return self.phase.done / self.phase.total if self.phase.total else 0.0
 
     def remaining(self, now: float) -> float | None:
-        """Seconds to go by the pace of the frames so far; None while unknown."""
-        if not self.frames_done or self.phase.phase != "simulate" or self.outcome:
+        """Seconds to go by the pace of the frames so far, or of what is compiled; None while unknown."""
+        done, total = {
+            "simulate": (self.frames_done, self.frames_total - self.frames_before),
+            "compile": (self.phase.done, self.phase.total),
+        }.get(self.phase.phase, (0, 0))
+        if not done or self.outcome:
             return None
-        left = self.frames_total - self.frames_there
-        return max(0.0, left * (now - self.first_frame_at) / self.frames_done)
+        return max(0.0, (total - done) * (now - self.phase_at) / done)
 
     @property
     def is_deaf(self) -> bool:
         """Whether the child, asked to stop, would hear so only later: it has to be ended."""
-        return self.stage is Stage.STOPPING and self.phase.phase == DEAF and not self.outcome
+        return self.stage is Stage.STOPPING and self.phase.phase in DEAF and not self.outcome
 
     @property
     def message_with_remedy(self) -> str:
@@ -225,9 +229,9 @@ def _told(state: State, event: Event, now: float) -> State:
     """By the child."""
     match event:
         case Phase("simulate", done) if state.phase.phase != "simulate":
-            return replace(state, phase=event, frames_before=done, first_frame_at=now)
+            return replace(state, phase=event, frames_before=done, phase_at=now)
         case Phase():
-            return replace(state, phase=event)
+            return replace(state, phase=event, phase_at=state.phase_at if event.phase == state.phase.phase else now)
         case Meets(warnings, move):
             return replace(state, warnings=(*state.warnings, *warnings), move=tuple(move) or state.move)
         case OfBody(number):
@@ -235,7 +239,7 @@ def _told(state: State, event: Event, now: float) -> State:
         case Mesh():
             return replace(state, meshes=(*state.meshes, (state.body, event)))
         case FrameDone():
-            return replace(state, frames_done=state.frames_done + 1, last_step=event.report)
+            return replace(state, frames_done=state.frames_done + 1, newest=event.frame, last_step=event.report)
         case Done() | StoppedAfter():
             return _told_its_end(state, event.kind)
         case Failed():

@@ -144,7 +144,7 @@ def unexpected_end(folder: Path, body: Path, phase: Phase, code: int, again: str
     """What to tell of a child that told no outcome, and left this exit code; ``folder`` has its log, ``body`` the job
     that it was at; ``again`` says what to do.
     """
-    if phase.phase == DEAF and phase.method in meshing.FOREIGN:
+    if phase.phase in DEAF and phase.method in meshing.FOREIGN:
         error = _mesher_crashed(body, phase.method, code)
         return Ended("error", error.message, error.remedy)
     last = _last_lines(folder / LOG_NAME)

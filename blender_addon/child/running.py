@@ -18,6 +18,7 @@ import bpy
 from ...core.errors import MeshError, SinewError
 from ..basics import redrawing, shown
 from ..basics.stepwise import at_once
+from . import compiling
 from .machine import HAS_CHILD, READS, AllRead, Begun, Over, Read, Stage, State, Waits
 from .work import INTERVAL, Work
 
@@ -68,10 +69,10 @@ def is_idle() -> bool:
 def at_work_words() -> str:
     """Why nothing else can begin; "" where it can."""
     if (work := current()) is not None:
-        return f"“{work.object_name}” is at work: stop it first (Esc)"
+        return f"“{work.object_name}” is at work: stop it first"
     if (work := reading()) is not None:
         return f"The animation is read for “{work.object_name}”: wait, or stop it (Esc)"
-    return "Other bodies wait for their bake: stop it first (Esc)" if _works else ""
+    return "Other bodies wait for their bake: stop it first" if _works else ""
 
 
 # -- begin -------------------------------------------------------------------------------------------------------------
@@ -221,6 +222,7 @@ def _over(work: Work) -> None:
     """Nothing is left to do of it, or nothing shall be done."""
     _forget(work)
     redrawing.redraw()
+    redrawing.redraw_status()
 
 
 def _forget(work: Work) -> None:
@@ -229,6 +231,8 @@ def _forget(work: Work) -> None:
     work.note(Over())
     if work in _works:
         _works.remove(work)
+    if not _works:
+        compiling.begin()
 
 
 def stop_reading(message: str = "") -> None:
@@ -284,6 +288,7 @@ def _attend(work: Work) -> None:
         is_new, is_more_than_time = work.news()
         if is_new:
             redrawing.redraw(views=is_more_than_time)
+            redrawing.redraw_status()
     elif work.child is not None:
         work.on_tick()
     if work.state.stage is Stage.ENDED:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.events import Event, StoppedAfter, line_of
 from ..basics.stepwise import Steps
+from . import compiling
 from .machine import Ended, Stage, Started, State, StopAsked, transition
 from .process import Child, Order, unexpected_end
 
@@ -77,6 +78,7 @@ class Work:
 
     def start(self, order: Order) -> None:
         """Start its child; errors as of :class:`Child`."""
+        compiling.end()
         self.child, self.order = Child(order), order
         self.note(Started(order.frames))
 

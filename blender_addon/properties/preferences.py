@@ -1,9 +1,10 @@
 """Preferences of the extension. No ``from __future__ import annotations``: Blender reads the annotations as values."""
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ..basics.names import PACKAGE
+from ..child import compiling
 
 
 class SinewPreferences(bpy.types.AddonPreferences):
@@ -15,6 +16,13 @@ class SinewPreferences(bpy.types.AddonPreferences):
         name="Python",
         description="Python that runs the simulation; empty for Blender's own. It must be of the same version",
         subtype="FILE_PATH",
+    )
+
+    compile_ahead: BoolProperty(
+        name="Compile in Background",
+        description="Compile what bakes need once after an installation, while Blender is open and nothing is baked",
+        default=True,
+        update=compiling.toggled,
     )
 
     def draw(self, context: bpy.types.Context) -> None:

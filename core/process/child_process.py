@@ -19,6 +19,8 @@ PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 WORKER = Path(__file__).resolve().parents[1] / "worker.py"
 NO_CONSOLE = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows would open one for each child of a program that has none."""
+LEAST = 19
+"""The lowest priority but on Windows."""
 
 
 def worker_command(python: str, folder: Path, task: str, *more: str) -> list[str]:
@@ -57,6 +59,13 @@ def child_environment() -> dict[str, str]:
         "PYTHONSAFEPATH": "1",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def give_way() -> None:
+    """Let all other processes go before this one."""
+    import psutil  # a compiled library, which Blender's start should not wait for
+
+    psutil.Process().nice(psutil.IDLE_PRIORITY_CLASS if os.name == "nt" else LEAST)
 
 
 def ended_words(code: int) -> str:

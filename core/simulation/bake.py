@@ -80,7 +80,7 @@ def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, u
             _require_same(job, store)
     last = _last_states(members)
     began = time.perf_counter()
-    warm_up(on_event)
+    warm_up(on_event, [job for job, _store, _modes in members])
     for job, _store, _modes in members:
         load_kernels(job)
     compiled = time.perf_counter()
@@ -261,7 +261,7 @@ def build_mesh(
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
         on_event(about_mesh(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
 
-    _without_frames(build, on_event, should_stop)
+    _without_frames(job, build, on_event, should_stop)
 
 
 @alone
@@ -269,12 +269,12 @@ def find_vibrations(
     job: Job, store: FrameStore, on_event: OnEvent = ignore, should_stop: Callable[[], bool] = lambda: False
 ) -> None:
     """All that comes before the first frame, kept in the store for a bake, with what is told of the body."""
-    _without_frames(lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
+    _without_frames(job, lambda: prepare(job, store, on_event, should_stop), on_event, should_stop)
 
 
-def _without_frames(work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
+def _without_frames(job: Job, work: Callable[[], object], on_event: OnEvent, should_stop: Callable[[], bool]) -> None:
     """Work that leaves no frames."""
-    warm_up(on_event)
+    warm_up(on_event, [job])
     try:
         if should_stop():
             raise Stopped

@@ -62,7 +62,7 @@ def find_handles(
     """Keep the handles of the frames in a store; "done" or "stopped", as the last event says."""
     try:
         if cached_handles(job, store, modes) is None:
-            warm_up(on_event)
+            warm_up(on_event, [job])
             keep_handles(job, store, modes, prepare(job, store, on_event, should_stop), on_event, should_stop)
     except Stopped:
         on_event(StoppedAfter())

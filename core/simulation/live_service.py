@@ -43,8 +43,8 @@ def serve(
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
         raise SettingsError("Live mode needs a solver of a subspace or of nodes.", f"Choose {quick}.")
-    warm_up(on_event)
-    load_kernels(job)
+    warm_up(on_event, [job], live=True)
+    load_kernels(job, live=True)
     longer, prepared = job.prolonged(), None
     with contextlib.suppress(Stopped):
         prepared = None if should_stop() else prepare(longer, store, on_event, should_stop)

@@ -1,13 +1,19 @@
-"""Compile every kernel on tiny problems, at a moment that can be shown; later starts read them from the disk."""
+"""Compile kernels on tiny problems, at a moment that can be shown; later starts read them from the disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba.core.event import Listener, install_listener
 
 from .. import jit
 from ..body.meeting_surfaces import Standing, meeting
@@ -24,10 +30,12 @@ from ..eigenfit.stretch_potential import StretchLoad, StretchModes
 from ..energies import ENERGIES
 from ..energies.isotropic import IsotropicEnergy
 from ..energies.kinematics import Deformation, Stretch
+from ..errors import StoreError
 from ..events import OnEvent, Phase
 from ..forces.absorption import AbsorbingSurface
 from ..forces.springs import Springs
 from ..forces.step_potential import Load
+from ..job.body import Body
 from ..job.job import Job
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
@@ -41,11 +49,15 @@ from ..settings import EARTH, ResolutionSettings, SolverSettings
 from ..solver_kinds import SOLVER_KINDS
 from ..solvers import make_solver
 from ..solvers.registry import space_of
+from ..store.store_lock import locked
 from ..subspaces.space import Space
 from ..tetrahedra.intersections import intersecting_triangles
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from ..tetrahedra.thin_parts import thin_parts
 from .group import meet
+
+RARELY = 200_000
+"""Objects that are made between two looks for what can be freed."""
 
 
 def _tetrahedron() -> SurfaceMesh:
@@ -53,9 +65,14 @@ def _tetrahedron() -> SurfaceMesh:
     return SurfaceMesh(corners, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
 
 
-def _on_surface(surface: SurfaceMesh, mesh: TetMesh) -> None:
-    embed(surface.positions, mesh)
+def _on_surface() -> None:
+    surface = _tetrahedron()
+    embed(surface.positions, _mesh())
     thin_parts(surface, 1.0)
+
+
+def _crossings() -> None:
+    surface = _tetrahedron()
     n = len(surface.positions)
     twice = (
         np.vstack([surface.positions, surface.positions + 0.1]),
@@ -73,30 +90,92 @@ def _evaluate(law: IsotropicEnergy) -> None:
         function(Stretch.of(s), p)
 
 
-def _stages() -> Iterator[tuple[str, Callable[[], Any]]]:
-    surface = _tetrahedron()
-    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
-    yield "tetrahedra", lambda: _on_surface(surface, mesh)
-    for law in ENERGIES.values():
-        yield law.label, partial(_evaluate, law)
-    model = build_model(mesh, 1e5, 0.4, 1e3, pinned=np.array([0]))
-    labels = {kind.label: SolverSettings(solver=kind.name, max_iterations=1, modes=2) for kind in SOLVER_KINDS.values()}
-    iterative = SolverSettings(linear_solver="pcg", max_iterations=1)
-    for label, settings in {**labels, "Conjugate Gradients": iterative}.items():
-        yield label, lambda settings=settings: _step(model, settings, _pin_springs)
+@cache
+def _mesh() -> TetMesh:
+    return tetrahedralize(_tetrahedron(), ResolutionSettings(cells_across=2))
 
-    yield "contact", lambda: _step(model, SolverSettings(max_iterations=1), partial(_contact_loads, surface))
+
+@cache
+def _model() -> Model:
+    return build_model(_mesh(), 1e5, 0.4, 1e3, pinned=np.array([0]))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Kernels that are compiled together.
+
+    Attributes
+    ----------
+    name : of the note that they are compiled
+    seconds : that a quiet processor takes, those of all stages before there already: by these, time left is told
+    compile : does it, on a tiny problem
+    is_needed : by a body, of which is told whether it meets anything
+    """
+
+    name: str
+    seconds: float
+    compile: Callable[[], Any]
+    is_needed: Callable[[Body, bool], bool]
+
+
+def _of_energy(law: IsotropicEnergy, seconds: float) -> Stage:
+    def is_needed(body: Body, _meets: bool) -> bool:
+        return law.name in {material.energy for material in body.materials}
+
+    return Stage(f"energy-{law.name}", seconds, partial(_evaluate, law), is_needed)
+
+
+def _of_solver(name: str, seconds: float) -> Stage:
+    def run() -> None:
+        _step(_model(), SolverSettings(solver=name, max_iterations=1, modes=2), _pin_springs)
+
+    return Stage(f"solver-{name}", seconds, run, lambda body, _meets: body.solver.solver == name)
+
+
+def _conjugate_gradients() -> None:
+    _step(_model(), SolverSettings(linear_solver="pcg", max_iterations=1), _pin_springs)
+
+
+def _penalty() -> None:
+    _step(_model(), SolverSettings(max_iterations=1), partial(_contact_loads, _tetrahedron()))
+
+
+def _stages() -> Iterator[Stage]:
+    """What a body as it begins needs on a ground comes first."""
+    energy, *energies = ENERGIES.values()
+    solver, *solvers = SOLVER_KINDS
+    yield Stage("tetrahedra", 16.0, _on_surface, lambda _body, _meets: True)
+    yield _of_energy(energy, 4.0)
+    yield _of_solver(solver, 9.0)
     if not MISSING:
-        yield "meeting", lambda: _meet(model)
-    yield "fields", lambda: _search(surface)
-    # What bodies that meet need alone comes last.
-    yield "skin", lambda: _skin(surface)
+        yield Stage("meeting", 7.0, lambda: _meet(_model()), lambda _body, meets: meets)
+    yield Stage("skin", 1.5, _skin, lambda body, meets: meets and body.resolution.method == "lattice")
+    for each in energies:
+        yield _of_energy(each, 0.4)
+    for name in solvers:
+        yield _of_solver(name, 2.5 if name.startswith("subspace_mixed") else 0.2)
+    yield Stage("pcg", 1.0, _conjugate_gradients, lambda body, _meets: body.solver.linear_solver == "pcg")
+    yield Stage("contact", 2.5, _penalty, lambda body, meets: bool(body.colliders) and not meets)
+    yield Stage(
+        "crossings", 1.0, _crossings, lambda body, _meets: body.meets.itself or body.resolution.method == "clean"
+    )
+    has_surface = partial(_has_field_of, "SURFACE")
+    yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: has_surface(body))
 
 
-def load_kernels(job: Job) -> None:
-    """Read from the disk what the steps of a job will run, by a step of a tiny body: its first frame does not wait."""
-    surface = _tetrahedron()
-    mesh = tetrahedralize(surface, ResolutionSettings(cells_across=2))
+def _is_clean(body: Body) -> bool:
+    return body.resolution.method == "clean"
+
+
+def _has_field_of(shape: str, body: Body) -> bool:
+    return any(each.form.shape == shape for each in body.force_fields)
+
+
+def load_kernels(job: Job, live: bool = False) -> None:
+    """Read from the disk what the steps of a job will run, by a step of a tiny body: its first frame does not wait.
+    Stepped ``live``, and alone, a body does not meet what it runs into, but is pushed off by a penalty.
+    """
+    surface, mesh, meets = _tetrahedron(), _mesh(), _meets(job, live)
     energies = tuple(dict.fromkeys(material.energy for material in job.body.materials))
     kinds = np.arange(len(mesh.tets), dtype=np.int32) % len(energies)
     model = build_model(mesh, 1e5, 0.4, 1e3, energies=energies, energy_of_tet=kinds, pinned=np.array([0]))
@@ -111,14 +190,18 @@ def load_kernels(job: Job) -> None:
         mass_damping=min(chosen.mass_damping, 1.0),
         stiffness_damping=min(chosen.stiffness_damping, 0.01),
     )
-    loads = partial(_contact_loads, surface) if job.body.colliders else _pin_springs
+    loads = partial(_contact_loads, surface) if job.body.colliders and not meets else _pin_springs
     _step(model, settings, loads)
-    if meet([job]) and not MISSING:
+    if meets:
         _meet(model)
-    if any(each.form.shape == "SURFACE" for each in job.body.force_fields):
+    if _has_field_of("SURFACE", job.body):
         _search(surface)
     if job.body.absorbers:
         AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
+
+
+def _meets(job: Job, live: bool) -> bool:
+    return not live and not MISSING and meet([job])
 
 
 def _meet(model: Model) -> None:
@@ -129,7 +212,8 @@ def _meet(model: Model) -> None:
     _step(whole, SolverSettings(solver="newton", max_iterations=1), lambda _space: (met,))
 
 
-def _skin(surface: SurfaceMesh) -> None:
+def _skin() -> None:
+    surface = _tetrahedron()
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=6))
     skin = lattice_skin(surface, mesh)
     skin_warnings(surface, mesh, SurfaceMesh(skin.rest, skin.faces), 6)
@@ -175,15 +259,68 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
     return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 
-def warm_up(on_event: OnEvent) -> None:
-    """Compile what is not compiled yet, saying so by ``phase`` events; returns at once when all of it is on the
-    disk.
+STAGES = tuple(_stages())
+"""In the order in which they are compiled."""
+
+
+def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
+    """Compile what is not on the disk yet, saying in percent by ``phase`` events how far that is: all kernels, or those
+    that ``jobs`` which are baked together need, or are stepped ``live``. Of several processes that share the folder one
+    compiles a stage, and the others wait for it: Numba's own files are safe among equal kernels alone.
     """
-    if jit.is_compiled():
-        return
-    total = 6 + len(ENERGIES) + len(SOLVER_KINDS)
-    on_event(Phase("compile", 0, total))
-    for done, (_name, stage) in enumerate(_stages(), start=1):
-        stage()
-        on_event(Phase("compile", done, total))
-    jit.mark_compiled()
+    bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
+    missing = [
+        stage
+        for stage in STAGES
+        if not jit.is_compiled(stage.name) and (bodies is None or any(stage.is_needed(*each) for each in bodies))
+    ]
+    progress = _Progress(on_event, sum(stage.seconds for stage in missing))
+    for stage in missing:
+        with ExitStack() as held:
+            with suppress(StoreError):  # a folder that cannot be written: nobody else compiles there
+                held.enter_context(locked(jit.cache_folder(), math.inf))
+            if not jit.is_compiled(stage.name):
+                with progress.of(stage.seconds), _rare_collections():
+                    stage.compile()
+                jit.mark_compiled(stage.name)
+
+
+class _Progress(Listener):
+    """Tells of each percent; Numba says when a kernel is compiled."""
+
+    def __init__(self, on_event: OnEvent, total: float) -> None:
+        self._on_event, self._total = on_event, total
+        self._done = self._seconds = self._began = 0.0
+        self._told = -1
+
+    @contextmanager
+    def of(self, seconds: float) -> Iterator[None]:
+        """A stage that takes so long."""
+        self._seconds, self._began = seconds, time.process_time()
+        self.on_end()
+        with install_listener("numba:compile", self):
+            yield
+        self._done, self._seconds = self._done + seconds, 0.0
+        self.on_end()
+
+    def on_start(self, _event: Any) -> None:
+        """A kernel is begun."""
+
+    def on_end(self, _event: Any = None) -> None:
+        """A kernel is done."""
+        done = self._done + min(self._seconds, time.process_time() - self._began)
+        percent = int(100.0 * done / self._total)
+        if percent > self._told:
+            self._told = percent
+            self._on_event(Phase("compile", percent, 100))
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Python looks less often for what it can free: that is a fifth of the time that Numba takes."""
+    before = gc.get_threshold()
+    gc.set_threshold(RARELY, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -37,13 +37,13 @@ R = TypeVar("R")
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold a folder; again within is allowed.
 
     Raises
     ------
     StoreError
-        Another process holds it for longer than ``PATIENCE``, or nothing can be written there.
+        Another process holds it for longer than ``patience`` (s), or nothing can be written there.
     """
     key = os.path.realpath(folder)
     if key in _held:
@@ -54,7 +54,7 @@ def locked(folder: Path) -> Iterator[None]:
             _held[key] -= 1
         return
     path = folder / LOCK_NAME
-    file = _take(path, time.monotonic() + PATIENCE)
+    file = _take(path, time.monotonic() + patience)
     _held[key] = 1
     try:
         yield

@@ -82,13 +82,15 @@ def _clipped(polygon, count, spare, plane):
         da = a[plane] if plane < 3 else 1.0 - a[0] - a[1] - a[2]
         db = b[plane] if plane < 3 else 1.0 - b[0] - b[1] - b[2]
         if da >= 0.0:
-            spare[kept] = a
+            spare[kept, 0], spare[kept, 1], spare[kept, 2] = a[0], a[1], a[2]
             kept += 1
         if (da >= 0.0) != (db >= 0.0):
             t = da / (da - db)
             spare[kept, 0], spare[kept, 1], spare[kept, 2] = moved(a, t, minus(b, a))
             kept += 1
-    polygon[:kept] = spare[:kept]
+    for k in range(kept):
+        for i in range(3):
+            polygon[k, i] = spare[k, i]
     return kept
 
 
@@ -116,7 +118,10 @@ def _inverse(e, out):
     """Invert a 3 x 3 matrix given by its columns, the rows of e; rows of out."""
     for i in range(3):
         out[i, 0], out[i, 1], out[i, 2] = cross(e[(i + 1) % 3], e[(i + 2) % 3])
-    out /= dot(e[0], out[0])
+    volume = dot(e[0], out[0])
+    for i in range(3):
+        for j in range(3):
+            out[i, j] /= volume
 
 
 @kernel
@@ -130,7 +135,8 @@ def _near(corners, tree, found):
         for k in range(tree.start[leaf], tree.end[leaf]):
             if count == len(found):
                 longer = np.empty(2 * count, dtype=np.int32)
-                longer[:count] = found
+                for j in range(count):
+                    longer[j] = found[j]
                 found = longer
             found[count] = tree.order[k]
             count += 1
@@ -146,6 +152,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
     """
     edges, inverse = np.empty((3, 3)), np.empty((3, 3))
     polygon, spare = np.empty((8, 3)), np.empty((8, 3))
+    own = np.empty(4)
     pieces = 0
     for face in range(4):
         for j in range(3):
@@ -155,7 +162,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             t = triangles[found[k]]
             for c in range(3):
                 polygon[c, 0], polygon[c, 1], polygon[c, 2] = times(inverse, minus(t[c], p))
-            n = 3
+            n = len(t)  # not a literal, for which all that it is given to would be compiled again
             for plane in range(4):
                 if n > 0:
                     n = _clipped(polygon, n, spare, plane)
@@ -164,9 +171,11 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             pieces += 1
             # Every other face has the corners that follow the other way round.
             sign = 1.0 if face % 2 == 0 else -1.0
-            before = shadows[face].copy()
-            _add_shadow(polygon, n, shadows[face])
-            shadows[face] = before + sign * (shadows[face] - before)
+            for i in range(4):
+                own[i] = shadows[face, i]
+            _add_shadow(polygon, n, own)
+            for i in range(4):
+                shadows[face, i] += sign * (own[i] - shadows[face, i])
             _note_largest(polygon, n, edges, p, largest)
     return pieces
 
@@ -214,20 +223,31 @@ def _blend(b, corners):
 
 
 @kernel
+def _copy(source, target):
+    """A 4 x 4 matrix; Numba takes longer to compile an assignment to a slice, with what it says of a wrong shape."""
+    for c in range(4):
+        for d in range(4):
+            target[c, d] = source[c, d]
+
+
+@kernel
 def _measure_one(corners, base, field, found, total, largest):
     """Part of a tet (or of what it was cut into) that is inside, and its moments, into total (5,)."""
     inside = np.empty((7 * DEPTH + 1, 4, 4))
     level = np.zeros(7 * DEPTH + 1, dtype=np.int64)
-    inside[0] = np.eye(4)
+    for c in range(4):
+        for d in range(4):
+            inside[0, c, d] = 1.0 if c == d else 0.0
     waiting = 1
-    children = np.empty((8, 4, 4))
+    coordinates, children = np.empty((4, 4)), np.empty((8, 4, 4))
     own = np.empty((4, 3))
     shadows, here = np.empty((4, 4)), np.zeros(4)
     part = np.empty(5)
     triangles = field[0]
     while waiting > 0:
         waiting -= 1
-        coordinates, depth = inside[waiting].copy(), level[waiting]
+        depth = level[waiting]
+        _copy(inside[waiting], coordinates)
         for c in range(4):
             own[c, 0], own[c, 1], own[c, 2] = _blend(coordinates[c], corners)
         p = _blend(base, own)
@@ -237,14 +257,15 @@ def _measure_one(corners, base, field, found, total, largest):
         here[3] = 0.0
         pieces = _shadows(own, p, triangles, found, count, shadows, here)
         if here[3] > largest[3]:
-            largest[:] = here
+            for i in range(4):
+                largest[i] = here[i]
         lowest, highest, sure = at_p, at_p, True
         if depth < DEPTH:
             lowest, highest, sure = _asked(own, p, at_p, field)
             if not sure or not _simple(lowest, highest, pieces):
                 _cut(coordinates, children)
                 for k in range(8):
-                    inside[waiting] = children[k]
+                    _copy(children[k], inside[waiting])
                     level[waiting] = depth + 1
                     waiting += 1
                 continue
@@ -264,7 +285,7 @@ def _measure_one(corners, base, field, found, total, largest):
 @kernel
 def _is_sheet(largest, field):
     """Whether the largest piece has no inside on either side."""
-    return largest[3] > 0.0 and abs(abs(winding_at(largest[:3], field)) - 0.5) < SHEET
+    return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
 @kernel
@@ -309,14 +330,16 @@ def _cut(coordinates, children):
                 middle[a, b, d] = 0.5 * (coordinates[a, d] + coordinates[b, d])
     for a in range(4):
         for b in range(4):
-            children[a, b] = middle[a, b]
+            for d in range(4):
+                children[a, b, d] = middle[a, b, d]
     around = ((0, 1), (0, 3), (2, 3), (1, 2))
     for k in range(4):
         one, other = around[k], around[(k + 1) % 4]
-        children[4 + k, 0] = middle[0, 2]
-        children[4 + k, 1] = middle[1, 3]
-        children[4 + k, 2] = middle[one[0], one[1]]
-        children[4 + k, 3] = middle[other[0], other[1]]
+        for d in range(4):
+            children[4 + k, 0, d] = middle[0, 2, d]
+            children[4 + k, 1, d] = middle[1, 3, d]
+            children[4 + k, 2, d] = middle[one[0], one[1], d]
+            children[4 + k, 3, d] = middle[other[0], other[1], d]
 
 
 @parallel_kernel
@@ -328,5 +351,6 @@ def _measure(first, last, corners, base, field, fill, moment, sheet):
         largest[:] = 0.0
         found = _measure_one(corners[t], base, field, found, total, largest)
         fill[t] = total[0]
-        moment[t] = total[1:]
+        for c in range(4):
+            moment[t, c] = total[1 + c]
         sheet[t] = _is_sheet(largest, field)

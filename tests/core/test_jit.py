@@ -51,11 +51,11 @@ def test_kernels_are_kept_in_the_folder(load, tmp_path):
     assert copy.cache_folder().parent.samefile(tmp_path / "cache")  # on Windows by another name
     (folder,) = _caches(tmp_path)
     assert folder.parent.samefile(copy.cache_folder())
-    assert not copy.is_compiled()
-    copy.mark_compiled()
-    assert copy.is_compiled()
+    assert not copy.is_compiled("all")
+    copy.mark_compiled("all")
+    assert copy.is_compiled("all") and not copy.is_compiled("others")
     again, _ = load(tmp_path / "cache")
-    assert again.is_compiled()
+    assert again.is_compiled("all")
 
 
 def test_the_same_package_in_another_place_has_them(load, tmp_path):
@@ -65,6 +65,14 @@ def test_the_same_package_in_another_place_has_them(load, tmp_path):
         compiled = copy.kernel(twice)
         assert compiled(2.0) == 4.0
         assert sum(compiled.stats.cache_hits.values()) == (place == "other")
+
+
+def test_another_processor_has_another_folder(load, tmp_path, monkeypatch):
+    """As of two nodes of a farm that share it: neither may run, or write over, what the other has compiled."""
+    copy, _ = load(tmp_path / "cache")
+    assert load(tmp_path / "cache")[0].cache_folder() == copy.cache_folder()
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_name", lambda: "another")
+    assert load(tmp_path / "cache")[0].cache_folder() != copy.cache_folder()
 
 
 def test_paths_of_windows_may_be_long():
@@ -80,8 +88,8 @@ def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(load, tmp_
     copy, twice = load(tmp_path / "file" / "cache")
     assert "SINEW_KERNEL_CACHE" in copy.cache_warning()
     assert copy.kernel(twice)(2.0) == 4.0
-    copy.mark_compiled()
-    assert copy.is_compiled()
+    copy.mark_compiled("all")
+    assert copy.is_compiled("all")
     assert not _caches(tmp_path), "nothing may be written beside the sources"
     assert _caches(copy.cache_folder())
 
@@ -110,8 +118,8 @@ def test_a_note_that_cannot_be_written_is_a_warning(load, tmp_path):
     copy, _ = load(tmp_path / "cache")
     shutil.rmtree(tmp_path / "cache")
     (tmp_path / "cache").write_text("no folder any more")
-    copy.mark_compiled()
-    assert not copy.is_compiled()
+    copy.mark_compiled("all")
+    assert not copy.is_compiled("all")
     assert str(tmp_path / "cache") in copy.cache_warning()
 
 

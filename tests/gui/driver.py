@@ -102,6 +102,10 @@ class Gui:
         """A module of the extension: ``gui.module("blender_addon.child.running")``."""
         return importlib.import_module(f"{PACKAGE}.{name}")
 
+    def preferences(self) -> Any:
+        """The extension's."""
+        return bpy.context.preferences.addons[PACKAGE].preferences
+
     def scenario(self, name: str) -> Any:
         """Another scenario, for what it can do."""
         return _load(str(Path(__file__).with_name("scenarios") / f"{name}.py"))
@@ -123,11 +127,16 @@ class Gui:
         self.module("blender_addon.child.running").current().child.process.send_signal(signal.SIGCONT)
 
     def stop(self) -> Steps:
-        """Press Esc in the bake that :meth:`halt` holds, and wait for its end."""
+        """Press Esc over the sidebar in the bake that :meth:`halt` holds, and wait for its end; elsewhere Esc stops
+        nothing.
+        """
         running = self.module("blender_addon.child.running")
-        yield from self.move(*self.centre())
-        yield from self.press("ESC")
-        self.record("stopping", running.current().state.stage.name == "STOPPING")
+        stages = []
+        for region in ("WINDOW", "UI"):
+            yield from self.move(*self.centre(region=region))
+            yield from self.press("ESC")
+            stages.append(running.current().state.stage.name)
+        self.record("stopping", stages == ["RUNNING", "STOPPING"])
         self.go_on()
         yield from self.wait_until(lambda: running.current() is None, 480, "the child stops")
 
@@ -323,6 +332,7 @@ def _after_start(gui: Gui, scenario: Callable[[Gui], Steps]) -> Steps:
 
 
 def _start(request: dict[str, Any]) -> None:
+    bpy.context.preferences.addons[PACKAGE].preferences.compile_ahead = False
     _put_pointer_away()
     gui = Gui(Path(request["session"]), request["parameters"])
     steps: Steps | None = None

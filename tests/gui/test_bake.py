@@ -23,6 +23,8 @@ def test_bake_stop_resume_undo_delete(windowed):
     assert not said["bake before saving"] and said["running"] and said["stopping"]
     assert said["asked for"][0] == "untitled.blend" and said["cancelled"] == ["", True, 1] and said["saved as"]
     assert said["modal operators"] == 0, "a modal operator would hold up autosave and undo"
+    assert said["compiling"] == [True, True] and said["switched off"] == [True, True, True]
+    assert said["newest"] == [True, True, True] and said["asked"] == said["not stopped"] == "RUNNING"
     status, frames, keys = said["stopped"]
     assert status == "STOPPED" and 5 <= frames < 60 and keys == frames
     assert said["done"] == ["DONE", 60, 60]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -98,10 +97,3 @@ def test_every_panel_stands_in_both_places():
             ]
         )
     )
-
-
-def test_a_kernel_cache_that_the_user_names_is_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(registration, "PACKAGE", "bl_ext.user_default.sinew")
-    monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
-    registration._set_kernel_cache()
-    assert os.environ["SINEW_KERNEL_CACHE"] == str(tmp_path)

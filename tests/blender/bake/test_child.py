@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -164,21 +167,67 @@ def test_handles_that_fail_leave_the_result_as_it_is(body, saved):
     assert body.sinew.bake.status == "DONE" and len(body.data.shape_keys.key_blocks) == 4
 
 
-def test_esc_stops_the_playback_first(monkeypatch):
-    """Called by hand: without a window Blender never invokes an operator."""
+@pytest.fixture
+def pressed(monkeypatch):
+    """What Stop comes to; called by hand, since without a window Blender never invokes an operator."""
+    monkeypatch.setattr(playback, "_ended_at", -math.inf)
+    at_work(monkeypatch).state = State(stage=Stage.RUNNING, started=time.monotonic())
 
-    def pressed(by_key: bool, playing: list[bool]) -> set[str]:
+    def press(by_key: bool = True, playing: tuple[bool, ...] = (False,), over_panel: bool = True) -> Any:
         windows = [SimpleNamespace(screen=SimpleNamespace(is_animation_playing=p)) for p in playing]
-        context = SimpleNamespace(window_manager=SimpleNamespace(windows=windows))
-        operator = SimpleNamespace(by_key=by_key, execute=lambda context: {"FINISHED"})
-        return stop_bake.invoke(operator, context, None)
+        manager = SimpleNamespace(windows=windows, invoke_confirm=lambda *_, **__: "asks")
+        operator = SimpleNamespace(by_key=by_key, execute=lambda context: "stops")
+        monkeypatch.setattr(shown, "is_panel_under_pointer", lambda _context: over_panel)
+        return stop_bake.invoke(operator, SimpleNamespace(window_manager=manager), None)
 
-    assert pressed(True, [False, True]) == {"PASS_THROUGH"} and pressed(True, [False, False]) == {"FINISHED"}
-    assert pressed(False, [False, True]) == {"FINISHED"}, "the button stops the bake at any time"
+    return press
+
+
+def test_esc_stops_the_playback_first(pressed, monkeypatch):
+    assert pressed(playing=(False, True)) == {"PASS_THROUGH"} and pressed(playing=(False, False)) == "stops"
+    assert pressed(by_key=False, playing=(False, True)) == "stops", "the button stops the bake at any time"
     playback.note_end()  # Blender's own key ends the playback first and passes the event on
-    assert pressed(True, [False]) == {"PASS_THROUGH"} and pressed(False, [False]) == {"FINISHED"}
+    assert pressed() == {"PASS_THROUGH"} and pressed(by_key=False) == "stops"
     monkeypatch.setattr(playback, "SAME_EVENT", 0.0)
-    assert pressed(True, [False]) == {"FINISHED"}
+    assert pressed() == "stops"
+
+
+def test_an_esc_elsewhere_is_for_something_else_or_asks(pressed):
+    assert pressed() == "stops" and pressed(over_panel=False) == {"PASS_THROUGH"}
+    run = running.current()
+    run.state = replace(run.state, started=time.monotonic() - 31.0)
+    assert pressed(over_panel=False) == "asks" and pressed() == "stops" and pressed(playing=(True,)) == {"PASS_THROUGH"}
+    assert pressed(by_key=False, over_panel=False) == "stops", "the button never asks"
+
+
+@pytest.mark.parametrize(
+    ("kind", "region", "says", "expected"),
+    [
+        ("VIEW_3D", "UI", "Sinew", True),
+        ("VIEW_3D", "UI", "Tool", False),
+        ("VIEW_3D", "WINDOW", "Sinew", False),
+        ("PROPERTIES", "WINDOW", "PHYSICS", True),
+        ("PROPERTIES", "WINDOW", "MATERIAL", False),
+        ("IMAGE_EDITOR", "UI", "Sinew", False),
+    ],
+)
+def test_the_pointer_is_over_the_bar_where_our_panels_are(kind, region, says, expected):
+    space = SimpleNamespace(active=SimpleNamespace(context=says))
+    region, area = SimpleNamespace(type=region, active_panel_category=says), SimpleNamespace(type=kind, spaces=space)
+    assert shown.is_panel_under_pointer(SimpleNamespace(area=area, region=region)) == expected
+
+
+def test_compiling_is_stopped_at_once(body, saved, tmp_path, monkeypatch):
+    """Nothing was compiled before, and nobody in the child listens meanwhile."""
+    monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path / "kernels"))
+    run = start(body)
+    drain_until(lambda: run.state.phase.phase == "compile")
+    assert run.state.label == "Compiling Kernels (once)"
+    asked, child = time.monotonic(), run.child.process
+    bpy.ops.sinew.stop_bake()
+    drain_until(lambda: running.current() is None)
+    assert time.monotonic() - asked < 1.0 and child.poll() is not None
+    assert (run.state.outcome, body.sinew.bake.status, body.sinew.bake.message) == ("stopped", "STOPPED", "")
 
 
 def test_a_killed_child_is_reported_and_resumable(body, saved):

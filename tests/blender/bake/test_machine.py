@@ -92,6 +92,14 @@ def test_the_pace_is_that_of_the_frames_alone():
     assert transition(state, Done(60, []), 105.0).remaining(105.0) is None
 
 
+def test_the_pace_of_compiling_is_that_of_its_share():
+    state = transition(after(Begun(), AllRead(), Started(60)), Phase("compile", 0, 100), 10.0)
+    assert state.remaining(12.0) is None
+    state = transition(state, Phase("compile", 20, 100), 15.0)
+    assert state.remaining(15.0) == pytest.approx(20.0)
+    assert transition(state, Phase("subspace", 1, 100), 16.0).remaining(17.0) is None
+
+
 def test_what_the_child_told_first_counts():
     """It may be killed after its last word; and one that crashes has told nothing."""
     running = after(Begun(), AllRead(), Started(4))
@@ -102,8 +110,9 @@ def test_what_the_child_told_first_counts():
     assert (crashed.outcome, crashed.message_with_remedy) == ("error", "It crashed. Resume.")
 
 
-def test_who_hears_nothing_has_to_be_ended():
-    deaf = Phase("tetrahedralize", 0, 1)
+@pytest.mark.parametrize("phase", ["compile", "tetrahedralize"])
+def test_who_hears_nothing_has_to_be_ended(phase):
+    deaf = Phase(phase, 0, 1)
     running = after(Begun(), AllRead(), Started(4))
     assert not after(deaf, state=running).is_deaf and not after(StopAsked(), state=running).is_deaf
     assert after(deaf, StopAsked(), state=running).is_deaf and after(StopAsked(), deaf, state=running).is_deaf

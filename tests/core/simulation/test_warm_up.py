@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from sinew.core.simulation.warm_up import warm_up
+from sinew.core import jit
+from sinew.core.events import Phase
+from sinew.core.job.surroundings import Ground
+from sinew.core.simulation import warm_up
 from sinew.core.solver_kinds import SOLVER_KINDS
 
-from ..jobs import shaken_bar, surrounded_bar
+from ..jobs import free_box, shaken_bar, surrounded_bar
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -31,7 +34,7 @@ def loaded():
 
 job = Job.load(sys.argv[1])
 prepared = prepare(job)
-load_kernels(job)
+load_kernels(job, live=True)
 before = loaded()
 for _frame in simulate(job, prepared):
     pass
@@ -51,14 +54,64 @@ def loaded():
     found = [thing for thing in gc.get_objects() if isinstance(thing, Dispatcher)]
     return {f"{d.py_func.__module__}.{d.py_func.__name__} {k}" for d in found for k in d.overloads}
 
-for _name, stage in warm_up._stages():
-    stage()
+for stage in warm_up.STAGES:
+    stage.compile()
 before = loaded()
 stack = [box((0.005 * k, 0.0, 0.0005 + 0.1005 * k), (2, 2, 2)) for k in range(2)]
 for solver in ("mixed_fem", "newton"):
     watch(Scene(stack, [plate(0.0)]), 2, 0.01, solver)
 print(len(before), "then", sorted(loaded() - before))
 """
+
+
+def test_what_a_first_bake_needs_comes_first():
+    """Of a body as it begins, on a ground; what another needs is compiled for that alone."""
+    first = free_box(2, colliders=(Ground(),))
+    of_first = [stage.name for stage in warm_up.STAGES if stage.is_needed(first.body, True)]
+    assert of_first == [stage.name for stage in warm_up.STAGES[: len(of_first)]] and len(of_first) == 5
+    other = shaken_bar(2, solver="newton")
+    assert "solver-newton" in [stage.name for stage in warm_up.STAGES if stage.is_needed(other.body, False)]
+    assert sum(stage.seconds for stage in warm_up.STAGES[:5]) > 0.5 * sum(stage.seconds for stage in warm_up.STAGES)
+
+
+def test_the_share_goes_by_the_seconds_of_stages(monkeypatch, tmp_path):
+    """And each stage is compiled once, whoever shares the folder."""
+    monkeypatch.setattr(jit, "_folder", tmp_path)
+    ran, told = [], []
+    stages = [
+        warm_up.Stage(name, seconds, lambda name=name: ran.append(name), lambda *_: True)
+        for name, seconds in (("first", 3.0), ("last", 1.0))
+    ]
+    monkeypatch.setattr(warm_up, "STAGES", stages)
+    warm_up.warm_up(told.append)
+    assert ran == ["first", "last"] and told == [Phase("compile", done, 100) for done in (0, 75, 100)]
+    warm_up.warm_up(told.append)
+    assert len(ran) == 2 and len(told) == 3
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+import build_addon
+build_addon.mount()
+from sinew.core.store.store_lock import locked
+
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(0.5)
+    Path(sys.argv[1], "first.compiled").touch()
+"""
+
+
+@pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
+def test_what_another_process_compiles_is_waited_for(monkeypatch, tmp_path):
+    monkeypatch.setattr(jit, "_folder", tmp_path)
+    stage = warm_up.Stage("first", 1.0, lambda: pytest.fail("it was compiled twice"), lambda *_: True)
+    monkeypatch.setattr(warm_up, "STAGES", [stage])
+    with subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path], cwd=REPOSITORY, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"held\n"
+        warm_up.warm_up(lambda event: None)
+    assert other.returncode == 0 and jit.is_compiled("first")
 
 
 @pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
@@ -77,7 +130,7 @@ def test_no_frame_waits_for_a_kernel(job, tmp_path):
     solver |= {"pcg": {"linear_solver": "pcg"}}.get(job, {})
     solver |= {"damped bdf2": {"integrator": "bdf2", "mass_damping": 1.0, "stiffness_damping": 0.01}}.get(job, {})
     made = surrounded_bar(12) if job == "everything outside" else shaken_bar(4, **solver)
-    warm_up(lambda event: None)
+    warm_up.warm_up(lambda event: None, [made], live=True)
     made.save(tmp_path / "job.npz")
     told = subprocess.run(
         [sys.executable, "-c", SCRIPT, tmp_path / "job.npz"], cwd=REPOSITORY, capture_output=True, text=True, check=True

@@ -1,8 +1,10 @@
 """A bake in the child process: bar, Esc, Resume, undo, a stale bake, Delete Bake; Blender stays free meanwhile."""
 
+import os
 import time
 
 import bpy
+from bl_ui.space_statusbar import STATUSBAR_HT_header
 
 FRAMES = 60
 
@@ -101,6 +103,56 @@ def saved_and_baked(gui, running):
     gui.record("saved as", bpy.data.filepath == str(gui.session / "scene.blend"))
 
 
+def compiled_ahead(gui):
+    """Where nothing is compiled yet, and nobody bakes: the panel tells how far that is."""
+    compiling, preferences = gui.module("blender_addon.child.compiling"), gui.preferences()
+    kept, os.environ["SINEW_KERNEL_CACHE"] = os.environ["SINEW_KERNEL_CACHE"], str(gui.session / "kernels")
+    preferences.compile_ahead = True
+    yield from gui.wait_until(lambda: compiling.state() is not None and compiling.state().phase.done, 300, "a share")
+    state, child = compiling.state(), compiling._child.process
+    gui.record("compiling", [0.0 < state.factor < 1.0, state.remaining(time.monotonic()) > 0.0])
+    yield from gui.photograph("1-compiling")
+    asked, preferences.compile_ahead = time.monotonic(), False
+    gui.record("switched off", [child.poll() is not None, time.monotonic() - asked < 1.0, compiling.state() is None])
+    os.environ["SINEW_KERNEL_CACHE"] = kept
+
+
+def looked_at(gui, running):
+    """The bake that is held is told by the status bar, which nothing else draws anew, and its newest frame is drawn."""
+    drawn, status = [], gui.module("ui.bake").status_words
+    STATUSBAR_HT_header.append(lambda header, context: drawn.append(status) if running.current() else None)
+    yield from gui.wait_until(lambda: len(drawn) > 3, 60, "the status bar is drawn")
+    bpy.context.scene.frame_set(2)
+    with gui.context():
+        bpy.ops.sinew.go_to_newest()
+    yield from gui.redraw()
+    newest = gui.module("blender_addon.registration")._layers[-1]
+    ghosts, state = list(newest._ghosts.values()), running.current().state
+    folder = running.current().order.folder
+    gui.record(
+        "newest",
+        [
+            bpy.context.scene.frame_current == state.newest,
+            len(ghosts) == 1 and ghosts[0].batch(state.newest) is newest.batch(folder, 1000),
+            newest.batch(folder, 2) is not newest.batch(folder, 1000),
+        ],
+    )
+
+
+def asked_after_a_while(gui, running):
+    """Esc in the 3D View, of a bake that has run for long: a question, which another Esc cancels."""
+    module = gui.module("operators.bake")
+    before, module.ASKS_AFTER = module.ASKS_AFTER, 0.0
+    yield from gui.move(*gui.centre())
+    yield from gui.press("ESC")
+    yield from gui.photograph("3-asks")
+    gui.record("asked", running.current().state.stage.name)
+    yield from gui.press("ESC")
+    yield from gui.settle()
+    gui.record("not stopped", running.current().state.stage.name)
+    module.ASKS_AFTER = before
+
+
 def scenario(gui):
     running = gui.module("blender_addon.child.running")
     make_body(gui)
@@ -108,6 +160,7 @@ def scenario(gui):
     bpy.context.preferences.view.ui_scale = 0.65
     gui.record("bake before saving", bpy.ops.sinew.bake.poll())
     yield from gui.photograph("1-unsaved")
+    yield from compiled_ahead(gui)
     with gui.context():
         bpy.ops.ed.undo_push(message="Before")
     yield from saved_and_baked(gui, running)
@@ -116,8 +169,9 @@ def scenario(gui):
     yield from gui.photograph("2-first-phase")
     yield from gui.halt(5)
     gui.record("modal operators", len(gui.window.modal_operators))
+    yield from looked_at(gui, running)
     yield from gui.photograph("3-baking")
-
+    yield from asked_after_a_while(gui, running)
     yield from gui.stop()
     gui.record("stopped", [body().sinew.bake.status, body().sinew.bake.frames, keys()])
     yield from gui.photograph("4-stopped")

@@ -37,7 +37,7 @@ def scenario(gui):
         bpy.ops.screen.animation_play()
     yield from gui.photograph("3-none-is-active")
     gui.record("playing", state())
-    yield from gui.move(*gui.centre())
+    yield from gui.move(*gui.centre(region="UI"))
     yield from gui.press("ESC")
     gui.record("after Esc", state())
     yield 0.3  # two keys: the add-on takes what comes within 0.2 seconds for the one that Blender passed on

@@ -1,0 +1,58 @@
+"""Draws what a bake has done so far over its bodies, at the scene's frame: the frame of the timeline, or the newest one
+before it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import StoreError
+from ..basics import shown
+from ..cache.frame_folders import recorded_folder
+from ..child import running
+from ..drawing.ghost_out import Ghost
+from ..drawing.layer import Layer
+from ..drawing.overlay_out import Painter, View
+from ..picking import picking_view
+
+COLOUR = (0.95, 0.6, 0.25, 0.9)
+"""Another than a comparison's ghost has at first."""
+
+
+class Newest(Layer):
+    """What is drawn, and what is kept of it while a bake goes on."""
+
+    handlers: dict[str, Any] = {}
+
+    def __init__(self) -> None:
+        self._painter = Painter()
+        self._of: Any = None
+        self._ghosts: dict[Path, Ghost] = {}
+        super().__init__()
+
+    def draw_view(self, context: Any) -> None:
+        """The bodies of the bake that this view shows."""
+        work, space = running.current(), context.space_data
+        if work is not self._of:
+            self._of, self._ghosts = work, {}
+        if work is None or work.state.newest is None or context.region_data is None or not space.overlay.show_overlays:
+            return
+        view = View(context.region_data.view_matrix, context.region_data.window_matrix)
+        for obj in filter(None, map(shown.object_of, work.uids)):
+            seen, folder = picking_view.seen_as(obj, space), recorded_folder(obj)
+            if seen is None or folder not in work.order.folders:  # a comparison has a ghost of its own
+                continue
+            if (batch := self.batch(folder, context.scene.frame_current)) is not None:
+                self._painter.ghost(batch, view, np.array(seen.matrix_world), COLOUR)
+
+    def batch(self, folder: Path, frame: int) -> Any | None:
+        """Of a body whose frames lie there, at a frame."""
+        try:
+            if folder not in self._ghosts:
+                self._ghosts[folder] = Ghost(folder)
+            return self._ghosts[folder].batch(frame)
+        except StoreError:  # another disk has gone, say: the child will tell
+            return None
