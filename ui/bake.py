@@ -26,8 +26,8 @@ def draw_first(layout: Any, context: Any, obj: Any) -> None:
     elif before := running.place_of(obj):
         _draw_waiting(layout, before)
     else:
-        _draw_compiling(layout)
         _draw_buttons(layout, obj, context)
+        _draw_compiling(layout)
         _draw_record(layout, obj, context)
 
 
