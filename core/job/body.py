@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringError
+from ..errors import ColliderError, FieldError, MeshError, PinError, SettingsError, SpringError
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import checked_tets
@@ -164,6 +164,9 @@ class Body:
     start: np.ndarray | None = part("the shape at the first frame", word="animation", default=None, dtype=np.float64)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.surface, SurfaceMesh):
+            told = type(self.surface).__name__
+            raise MeshError(f"The surface is a {told}.", "Give a Surface: of arrays, by of_faces, or by read_surface.")
         rest, pinned = self.surface.positions, np.asarray(self.pinned_vertices)
         if pinned.dtype == bool and pinned.shape == (len(rest),):
             object.__setattr__(self, "pinned_vertices", np.flatnonzero(pinned))

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import bpy
 import numpy as np
 import pytest
 

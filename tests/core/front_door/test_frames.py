@@ -185,6 +185,16 @@ def test_other_wrong_input_is_named():
             sw.simulate(job(replace(body, **change)))
 
 
+def test_a_surface_is_asked_for():
+    with pytest.raises(sw.SinewError, match="surface is a tuple.*read_surface"):
+        sw.Body(surface=(np.zeros((3, 3)), [[0, 1, 2]]), materials=sw.Material())
+
+
+def test_a_collider_that_stands_still_needs_no_frames():
+    table = sw.Collider("table", [[0, 1, 2]], np.eye(3))
+    assert table.positions.shape == (1, 3, 3)
+
+
 def test_tets_are_read_from_a_file_and_turned(tmp_path):
     mesh = block((2, 1, 1), (0.2, 0.1, 0.1))
     tets = mesh.tets.copy()
