@@ -13,11 +13,10 @@ import numpy as np
 from ..body.prepare import Prepared
 from ..cli import words_of
 from ..events import Event
-from ..files.file_names import check_names
 from ..job.groups import groups_of, members
 from ..job.job import Job
 from ..settings import moduli
-from ..simulation.bake import bake_frames, stores_in
+from ..simulation.bake import bake_frames, folder_names, stores_in
 from ..store.frame_store import FrameStore
 from .picture import draw
 from .solid import Solid
@@ -86,9 +85,7 @@ def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = N
         Called with lines of text of what is done before the first frame, and with warnings: ``print``.
     """
     job.check()
-    names = [body.name for body in job.bodies]
-    if names != [""]:
-        check_names(names)
+    folder_names(job)
     return _frames(job, None if cache is None else Path(cache), tell or (lambda _words: None))
 
 

@@ -201,9 +201,7 @@ def bake_each(
     Returns how each ended, by its name: as :func:`bake`, or the error that hindered it, which hinders no other that it
     does not meet.
     """
-    names = [body.name for body in job.bodies]
-    if names != [""]:
-        check_names(names)
+    names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
     for group in groups_of(job.bodies):
         outcome = _bake_into(
@@ -213,6 +211,14 @@ def bake_each(
         if should_stop():
             break
     return ended
+
+
+def folder_names(job: Job) -> list[str]:
+    """The names of a job's bodies, which each get a folder; SettingsError where one cannot have that name."""
+    names = [body.name for body in job.bodies]
+    if names != [""]:
+        check_names(names)
+    return names
 
 
 def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
