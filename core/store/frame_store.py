@@ -14,7 +14,7 @@ was reported.
     meeting.sinew      which surface of it touches what it meets
     handles.sinew      the frames as handles under weights, where the result is kept so
     difference.sinew   how far the frames are from those of another bake, where they were compared
-    frame_000012.sinew positions of the render surface, world space, metres; of the tets' vertices where that is asked for
+    frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
     lock               while a process writes to the store (``store_lock``)
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
