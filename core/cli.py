@@ -116,23 +116,26 @@ def _write_report(path: Path, reports: dict[str, BakeReport]) -> None:
 
 
 def print_event(event: Event, last_frame: int) -> None:
-    """One line on stderr for an event of a bake."""
+    """What an event of a bake tells, on stderr."""
+    for line in words_of(event, last_frame):
+        print(line, file=sys.stderr)
+
+
+def words_of(event: Event, last_frame: int) -> list[str]:
+    """Lines that tell of an event of a bake."""
     match event:
         case Phase("compile" | "tetrahedralize" | "simulate", done, total):
-            words = [f"{event.phase.capitalize()} {done}/{total}"]
+            return [f"{event.phase.capitalize()} {done}/{total}"]
         case Mesh():
             body = f"{length_words(event.size)} across, {event.mass:.3g} kg"
-            words = [f"{event.vertices} vertices, {event.tets} tetrahedra; {body}"]
-            words += [event.match] if event.match else []
-            words += [f"Warning: {warning}" for warning in event.warnings]
+            warnings = [f"Warning: {warning}" for warning in event.warnings]
+            told = f"{event.vertices} vertices, {event.tets} tetrahedra; {body}"
+            return [told, *([event.match] if event.match else []), *warnings]
         case Meets(warnings):
-            words = [f"Warning: {warning}" for warning in warnings]
+            return [f"Warning: {warning}" for warning in warnings]
         case FrameDone(frame, seconds):
-            words = [f"Frame {frame}/{last_frame}  {seconds:.2f} s"]
+            return [f"Frame {frame}/{last_frame}  {seconds:.2f} s"]
         case StoppedAfter(frame):
             where = "before the first frame" if frame is None else f"after frame {frame}"
-            words = [f"Stopped {where}; --resume goes on."]
-        case _:
-            words = []
-    for line in words:
-        print(line, file=sys.stderr)
+            return [f"Stopped {where}; --resume goes on."]
+    return []

@@ -164,8 +164,8 @@ class SolverSettings(_OwnSettings):
     """How time is stepped; beside what stands here, the settings that solvers declare as their own.
 
     ``solver`` is a name of ``core.solver_kinds``, ``integrator`` of the registry in ``core.integrators``,
-    ``linear_solver`` of that in ``core.linear_solvers``; ``gravity`` is an acceleration in m/s². Of the tolerances the
-    one that ``stop_rule`` names is used.
+    ``linear_solver`` of that in ``core.linear_solvers``; ``gravity`` is an acceleration in m/s², the Earth's along -z
+    by default. Of the tolerances the one that ``stop_rule`` names is used.
     """
 
     solver: str = choice(MIXED_FEM.name, "Method that computes a step", label="", menu=True)

@@ -24,7 +24,7 @@ ROOMS = {
         lengths frequencies progress
         files process mesh tetrahedra energies materials assembly forces constraints contact
         integrators linear_solvers optimization model cubature subspaces eigenfit solvers
-        job store checks body results simulation scene_files cli worker
+        job store checks body results simulation scene_files cli front_door worker
     """.split(),
     "blender_addon": """
         basics child properties scene_in result_out setup cache drawing bake picking live views

@@ -1,12 +1,32 @@
 """Sinew: elastic bodies of very different materials, as a Blender extension and as a Python library.
 
 This file is the root of the package: the extension zip and the wheel carry it as ``__init__.py`` beside ``core``,
-``blender_addon``, ``operators`` and ``ui``. Importing it loads neither Blender nor the library.
+``blender_addon``, ``operators`` and ``ui``. Importing it loads neither Blender nor the library; the names of
+``core/front_door`` load the library when they are asked for.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .core.front_door import *  # noqa: F403
+
 __version__ = "0.1.0"
+
+__all__ = """
+    Body Collider Frame Ground Job Material Meets Resolution SinewError Solid Solver Spring Surface
+    read_scene read_surface read_tets register_energy simulate write
+""".split()
+
+
+def __getattr__(name: str) -> Any:
+    """A name of the library's front door, which is loaded when one is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"sinew offers no “{name}”: its names are {', '.join(__all__)}.")
+    from .core import front_door
+
+    return getattr(front_door, name)
 
 
 def register() -> None:

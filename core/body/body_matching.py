@@ -202,7 +202,7 @@ def finer_model(job: Job, is_checked: bool = True) -> tuple[Model, PinnedSurface
         raise MatchError(f"the finer lattice's {error.message}", remedy) from error
     embedding = embed(body.surface.positions, mesh)
     pinned = pinned_surface(job, mesh, embedding)
-    return body_model(mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1)), pinned
+    return body_model(job, mesh, fields_of(job, mesh, embedding), pinned, min(1, job.frame_count - 1)), pinned
 
 
 def _at_rest(

@@ -24,7 +24,14 @@ def fields_of(job: Job, mesh: TetMesh, embedding: Embedding) -> MaterialFields:
     """Material parameters of the tetrahedra."""
     body = job.body
     return material_fields(
-        mesh, embedding, body.material_weights, body.materials, body.layers, body.surface, body.stiffness_maps
+        mesh,
+        embedding,
+        body.material_weights,
+        body.materials,
+        body.layers,
+        body.surface,
+        body.stiffness_maps,
+        body.tet_materials,
     )
 
 
@@ -49,9 +56,16 @@ def dynamic_nodes(job: Job, mesh: TetMesh, embedding: Embedding, pinned: np.ndar
     return balls(mesh, np.unique(centres).astype(np.int64), pinned)
 
 
-def body_model(mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
+def stiffness_of(job: Job, mesh: TetMesh, fields: MaterialFields) -> np.ndarray:
+    """Young's moduli that the tets resist with, (m,), Pa: less where soft ones hang on stiff ones, but of a body's own
+    tets, as finite elements are elsewhere, what its materials say.
+    """
+    return fields.youngs_modulus if job.body.tets is not None else softened_where_hanging(mesh, fields.youngs_modulus)
+
+
+def body_model(job: Job, mesh: TetMesh, fields: MaterialFields, pinned: PinnedSurface, frame: int) -> Model:
     """The body, pinned as on the way to a frame, counted from the job's first."""
-    stiffness = softened_where_hanging(mesh, fields.youngs_modulus)
+    stiffness = stiffness_of(job, mesh, fields)
     model = build_model(
         mesh,
         stiffness,

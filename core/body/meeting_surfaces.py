@@ -157,7 +157,7 @@ def own_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> Own
     """The skin of a draft lattice, whose boundary overhangs the body, kept in a store where there is one; of other tets
     their boundary, which is the body's surface. MeshError where cells are too coarse for a skin.
     """
-    if job.body.resolution.method != "lattice":
+    if not job.body.is_lattice:
         return _boundary(mesh)
     return OwnSurface(*cached_skin(job, mesh, store))
 
@@ -170,7 +170,7 @@ def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) ->
 
 def surface_warnings(job: Job, mesh: TetMesh, own: OwnSurface, store: FrameStore | None = None) -> list[str]:
     """Sentences about what of a body does not meet others as it looks; empty where all does."""
-    if job.body.resolution.method != "lattice":
+    if not job.body.is_lattice:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
 

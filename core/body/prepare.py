@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..checks.memory import check_before_solving, check_before_tetrahedra
 from ..checks.node_warnings import slow_nodes
@@ -18,7 +19,6 @@ from ..forces.embedded_points import EmbeddedPoints
 from ..job.job import Job
 from ..linear_solvers.registry import Choice, choose, remembered
 from ..materials.fields import MaterialFields
-from ..materials.hanging import softened_where_hanging
 from ..mesh.embedding import Embedding, embed
 from ..mesh.tet_mesh import TetMesh
 from ..model.model import Model
@@ -36,7 +36,7 @@ from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .about_mesh import about_mesh
 from .body_matching import FIRM_PINS, body_matching
-from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface
+from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface, stiffness_of
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings
 from .loads import Loads
 from .meshing import make_in_child, needs_a_child
@@ -102,6 +102,9 @@ def tetrahedra(
     """Tetrahedra of a job with the embedding of its surface; read from the store where they are kept already. With a
     store, what may end a process is run in a child, and Stopped raised when asked to.
     """
+    if job.body.tets is not None:
+        mesh = TetMesh(job.body.surface.positions, job.body.tets)
+        return mesh, Embedding.of_rows(sp.identity(len(mesh.rest_positions), format="csr"), mesh.tets)
     method = job.body.resolution.method
     on_event(Phase("tetrahedralize", 0, 1, method=method))
     if store is not None and (whole := _kept_tetrahedra(job, store)):
@@ -155,7 +158,7 @@ def prepare(
     pinned, first = pinned_surface(job, mesh, embedding), min(1, job.frame_count - 1)
     pins = pinned.schedule()
     check_before_solving(job, mesh, pins.held_corners(first))
-    model = body_model(mesh, fields, pinned, first)
+    model = body_model(job, mesh, fields, pinned, first)
     model = replace(model, nodes=dynamic_nodes(job, mesh, embedding, model.pinned))
     linear_solver = _linear_solver(job, model, store)
     steps = (*(SUBSPACE_STEPS if job.body.solver.kind.takes_modes else ()), VIBRATIONS)
@@ -175,7 +178,7 @@ def prepare(
     on_event(about_mesh(job, mesh, embedding, fields, more, cached, match))
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
-    stiffness = softened_where_hanging(mesh, fields.youngs_modulus)
+    stiffness = stiffness_of(job, mesh, fields)
     if matching and job.body.solver.match_resolution and pinned.always().held.any():  # else of no vibration found
         stiffness = FIRM_PINS * stiffness
     springs = PinSprings(pinned, stiffness, space.points)

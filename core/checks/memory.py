@@ -29,7 +29,7 @@ def check_before_tetrahedra(job: Job, available: int | None = None) -> None:
     ``available``: bytes; by default asked of the system.
     """
     available = available_memory() if available is None else available
-    if job.body.resolution.method != "lattice":
+    if not job.body.is_lattice:
         return
     measure = measured(job.body.surface, job.body.fineness)
     if measure is None:
@@ -67,6 +67,8 @@ def check_before_solving(job: Job, mesh: TetMesh, pinned: np.ndarray, available:
         factors = part ** (4.0 / 3.0) * (entries + field)
         return peak_bytes(part * tets, part * vertices, factors, outside + part * targets, modes)
 
+    if job.body.tets is not None and needed(job.body.resolution.cells_across) > available:
+        raise NotEnoughMemoryError(f"{tets:,} tetrahedra do not fit into the free memory.", f"Give fewer{remedy}.")
     _refuse(needed, job.body.resolution.cells_across, available, remedy)
 
 

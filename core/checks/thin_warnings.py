@@ -22,7 +22,7 @@ LEAST_ROBUST = 2e-3
 def cell_of(job: Job) -> float:
     """Side of the job's cells, m; 0 where its tets follow the surface, however thin it is."""
     measure = measured(job.body.surface)
-    if measure is None or job.body.resolution.method != "lattice":
+    if measure is None or not job.body.is_lattice:
         return 0.0
     return measure.size / (job.body.resolution.cells_across - 0.5)
 

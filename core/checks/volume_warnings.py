@@ -24,7 +24,7 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
     if abs(off) <= TOLD:
         return []
     said = f"Mass and volume are {abs(off):.0%} {'above' if off > 0.0 else 'below'} what the mesh encloses"
-    if job.body.resolution.method != "lattice":
+    if not job.body.is_lattice:
         return [f"{said}: raise Cells Across, or choose Draft."]
     if off > 0.0:  # the lattice measures all else
         return [f"{said}: faces without an inside (sheets) count as thin bodies. Give them a thickness (Solidify)."]

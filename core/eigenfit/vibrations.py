@@ -6,6 +6,7 @@ by nothing has six of frequency zero a part, one that hangs on a point three: ``
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,16 +86,22 @@ def vibrations(model: Model, count: int, on_progress: OnProgress = ignore_progre
 
 def _at_rest(model: Model) -> tuple[sp.csc_matrix, sp.csc_matrix, Pattern]:
     """The lower triangle of K between the free vertices, M, and their pattern."""
-    n = len(model.mesh.rest_positions)
-    sparsity = BlockSparsity(model.mesh.tets, n, model.pinned)
-    free, pattern = sparsity.free, sparsity.pattern
     tangent = model.elastic.tangent(model.elastic.deformation(model.mesh.rest_positions))
-    values = np.empty(len(pattern.row_indices))
-    sparsity.fill(model.stiffness(tangent, 0.0), values)
-    K = sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=(pattern.size, pattern.size))
+    K, pattern = lower_stiffness(model, tangent, model.pinned)
+    free = pattern.free
     if model.anchors is not None:
         K = K + sp.tril(sp.kron(model.anchors[free][:, free], sp.eye(3)), format="csc")
     return K, sp.kron(model.mass[free][:, free], sp.eye(3), format="csc"), pattern
+
+
+def lower_stiffness(model: Model, tangent: Tangent, pinned: Sequence[int]) -> tuple[sp.csc_matrix, Pattern]:
+    """The lower triangle of a tangent's stiffness between all vertices but ``pinned`` ones, and its pattern."""
+    sparsity = BlockSparsity(model.mesh.tets, len(model.mesh.rest_positions), np.asarray(pinned, dtype=np.int64))
+    pattern = sparsity.pattern
+    values = np.empty(len(pattern.row_indices))
+    sparsity.fill(model.stiffness(tangent, 0.0), values)
+    shape = pattern.size, pattern.size
+    return sp.csc_matrix((values, pattern.row_indices, pattern.column_starts), shape=shape), pattern
 
 
 def _of_all(columns: np.ndarray, free: np.ndarray, n: int) -> np.ndarray:

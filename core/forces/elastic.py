@@ -60,7 +60,11 @@ class ElasticDensity:
 
     def value(self, deformation: Deformation) -> float:
         """Elastic energy, J."""
-        return self._weighted_sum(self._collect("value", deformation, ()))
+        return self._weighted_sum(self.densities(deformation))
+
+    def densities(self, deformation: Deformation) -> np.ndarray:
+        """Energy densities, (m,), Pa."""
+        return self._collect("value", deformation, ())
 
     def stress(self, deformation: Deformation) -> np.ndarray:
         """First Piola-Kirchhoff stresses, (m,3,3), Pa."""

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..errors import ColliderError, FieldError, PinError, SettingsError, SpringError
+from ..errors import ColliderError, FieldError, MeshError, PinError, SettingsError, SpringError
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import checked_tets
 from ..parts import coerce, lengths, part
 from ..settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings, moduli
 from ..solver_kinds import solver_kind
@@ -53,19 +55,25 @@ class Body:
         For messages, and the folder of its frames; bodies of one job have different ones.
     surface : SurfaceMesh
         The rest shape in world space, metres (n vertices).
+    tets : (m, 4) int32 or None
+        Tetrahedra over the vertices of ``surface``, all of which they use, positively oriented; None where they are
+        made by ``resolution``. :meth:`of_tets` makes such a body.
     materials : tuple of MaterialSettings
-        At least one.
+        At least one; a single one may be given by itself.
     material_weights : (n, len(materials)) float64
-        Painted weights; the first material is what is missing to a sum of one (``core/materials/shares.py``).
+        Painted weights; the first material is what is missing to a sum of one (``core/materials/shares.py``). None by
+        default.
+    tet_materials : (m,) int32 or None
+        Which of the materials each of ``tets`` is of, from 0, in the place of weights.
     layers : tuple of Layer
         Materials laid over what is painted, later ones over earlier ones; in the space of ``surface``.
     stiffness_maps : (n, len(materials)) float64
         How stiff each material with a ``painted_modulus`` is, 0 to 1; zero by default.
     pinned_vertices : (p,) int32
-        Surface vertices that are held.
+        Surface vertices that are held, or a mask (n,) bool of them; none by default.
     pin_positions : (samples, p, 3) float64
         A track (``core/tracks.py``) of where they are from the job's first frame to its last, world space, metres; or
-        (p, 3), where they hold still.
+        (p, 3), where they hold still, by default at rest.
     pin_held : (frames, p) bool
         Whether each is still held at each frame; all by default. What is released stays released: later entries are
         made False.
@@ -113,12 +121,16 @@ class Body:
 
     name: str = ""
     surface: SurfaceMesh = part("", word="mesh")
+    tets: np.ndarray | None = part("tetrahedra", word="mesh", default=None, dtype=np.int32, counted=True)
     resolution: ResolutionSettings = part("", word="resolution", default_factory=ResolutionSettings)
     fineness: np.ndarray | None = part(
         "where it is finer", word="resolution", default=None, dtype=np.float64, rules=("resolution.finest",)
     )
     materials: tuple[MaterialSettings, ...] = part(word="materials")
-    material_weights: np.ndarray = part("map of", word="materials", dtype=np.float64, each_of="materials")
+    material_weights: np.ndarray | None = part(
+        "map of", word="materials", default=None, dtype=np.float64, each_of="materials", filled=True
+    )
+    tet_materials: np.ndarray | None = part("tetrahedra's", word="materials", default=None, dtype=np.int32)
     stiffness_maps: np.ndarray | None = part(
         "stiffness map of", word="materials", default=None, dtype=np.float64, each_of="materials", filled=True
     )
@@ -126,7 +138,7 @@ class Body:
     moduli: np.ndarray | None = part(
         "keyed stiffness", word="materials", default=None, dtype=np.float64, over_frames=True
     )
-    pinned_vertices: np.ndarray = part("vertices", word="pins", dtype=np.int32, counted=True)
+    pinned_vertices: np.ndarray = part("vertices", word="pins", default=(), dtype=np.int32, counted=True)
     pin_held: np.ndarray | None = part(
         "their release", word="pins", default=None, dtype=bool, over_frames=True, filled=True
     )
@@ -151,19 +163,46 @@ class Body:
     object_to_world: np.ndarray | None = part(
         "the object", word="animation", default=None, dtype=np.float64, over_frames=True, filled=True
     )
-    pin_positions: np.ndarray = part("the pins", word="animation", dtype=np.float64, over_frames=True)
+    pin_positions: np.ndarray | None = part(
+        "the pins", word="animation", default=None, dtype=np.float64, over_frames=True, filled=True
+    )
     start: np.ndarray | None = part("the shape at the first frame", word="animation", default=None, dtype=np.float64)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.surface, SurfaceMesh):
+            told = type(self.surface).__name__
+            raise MeshError(f"The surface is a {told}.", "Give a Surface: of arrays, by of_faces, or by read_surface.")
+        rest, pinned = self.surface.positions, np.asarray(self.pinned_vertices)
+        if pinned.dtype == bool and pinned.shape == (len(rest),):
+            object.__setattr__(self, "pinned_vertices", np.flatnonzero(pinned))
+        if isinstance(self.materials, MaterialSettings):
+            object.__setattr__(self, "materials", (self.materials,))
+        for name in ("materials", "layers", "springs", "colliders", "pairs", "force_fields", "absorbers"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         coerce(self)
         if self.dynamic_nodes.ndim == 1:
             object.__setattr__(self, "dynamic_nodes", np.unique(self.dynamic_nodes))
-        if self.stiffness_maps is None:
-            maps = np.zeros((len(self.surface.positions), len(self.materials)))
-            object.__setattr__(self, "stiffness_maps", maps)
+        for name in ("material_weights", "stiffness_maps"):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, np.zeros((len(rest), len(self.materials))))
+        if self.pin_positions is None and _are_vertices(self.pinned_vertices, len(rest)):
+            object.__setattr__(self, "pin_positions", rest[self.pinned_vertices])
+
+    @classmethod
+    def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
+        """A body of one's own tetrahedra (m,4) over vertices (n,3), metres, with any further fields. Frames, pins and
+        weights are then of all these vertices. MeshError where they are no tetrahedra, or one is inside out.
+        """
+        from ..mesh.topology import boundary_triangles  # it loads SciPy, which Blender's start does not wait for
+
+        mesh = checked_tets(vertices, tets)
+        surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
+        return cls(surface=surface, tets=mesh.tets, **fields)
 
     def over(self, frames: int, first: int) -> Body:
         """The body over so many frames, the ``first`` of that number: what was not told filled in, and all checked."""
+        if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
+            raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
         body, held = copy(self), self.pin_held
         held = np.ones((frames, len(self.pinned_vertices)), dtype=bool) if held is None else np.atleast_1d(held)
         filled = {"pin_held": np.logical_and.accumulate(held, axis=0)}
@@ -177,6 +216,11 @@ class Body:
         body._validate_pins(frames)
         body._validate_surroundings(frames, first)
         return body
+
+    @property
+    def is_lattice(self) -> bool:
+        """Whether its tetrahedra are cells around the surface, which overhang it."""
+        return self.tets is None and self.resolution.method == "lattice"
 
     @property
     def first_positions(self) -> np.ndarray:
@@ -208,6 +252,7 @@ class Body:
                     "Check the animation of its stiffness.",
                 )
         self._validate_vibrations(frames)
+        self._validate_tet_materials()
         if not _are_vertices(self.dynamic_nodes, n):
             raise SettingsError("The dynamic nodes are no list of vertices of the body.", "Choose the nodes again.")
         matrices = self.object_to_world
@@ -249,10 +294,18 @@ class Body:
                     "Paint its map there again.",
                 )
 
+    def _validate_tet_materials(self) -> None:
+        kinds, tets = self.tet_materials, self.tets
+        if kinds is None:
+            return
+        if tets is None or kinds.shape != (len(tets),) or not _are_vertices(kinds, len(self.materials)):
+            raise SettingsError(
+                f"The materials of the tets have shape {kinds.shape}, or are not of {len(self.materials)} materials.",
+                "Give each of the body's own tets the number of a material, from 0.",
+            )
+
     def _validate_pins(self, frames: int) -> None:
         p = len(self.pinned_vertices)
-        if not _are_vertices(self.pinned_vertices, len(self.surface.positions)):
-            raise PinError("The pinned vertices are no list of vertices of the body.", "Choose the pins again.")
         if not fits(self.pin_positions, frames) or self.pin_positions.shape[1:] != (p, 3):
             raise PinError(
                 f"The pin positions have shape {self.pin_positions.shape}, not {(frames, p, 3)}.",
@@ -330,6 +383,12 @@ class Body:
         for material in self.materials:
             energy(material.energy)
         self.surface.validate()
+        if self.tets is not None:
+            checked_tets(self.surface.positions, self.tets)
+            if self.solver.match_resolution:
+                raise SettingsError(
+                    "A body of its own tetrahedra cannot swing as a finer lattice.", "Turn Match Resolution off."
+                )
         for layer in self.layers:
             for surface in layer.surfaces:
                 surface.validate()

@@ -32,7 +32,7 @@ class Job:
     Attributes
     ----------
     bodies : tuple of Body
-        At least one; several have different names.
+        At least one, which may be given by itself; several have different names.
     frame_start, frame_end : int
         Both included. Each body is at rest, and at its rest shape or at its ``start``, at ``frame_start``.
     pre_roll : int
@@ -44,13 +44,15 @@ class Job:
     """
 
     bodies: tuple[Body, ...]
-    frame_start: int = part("", word="frame range", shown="shown_range")
+    frame_start: int = part("", word="frame range", shown="shown_range", default=1)
     frame_end: int = part("", word="frame range", shown="shown_range")
     pre_roll: int = part("pre-roll", word="frame range", default=0)
-    frame_rate: float = part(word="frame range")
+    frame_rate: float = part(word="frame range", default=24.0)
     length_factor: float = part("", word=LENGTHS, default=1.0)
 
     def __post_init__(self) -> None:
+        bodies = (self.bodies,) if isinstance(self.bodies, Body) else tuple(self.bodies)
+        object.__setattr__(self, "bodies", bodies)
         self._validate()
         bodies = []
         for body in self.bodies:

@@ -87,7 +87,7 @@ class Collider(ContactSettings):
     triangles : (t,3) int32
         Over k vertices, outward by the right hand; the surface may be open.
     positions : (1 or samples, k, 3) float64
-        A track (``core/tracks.py``), m. One sample where it stands still: equal ones are made one.
+        A track (``core/tracks.py``), m. One sample, or (k, 3), where it stands still: equal ones are made one.
     """
 
     name: str
@@ -95,6 +95,8 @@ class Collider(ContactSettings):
     positions: np.ndarray = part("shape or movement", dtype=np.float64, over_frames=True, once=True)
 
     def __post_init__(self) -> None:
+        if np.ndim(self.positions) == 2:
+            object.__setattr__(self, "positions", np.asarray(self.positions)[None])
         coerce(self)
         check_ranges(self, ColliderError, f"The collider “{self.name}”")
         if self.triangles.ndim != 2 or self.triangles.shape[1] != 3 or len(self.triangles) == 0:

@@ -74,6 +74,7 @@ def material_fields(
     layers: Sequence[Layer] = (),
     surface: SurfaceMesh | None = None,
     stiffness_maps: np.ndarray | None = None,
+    tet_materials: np.ndarray | None = None,
 ) -> MaterialFields:
     """Parameters of every tet.
 
@@ -91,6 +92,8 @@ def material_fields(
         need; depth is measured from them.
     stiffness_maps : (n, k) float64, optional
         0 to 1 of each material at each vertex; only columns of materials with a ``painted_modulus`` are read.
+    tet_materials : (m,) int, optional
+        The material of each tet, in the place of what is painted.
 
     Raises
     ------
@@ -106,7 +109,10 @@ def material_fields(
                 f"The weights have shape {values.shape}, not {(n, k)}.",
                 "Give one row a surface vertex and one column a material.",
             )
-    weights = _normalized(carried(mesh, embedding, surface, painted))
+    if tet_materials is None:
+        weights = _normalized(carried(mesh, embedding, surface, painted))
+    else:
+        weights = np.eye(k)[tet_materials]
     carry_map = partial(carried_map, mesh, embedding, surface)
     empty = lay_over(mesh, weights, layers, surface, carry_map)
     ranged = _ranged(materials)

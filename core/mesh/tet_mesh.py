@@ -7,6 +7,8 @@ from typing import cast
 
 import numpy as np
 
+from ..errors import MeshError
+
 LEAST_STIFFNESS = 0.01
 """Part of a tet's stiffness that is left when the body fills less of it. Mass needs no such floor. With 0.1 a bar 1.4
 cells thick sags by 0.75 of the truth, with 0.03 and all below by 0.97; with 0.001 scrambled bodies keep inverted tets.
@@ -73,6 +75,40 @@ class TetMesh:
     def elastic_volumes(self) -> np.ndarray:
         """``body_volumes``, but at least ``LEAST_STIFFNESS`` of the tet, (m,), m³: the weight of its elastic energy."""
         return self.volumes * np.maximum(cast(np.ndarray, self.fill), LEAST_STIFFNESS)
+
+    def validate(self) -> None:
+        """MeshError where there is nothing, a tet names a vertex that is not there or has no positive volume, or a
+        vertex belongs to no tet (it would have no mass).
+        """
+        n = len(self.rest_positions)
+        if len(self.tets) == 0:
+            raise MeshError("There are no tetrahedra.", "Raise the resolution, or check that the mesh has faces.")
+        if self.tets.min() < 0 or self.tets.max() >= n:
+            raise MeshError("A tet names a vertex that does not exist.", "Number vertices from 0.")
+        loose = np.flatnonzero(np.bincount(self.tets.ravel(), minlength=n) == 0)
+        if len(loose):
+            raise MeshError(f"Vertex {loose[0]} belongs to no tet.", "Remove vertices without tets.")
+        volumes = self.volumes
+        if not (volumes > 0.0).all():
+            raise MeshError(
+                f"Tet {int(np.argmin(volumes))} has no positive volume ({volumes.min():.3g} m³).",
+                "Swap two corners of what is inside out, remove what is flat, or tetrahedralize the mesh again.",
+            )
+
+
+def checked_tets(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:
+    """Tets (m,4) of whole numbers over vertices (n,3), m; MeshError where they are something else."""
+    x, t = np.asarray(vertices), np.asarray(tets)
+    if x.ndim != 2 or x.shape[1] != 3 or x.dtype.kind not in "iuf":
+        raise MeshError(f"The vertices are {x.dtype} of shape {x.shape}.", "Give three numbers a row, in metres.")
+    if t.ndim != 2 or t.shape[1] != 4 or t.dtype.kind not in "iu":
+        raise MeshError(f"The tets are {t.dtype} of shape {t.shape}.", "Give four whole numbers a row, from 0.")
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise MeshError(f"Vertex {bad[0]} has a position that is not a number.", "Mend or remove it.")
+    mesh = TetMesh(x, t)
+    mesh.validate()
+    return mesh
 
 
 def oriented(vertices: np.ndarray, tets: np.ndarray) -> TetMesh:

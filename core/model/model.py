@@ -13,7 +13,7 @@ from ..assembly.mass import mass_blocks, mass_matrix
 from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.registry import own_parameters
 from ..energies.tangent import Tangent
-from ..errors import MaterialError, MeshError, PinError
+from ..errors import MaterialError, PinError
 from ..forces.elastic import ElasticPotential
 from ..forces.embedded_points import EmbeddedPoints
 from ..linear_solvers.body import Body
@@ -88,6 +88,10 @@ class Model:
             elastic.shear_modulus,
             self.pinned,
         )
+
+    def vertices(self, positions: np.ndarray) -> np.ndarray:
+        """Where the mesh's vertices are at a state's positions, (n,3), m."""
+        return positions
 
     @property
     def unknowns(self) -> int:
@@ -209,13 +213,8 @@ def build_model(
     ------
     MeshError, MaterialError, PinError : with the first tet or vertex that is wrong.
     """
+    mesh.validate()
     m = len(mesh.tets)
-    if m == 0:
-        raise MeshError("There are no tetrahedra.", "Raise the resolution, or check that the mesh has faces.")
-    _check_topology(mesh)
-    volumes = mesh.volumes
-    if not (volumes > 0).all():
-        raise MeshError(f"Tet {int(np.argmin(volumes))} has no positive volume.", "Tetrahedralize the mesh again.")
     E, nu, rho = _checked(mesh, youngs_modulus, poissons_ratio, density)
     energies = (energies,) if isinstance(energies, str) else tuple(energies)
     energy_of_tet = np.zeros(m, dtype=np.int64) if energy_of_tet is None else np.asarray(energy_of_tet)
@@ -275,13 +274,3 @@ def _checked(
                 f"Tet {bad[0]} has {name} {values[bad[0]]:g}.", f"Keep it between {low:g} and {high:g}."
             )
     return E, nu, rho
-
-
-def _check_topology(mesh: TetMesh) -> None:
-    """MeshError when tets name vertices that are not there, or a vertex belongs to no tet (it would have no mass)."""
-    n = len(mesh.rest_positions)
-    if mesh.tets.min() < 0 or mesh.tets.max() >= n:
-        raise MeshError("A tet names a vertex that does not exist.", "Tetrahedralize the mesh again.")
-    loose = np.flatnonzero(np.bincount(mesh.tets.ravel(), minlength=n) == 0)
-    if len(loose):
-        raise MeshError(f"Vertex {loose[0]} belongs to no tet.", "Remove vertices without tets.")

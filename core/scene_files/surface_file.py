@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..errors import MeshError
 from ..mesh.polygons import triangulate
 from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.tet_mesh import oriented
 from .surface_formats import READERS
 
 
@@ -50,7 +52,27 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
         return data["positions"], data["triangles"]
 
 
-def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for ``Body.of_tets``:
+    those that are inside out turned, without flat ones and without vertices that no tet uses.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise MeshError(f"There is no file {path.name}.", "Check the path.")
+    try:
+        mesh = _by_meshio(path)
+        tets = [block.data for block in mesh.cells if block.type == "tetra"]
+        if not tets:
+            raise MeshError("It has no tetrahedra of four corners.", "Give another file, or read_surface its surface.")
+        found = oriented(np.asarray(mesh.points, dtype=np.float64), np.concatenate(tets))
+    except MeshError as error:
+        raise MeshError(f"{path.name}: {error.message}", error.remedy) from error
+    except (Exception, SystemExit) as error:  # as of read_surface
+        raise MeshError(f"{path.name} cannot be read ({error}).", "Check that it is whole, and its format.") from error
+    return found.rest_positions, found.tets
+
+
+def _by_meshio(path: Path) -> Any:
     try:
         import meshio
     except ImportError as error:
@@ -61,11 +83,15 @@ def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     try:
         # What meshio prints when it gives up is the reason; it must not stand beside our own line.
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            mesh = meshio.read(path)
+            return meshio.read(path)
     except SystemExit as error:
         raise MeshError(
             f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
         ) from error
+
+
+def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    mesh = _by_meshio(path)
     faces = [b.data for b in mesh.cells if b.type in ("triangle", "quad") or b.type.startswith("polygon")]
     points = np.asarray(mesh.points)[:, :3]
     points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))

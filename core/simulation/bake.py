@@ -4,7 +4,7 @@ window's child process, in a headless Blender and in a script."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +52,31 @@ def bake_group(
     modes: Sequence[int] = (),
     until: int | None = None,
 ) -> str:
-    """Simulate bodies that meet (``job/groups.members``), each into a store that was made for its job.
+    """Simulate bodies that meet (``job/groups.members``), each into a store that was made for its job: "done" or
+    "stopped". As :func:`bake_frames`, whose frames are passed over.
+    """
+    frames = bake_frames(jobs, stores, on_event, should_stop, resume, modes, until)
+    while True:
+        try:
+            next(frames)
+        except StopIteration as end:
+            return end.value
+
+
+def bake_frames(
+    jobs: Sequence[Job],
+    stores: Sequence[FrameStore],
+    on_event: OnEvent = ignore,
+    should_stop: Callable[[], bool] = lambda: False,
+    resume: bool = False,
+    modes: Sequence[int] = (),
+    until: int | None = None,
+    with_vertices: bool = False,
+    is_warm: bool = False,
+) -> Generator[tuple[int | None, list[Prepared]], None, str]:
+    """Simulate bodies that meet (``job/groups.members``), each into a store that was made for its job, and yield where
+    they are so far: the last frame that is safe in all stores, None before the first, and the prepared bodies. Closed
+    in between, it is as if stopped.
 
     Parameters
     ----------
@@ -62,6 +86,8 @@ def bake_group(
         bits either way
     modes : of each that has more than 0: keep the frames as handles, too (``handles_of_frames``), when all are done
     until : stop after this frame, as if asked to
+    with_vertices : keep in each frame where the vertices of its tetrahedra are, too, unless they are the surface's
+    is_warm : compile no kernel beforehand that these steps do not need
 
     Returns
     -------
@@ -70,17 +96,29 @@ def bake_group(
     with ExitStack() as held:
         for store in sorted(stores, key=lambda each: each.folder):
             held.enter_context(locked(store.folder))
-        return _bake(list(zip(jobs, stores, modes or [0] * len(jobs))), on_event, should_stop, resume, until)
+        members = list(zip(jobs, stores, modes or [0] * len(jobs)))
+        return (yield from _bake(members, on_event, should_stop, resume, until, with_vertices, is_warm))
 
 
-def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, until: int | None) -> str:
+def _bake(
+    members: list[Member],
+    on_event: OnEvent,
+    should_stop,
+    resume: bool,
+    until: int | None,
+    with_vertices: bool,
+    is_warm: bool,
+) -> Generator[tuple[int | None, list[Prepared]], None, str]:
     lead = members[0][0]
     if resume:
         for job, store, _modes in members:
             _require_same(job, store)
     last = _last_states(members)
     began = time.perf_counter()
-    warm_up(on_event, [job for job, _store, _modes in members])
+    if is_warm:
+        on_event(Phase("compile", 0, 1))
+    else:
+        warm_up(on_event, [job for job, _store, _modes in members])
     for job, _store, _modes in members:
         load_kernels(job)
     compiled = time.perf_counter()
@@ -105,7 +143,8 @@ def _bake(members: list[Member], on_event: OnEvent, should_stop, resume: bool, u
     if lost := pair_warnings([job for job, _store, _modes in members]):
         on_event(Meets(lost))
     on_event(Phase("simulate", _done(lead, start), lead.frame_count))
-    ended = _simulate(members, prepared, start, on_event, should_stop, until)
+    yield start[0] if start else None, prepared
+    ended = yield from _simulate(members, prepared, start, on_event, should_stop, until, with_vertices)
     if ended.kind == "done" and not _keep_handles(members, prepared, on_event, should_stop):
         ended = StoppedAfter(lead.frame_end)
     if ended.kind == "done":
@@ -165,9 +204,7 @@ def bake_each(
     Returns how each ended, by its name: as :func:`bake`, or the error that hindered it, which hinders no other that it
     does not meet.
     """
-    names = [body.name for body in job.bodies]
-    if names != [""]:
-        check_names(names)
+    names = folder_names(job)
     ended: dict[str, str | SinewError] = dict.fromkeys(names, "stopped")
     for group in groups_of(job.bodies):
         outcome = _bake_into(
@@ -179,19 +216,33 @@ def bake_each(
     return ended
 
 
-def _bake_into(jobs: list[Job], folder: Path, events_of, should_stop, resume: bool) -> str | SinewError:
+def folder_names(job: Job) -> list[str]:
+    """The names of a job's bodies, which each get a folder; SettingsError where one cannot have that name."""
+    names = [body.name for body in job.bodies]
+    if names != [""]:
+        check_names(names)
+    return names
+
+
+def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[FrameStore], bool]:
+    """The stores of jobs of a group, ``folder / NAME``, made where there are none to go on with; whether there are."""
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
+    if meet(jobs):
+        check_group(jobs)
+    for job in jobs:
+        job.check()
+    if resume and not goes_on and any(store.exists() for store in stores):
+        there = next(job.body.name for job, store in zip(jobs, stores) if store.exists())
+        raise StoreError(f"“{there}” is baked, but not with all that it meets.", "Bake from the start.")
+    if not goes_on:
+        stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
+    return stores, goes_on
+
+
+def _bake_into(jobs: list[Job], folder: Path, events_of, should_stop, resume: bool) -> str | SinewError:
     try:
-        if meet(jobs):
-            check_group(jobs)
-        for job in jobs:
-            job.check()
-        if resume and not goes_on and any(store.exists() for store in stores):
-            there = next(job.body.name for job, store in zip(jobs, stores) if store.exists())
-            raise StoreError(f"“{there}” is baked, but not with all that it meets.", "Bake from the start.")
-        if not goes_on:
-            stores = [FrameStore.create(store.folder, job) for store, job in zip(stores, jobs)]
+        stores, goes_on = stores_in(folder, jobs, resume)
         heard = events_of(", ".join(job.body.name for job in jobs))
         return bake_group(jobs, stores, heard, should_stop, goes_on)
     except SinewError as error:
@@ -215,9 +266,15 @@ def _done(job: Job, start: tuple | None) -> int:
 
 
 def _simulate(
-    members: list[Member], prepared: list[Prepared], start, on_event: OnEvent, should_stop, until: int | None
-) -> Done | StoppedAfter:
-    """Frame by frame; the event that tells how it ended."""
+    members: list[Member],
+    prepared: list[Prepared],
+    start,
+    on_event: OnEvent,
+    should_stop,
+    until: int | None,
+    with_vertices: bool,
+) -> Generator[tuple[int | None, list[Prepared]], None, Done | StoppedAfter]:
+    """Frame by frame; returns the event that tells how it ended."""
     jobs, lead = [job for job, _store, _modes in members], members[0][0]
     last = start[0] if start else None
     unconverged: list[int] = []
@@ -238,12 +295,15 @@ def _simulate(
                 each.surface(frame.state.positions, last - lead.frame_start) for each, frame in zip(prepared, frames)
             ]
             now = time.perf_counter()
-            for (_job, store, _modes), frame, surface in zip(members, frames, surfaces):
-                store.write(last, surface, frame.state, frame.reports, now - began, frame.pressure)
+            for (job, store, _modes), each, frame, surface in zip(members, prepared, frames, surfaces):
+                is_wanted = with_vertices and job.body.tets is None
+                vertices = each.space.vertices(frame.state.positions) if is_wanted else None
+                store.write(last, surface, frame.state, frame.reports, now - began, frame.pressure, vertices)
             if not all(report.converged for report in reports):
                 unconverged.append(last)
             on_event(FrameDone(last, now - began, reports[-1].as_dict() if reports else {}))
-            began = now
+            yield last, prepared
+            began = time.perf_counter()
             if last == end < lead.frame_end:
                 raise Stopped
     except Stopped:

@@ -14,7 +14,7 @@ was reported.
     meeting.sinew      which surface of it touches what it meets
     handles.sinew      the frames as handles under weights, where the result is kept so
     difference.sinew   how far the frames are from those of another bake, where they were compared
-    frame_000012.sinew positions of the render surface, world space, metres
+    frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
     lock               while a process writes to the store (``store_lock``)
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
 """
@@ -195,6 +195,13 @@ class FrameStore:
         fits = pressure is not None and pressure.shape == (self._vertices(),) and pressure.dtype == np.float32
         return pressure if fits and np.isfinite(pressure).all() and (pressure >= 0.0).all() else None
 
+    def vertices(self, frame: int) -> np.ndarray:
+        """Where the vertices of its tetrahedra are, (v,3), m, where they were kept, too; StoreError where not."""
+        found = self._read_frame(frame)[0].get("vertices")
+        if found is None or found.ndim != 2 or found.shape[1] != 3:
+            raise StoreError(f"Frame {frame} was kept without its tetrahedra.", "Simulate into another folder.")
+        return found
+
     def about(self, frame: int) -> dict[str, Any]:
         """What is told of a frame: ``reports`` of the steps that led to it (dicts), and, where they were noted,
         ``seconds`` and ``peak_memory`` (bytes).
@@ -219,10 +226,11 @@ class FrameStore:
         reports: list[StepReport],
         seconds: float = 0.0,
         pressure: np.ndarray | None = None,
+        vertices: np.ndarray | None = None,
     ) -> None:
-        """Keep a frame that took some seconds, and with what ``pressure`` (n,) Pa what it meets pushes its surface,
-        where that is known. When this returns, it is safe on disk and the simulation can go on from
-        it.
+        """Keep a frame that took some seconds, with what ``pressure`` (n,) Pa what it meets pushes its surface, where
+        that is known, and where the ``vertices`` of its tetrahedra are, where that is wanted. When this returns, it is
+        safe on disk and the simulation can go on from it.
         """
         self.check_whole()
         remove(self._path("handles"))  # they are made of all frames
@@ -232,6 +240,8 @@ class FrameStore:
         arrays = {"positions": surface}
         if pressure is not None and pressure.any():
             arrays["pressure"] = pressure.astype(np.float32)
+        if vertices is not None:
+            arrays["vertices"] = vertices
         write_arrays(self._path("frame", frame), arrays, {**whose, **told})
         for old in self._numbers("state")[:-KEPT_STATES]:
             remove(self._path("state", old))

@@ -86,6 +86,10 @@ class ReducedModel:
 
     is_reduced: ClassVar[bool] = True
 
+    def vertices(self, U: np.ndarray) -> np.ndarray:
+        """Where the mesh's vertices are at unknowns (r,3), (n,3), m."""
+        return self.mesh.rest_positions + self.basis @ U
+
     @property
     def unknowns(self) -> int:
         """Vectors that a state has for positions."""

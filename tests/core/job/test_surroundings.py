@@ -48,7 +48,7 @@ def test_an_impossible_spring_is_refused_by_name(said, changes):
     ("said", "changes"),
     [
         ("no faces", {"triangles": np.empty((0, 3))}),
-        ("have shape", {"positions": PLATE.positions[0]}),
+        ("have shape", {"positions": PLATE.positions[0, :, :2]}),
         ("have shape", {"positions": PLATE.positions[:0]}),
         ("not there", {"triangles": [[0, 1, 4]]}),
         ("not there", {"triangles": [[0, 1, -1]]}),

@@ -1,0 +1,1 @@
+"""The library as `import sinew as sw` offers it."""
