@@ -19,8 +19,11 @@ import numpy as np
 STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
-TURNED = 0.1
-"""Part of itself, or of the stiction tolerance if less, by which a slip may change in a step's last iteration."""
+CREEPING = 0.1
+"""Part of the stiction tolerance up to which what slips is held well by a step's first stiffness."""
+
+MISTAKEN = 0.005
+"""Part of a body's friction by which a step's last iteration may have taken it wrong."""
 
 NOTICEABLE = 0.05
 """Part of the friction force by which renewing the lag has to change it to matter."""
@@ -51,6 +54,8 @@ class LaggedFriction:
     step : s
     eps : m/s
     before : of the same step, with the lag before
+    expected : (p,3) m/s, velocities of the points whose slip the first stiffness is taken for
+    bodies : (p,2), the numbers of the two that rub there; one body by default
     """
 
     def __init__(
@@ -61,6 +66,8 @@ class LaggedFriction:
         step: float,
         eps: float,
         before: LaggedFriction | None = None,
+        expected: np.ndarray | None = None,
+        bodies: np.ndarray | None = None,
     ) -> None:
         self._pressing, self._count = np.flatnonzero(forces), len(forces)
         self._forces, self._normals, self._base = (array[self._pressing] for array in (forces, normals, base))
@@ -69,6 +76,8 @@ class LaggedFriction:
         # unknown of its own.
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._dual = np.zeros_like(self._base)
+        self._bodies = np.zeros((len(self._base), 1), dtype=np.int64) if bodies is None else bodies[self._pressing]
+        self._expected = None if expected is None else self._tangential(expected[self._pressing])
         self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
         self._is_first = False  # whether that was the step's first
         if before is not None and before._last is not None:
@@ -102,9 +111,10 @@ class LaggedFriction:
         """Derivatives of the force by the points, semi-definite, (p,3,3), N/m: those of ``q(|u|) z = mu lambda u`` for
         the slip u and the force z, both unknown. Asked again at the same place it answers the same.
 
-        The first one, with z = 0, bounds the true derivative from above. That alone, 0 along a full slip, sends a body
-        that is about to stick far beyond the place; z is late by one iteration and lets go along the slip as far as it
-        lies in its direction. At the solution it is the true derivative.
+        The first one, with z = 0, bounds the true derivative from above; where a longer slip is expected, it is the
+        secant to that: the bound where the body lies, and nothing slips yet, would hold all that slides. The true
+        derivative, 0 along a full slip, sends a body that is about to stick far beyond the place; z is late by one
+        iteration and lets go along the slip as far as it lies in its direction. At the solution it is the true one.
         """
         if self._answer is None or not np.array_equal(self._answer[0], y):
             self._answer = y.copy(), self._everywhere(self._stiffness_at(self._slip(y)))
@@ -118,6 +128,9 @@ class LaggedFriction:
             z = forces[:, None] * slip - (bend * change)[:, None] * self._dual
             self._dual = self._possible(z / q[:, None])
         self._is_first = self._last is None
+        if self._is_first and self._expected is not None:
+            expected, here = (np.linalg.norm(each, axis=1) for each in (self._expected, slip))
+            slip = np.where((expected > here)[:, None], self._expected, slip)
         self._last = slip, self._forces
         q, bend, along = self._linear(slip)
         turn = bend[:, None, None] * (along[:, :, None] * self._dual[:, None, :])
@@ -135,17 +148,26 @@ class LaggedFriction:
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
+    def goes_on(self, y: np.ndarray) -> None:
+        """What slides at y and what sticks is known: the next stiffness is the true derivative there."""
+        slip = self._slip(y)
+        self._last, self._dual = (slip, self._forces), self.gradient(y)[self._pressing]
+
     def is_unconverged(self, y: np.ndarray) -> bool:
         """Whether the last iteration, which led to y, was too far off to be the last, however little it moved: because
-        its stiffness was the step's first, a bound that holds back what slips, or because slips have changed by a good
-        part of what friction needs to be another, which is nothing beside a body's size.
+        its stiffness was the step's first, a bound that holds back what slips, or because it took the friction of a
+        body for another than there is, which is nothing beside a body's size, but may be all that moves it.
         """
-        if self._last is None:
+        if self._answer is None:
             return False
-        slip = self._slip(y)
-        change, length = (np.linalg.norm(each, axis=1) for each in (slip - self._last[0], slip))
-        bound = length > TURNED * self._eps if self._is_first else np.zeros(len(length), dtype=bool)
-        return bool((bound | (change > TURNED * np.maximum(length, self._eps))).any())
+        before, K = self._answer
+        if self._is_first and (np.linalg.norm(self._slip(y), axis=1) > CREEPING * self._eps).any():
+            return True
+        taken = self.gradient(before) + np.einsum("pij,pj->pi", K, y - before)
+        mistaken = np.linalg.norm(self.gradient(y) - taken, axis=1)[self._pressing]
+        sides = self._bodies.shape[1]
+        wrong, full = (np.bincount(self._bodies.ravel(), np.repeat(of, sides)) for of in (mistaken, self._forces))
+        return bool((wrong > MISTAKEN * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""

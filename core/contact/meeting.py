@@ -66,14 +66,21 @@ class MeetingPotential(Arriving):
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
         self.projected = True
         self._last: np.ndarray | None = None  # normal forces after the whole step before
-        self._lag(self._at(motion.start))
+        # As if all went on as it does.
+        velocities = np.zeros_like(motion.start) if motion.velocities is None else motion.velocities
+        gone = (self.places - meeting.earlier - came) / self._step
+        self._lag(self._at(motion.start), np.concatenate([self._points.moved(velocities), gone]))
         self._renewals_left = 0 if self._barrier.mu == 0.0 else MOST_RENEWALS
 
-    def _lag(self, y: np.ndarray) -> None:
-        """Take friction from the normal forces at y."""
+    def _lag(self, y: np.ndarray, velocities: np.ndarray | None = None) -> None:
+        """Take friction from the normal forces at y, with the slips of velocities (b + c,3) m/s expected."""
         shares, forces, normals = self._barrier.rubbing(y)
         self._rubbing, self._pressing = shares, self._barrier.gradient(y)
-        self._friction = LaggedFriction(forces, normals, shares @ self._base, self._step, self._barrier.slip)
+        first, behind = shares.indptr[:-1], shares.indptr[1:]  # corners of one side come first
+        bodies = self._barrier.surfaces.body[np.column_stack([shares.indices[first], shares.indices[behind - 1]])]
+        slips = None if velocities is None else shares @ velocities
+        numbers = self._step, self._barrier.slip
+        self._friction = LaggedFriction(forces, normals, shares @ self._base, *numbers, expected=slips, bodies=bodies)
 
     @property
     def way(self) -> np.ndarray:
@@ -160,6 +167,7 @@ class MeetingPotential(Arriving):
         self._renewals_left -= 1
         self._last = None
         self._lag(y)
+        self._friction.goes_on(self._rubbing @ y)
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
