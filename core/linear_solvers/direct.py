@@ -24,7 +24,7 @@ factor, a body of 22,000 that meets itself up to a fourth more once it has slid 
 """
 
 FEW = 32
-"""As many at least: an order of a small body costs as much as a factor."""
+"""As many at least: of 22,000 tets a new order takes about as long as a factor."""
 
 
 class Direct:
