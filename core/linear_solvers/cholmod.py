@@ -57,14 +57,14 @@ class CholmodSolver:
             self.ordering, self._order = like.ordering, like._order
         else:
             self._order, self.factor_entries, self.ordering = sparsest(pattern)
-        self._factor = self._symbolic(is_new=like is None)
+        self._factor = self._symbolic()
 
-    def _symbolic(self, is_new: bool) -> Any:
-        """The symbolic step. CHOLMOD orders by minimum degree itself beside what it is given, and takes the better: for
-        a new order that comparison has been made, and one of the two is asked for alone.
+    def _symbolic(self) -> Any:
+        """The symbolic step. CHOLMOD orders by minimum degree itself beside what it is given, and takes the better: of
+        many vertices that comparison has been made, and one of the two is asked for alone.
         """
         given = {"p": self._matrix(expand(self._order, self._pattern.width))}
-        if not is_new or len(self._pattern.free) < METIS_FROM:
+        if len(self._pattern.free) < METIS_FROM:
             return self._cholmod.symbolic(self._A, **given)
         if self.ordering != METIS:
             return self._cholmod.symbolic(self._A)

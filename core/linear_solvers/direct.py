@@ -6,7 +6,7 @@ import numpy as np
 
 from ..assembly.low_rank import LowRank
 from ..assembly.pairs import Pairs
-from ..assembly.sparsity import BlockSparsity
+from ..assembly.sparsity import NONE, BlockSparsity
 from ..errors import FactorizationError
 from .low_rank import UpdatedFactor
 from .protocol import DirectSolver, ErrorEstimate
@@ -17,10 +17,14 @@ meet again, and each pattern wants a symbolic step.
 """
 
 
-ANEW = 0.01
-"""Of the tets' own pairs, as many as are new: from so many on the unknowns are ordered anew. In the order of the tets'
-own pattern three boxes of 24,000 tets that lie on one another (0.04) have half as many non-zeros again in their factor.
+ANEW = 0.001
+"""Of the tets' own pairs, as many as are new since the unknowns were ordered: from so many on they are ordered anew. In
+an older order three boxes of 24,000 tets that lie on one another (0.04) have half as many non-zeros again in their
+factor, a body of 22,000 that meets itself up to a fourth more once it has slid (0.001 to 0.02).
 """
+
+FEW = 32
+"""As many at least: of 22,000 tets a new order takes about as long as a factor."""
 
 
 class Direct:
@@ -29,8 +33,8 @@ class Direct:
     residual_work = 0.0
 
     def __init__(self, sparsity: BlockSparsity, solver: type[DirectSolver]) -> None:
-        self._alone = sparsity, solver(sparsity.pattern), np.empty(len(sparsity.pattern.row_indices))
-        self._sparsity, self._solver, self._values = self._alone
+        self._alone = sparsity, solver(sparsity.pattern), np.empty(len(sparsity.pattern.row_indices)), NONE
+        self._sparsity, self._solver, self._values, self._ordered = self._alone
         self._last = self._alone
         self._is_first = False
         self.free = sparsity.free
@@ -73,17 +77,18 @@ class Direct:
         """Forget pairs of before: a step's bits are to be the same whatever steps came before it in this process. What
         the last step made first, and alone, serves where the next begins with the same pairs: it would be made again.
         """
-        self._last = (self._sparsity, self._solver, self._values) if self._is_first else self._alone
-        self._sparsity, self._solver, self._values = self._alone
+        now = self._sparsity, self._solver, self._values, self._ordered
+        self._last = now if self._is_first else self._alone
+        self._sparsity, self._solver, self._values, self._ordered = self._alone
         self._is_first = False
 
     def _couple(self, pairs: Pairs | None) -> None:
         """Have these pairs in the pattern: the symbolic step is made anew only where some are not. Most pairs of what
         touches lie in tets.
         """
-        sparsity, solver, _ = self._alone
+        sparsity, solver, *_ = self._alone
         if pairs is None:
-            self._sparsity, self._solver, self._values = self._alone
+            self._sparsity, self._solver, self._values, self._ordered = self._alone
             self._is_first = False
             return
         keys, before = sparsity.beside(pairs), self._sparsity.coupled
@@ -92,10 +97,12 @@ class Direct:
             return
         self._is_first, last, self._last = not len(before), self._last, self._alone
         if self._is_first and np.array_equal(keys, last[0].coupled):
-            self._sparsity, self._solver, self._values = last
+            self._sparsity, self._solver, self._values, self._ordered = last
             return
-        like = self._solver if new < ANEW * len(sparsity.pattern.block_rows) else None
         keys = np.union1d(keys, before) if len(before) <= KEPT * len(keys) else keys
+        many = max(FEW, ANEW * len(sparsity.pattern.block_rows))
+        is_like = len(np.setdiff1d(keys, self._ordered)) < many
+        like, self._ordered = (self._solver, self._ordered) if is_like else (None, keys)
         self._sparsity = sparsity.with_coupled(keys)
         self._solver = type(solver)(self._sparsity.pattern, like)
         self._values = np.empty(len(self._sparsity.pattern.row_indices))

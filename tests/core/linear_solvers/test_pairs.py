@@ -10,7 +10,7 @@ from sinew.core.assembly.sparsity import BlockSparsity
 from sinew.core.assembly.stencils import joined_stencils, stencils_of
 from sinew.core.linear_solvers.cholmod import CholmodSolver
 from sinew.core.linear_solvers.conjugate_gradient import ConjugateGradients
-from sinew.core.linear_solvers.direct import Direct
+from sinew.core.linear_solvers.direct import FEW, Direct
 from sinew.core.linear_solvers.superlu import SuperLUSolver
 
 from .bars import bar, blocks_of, dense
@@ -78,6 +78,18 @@ def test_what_lies_in_tets_makes_no_pattern():
     assert solver._solver is not alone and solver._solver._order is alone._order
     solver.fill(blocks, 1.0, None, None, pairs_of(touching(n, 40, 1)))
     assert solver._solver._order is not alone._order
+
+
+def test_few_pairs_by_few_are_ordered_anew_in_the_end():
+    body = bar(10.0)
+    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    solver, n = Direct(sparsity, CholmodSolver), len(sparsity.free)
+    alone = solver._solver
+    for count in range(1, FEW + 1):
+        far = Pairs(n - 1 - np.arange(count), np.arange(count), np.zeros((count, 3, 3)))
+        assert len(sparsity.beside(far)) == count
+        solver.fill(blocks, 1.0, None, None, far)
+        assert (solver._solver._order is alone._order) == (count < FEW)
 
 
 def test_a_pattern_serves_the_next_step_that_begins_with_it():
