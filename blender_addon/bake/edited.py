@@ -17,6 +17,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import SinewError
+from ...core.job.fingerprints import telling
 from ..basics import linked
 from ..basics.list_animation import animated_paths, curves_of
 from ..basics.redrawing import redraw
@@ -59,7 +60,8 @@ def words(obj: Any, scene: Any) -> str:
         return record.stale
     now = {**_around.get(obj.session_uid, {}), **_set_of(obj, scene)}
     before = json.loads(record.as_read)
-    return ", ".join(dict.fromkeys(word for word, digest in before.items() if now.get(word, digest) != digest))
+    changed = dict.fromkeys(word for word, digest in before.items() if now.get(word, digest) != digest)
+    return ", ".join(telling(list(changed)))
 
 
 def _look(obj: Any, scene: Any) -> dict[str, str]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.job.body import Body
-from ...core.job.fingerprints import LENGTHS
+from ...core.job.fingerprints import LENGTHS, telling
 from ...core.settings import moduli
 from ..basics.list_animation import animated_paths
 from ..scene_in.mesh_in import length_factor
@@ -69,7 +69,7 @@ class Edits:
     def others(self, obj: Any, scene: Any) -> list[str]:
         """Words for what else differs from the beginning."""
         now = _others(obj, scene)
-        return [word for word, before in self._others.items() if before != now[word]]
+        return list(telling([word for word, before in self._others.items() if before != now[word]]))
 
     def words(self, obj: Any, scene: Any) -> list[str]:
         """Words for all that differs from what is played with."""

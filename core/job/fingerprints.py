@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,11 @@ BETWEEN_FRAMES = "animation between frames"
 other substeps do not change them."""
 LENGTHS = "length factor"
 """The fingerprint of what all lengths were multiplied by: where it differs, most others do, too."""
+
+
+def telling(words: Sequence[str]) -> Sequence[str]:
+    """Of words for what differs those that tell it: where lengths were multiplied by another factor, that one alone."""
+    return [LENGTHS] if LENGTHS in words else words
 
 
 def fingerprints_of(job: Job, *words: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ..parts import about, alike, is_parts
 from ..solver_kinds import SOLVER_KINDS
 from ..tracks import at_frames, steps_of
 from .body import Body
-from .fingerprints import BETWEEN_FRAMES, LENGTHS, finer_tracks
+from .fingerprints import BETWEEN_FRAMES, finer_tracks, telling
 from .job import Job
 
 Jobs = tuple[Job, Job]
@@ -53,8 +53,7 @@ def _of_body(part: str, before: Job, now: Job) -> list[str]:
 
 def described(parts: Sequence[str], before: Job, now: Job) -> list[str]:
     """Each part with its details behind it: ``solver (substeps 1 → 2)``. Of other lengths no more than their factor."""
-    told = [LENGTHS] if LENGTHS in parts else parts
-    named = ((part, details(part, before, now)) for part in told)
+    named = ((part, details(part, before, now)) for part in telling(parts))
     return [f"{part} ({'; '.join(found)})" if found else part for part, found in named]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import together
+from sinew.blender_addon.bake import edited, together
 from sinew.blender_addon.live.live_edits import Edits
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.setup import figures
@@ -155,7 +155,7 @@ def test_a_bake_is_out_of_date_by_its_name_alone(body, scaled):
     scene = bpy.context.scene
     assert bpy.ops.sinew.bake() == {"FINISHED"} and edits(body) == []
     scene.sinew.length_factor = 0.25
-    assert edits(body) == ["length factor (1 → 0.25)"]
+    assert edits(body) == ["length factor (1 → 0.25)"] and edited.words(body, scene) == "length factor"
     scene.sinew.length_factor = 1.0
     assert edits(body) == []
 
@@ -163,7 +163,7 @@ def test_a_bake_is_out_of_date_by_its_name_alone(body, scaled):
 def test_live_mode_tells_it(body):
     told_of = Edits(body, bpy.context.scene, make_job(body, bpy.context).body)
     bpy.context.scene.sinew.length_factor = 0.5
-    assert "length factor" in told_of.words(body, bpy.context.scene)
+    assert told_of.words(body, bpy.context.scene) == ["length factor"]
 
 
 def test_bodies_that_wait_are_read_anew(body):
