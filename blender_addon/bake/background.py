@@ -25,7 +25,7 @@ from ..child.process import Order
 from ..child.work import Work
 from ..scene_in import job_in
 from ..scene_in.settings_in import frame_range
-from . import baking
+from . import baking, notes
 from .bake_queue import groups_in_order
 from .together import Together
 
@@ -140,7 +140,7 @@ def _work_here(_work: Work, obj: Any, read: Found, uids: Sequence[int], until: i
             apply_all(bodies, stores, STATUS_OF["error"], str(error))
             raise
     for k, each in enumerate(bodies):
-        baking.note_mesh(each, state.mesh(k))
+        notes.note_mesh(each, state.mesh(k))
     if mode not in OF_ONE:
         baking.note_meeting(bodies, state.warnings)
         baking.note_way_out(bodies, state.move)
@@ -163,7 +163,7 @@ def _take(work: Work, names: dict[int, str]) -> str:
                     file=sys.stderr,
                 )
     for k, obj, _folder in there:
-        baking.note_mesh(obj, state.mesh(k))
+        notes.note_mesh(obj, state.mesh(k))
     if order.mode in WITHOUT_FRAMES or (order.mode == "handles" and state.outcome != "done"):
         for _k, obj, _folder in there:
             obj.sinew.bake.message = message

@@ -11,7 +11,6 @@ import bpy
 
 from ...core.checks.disk_space import ToBake, check_disk_space
 from ...core.errors import SinewError, StoreError
-from ...core.events import Mesh
 from ...core.job.job import Job
 from ...core.store.cached_handles import cached_handles
 from ...core.store.frame_store import FrameStore
@@ -26,8 +25,8 @@ from ..result_out import exported
 from ..result_out.frames_out import apply_cache, apply_frames, apply_handles, lost_words, remove_result
 from ..scene_in import job_in
 from ..scene_in.mesh_in import unit_scale
-from ..setup import advising, forecasts
-from . import edited
+from ..setup import forecasts
+from . import edited, notes
 
 if TYPE_CHECKING:
     from ...core.results.report import BakeReport
@@ -59,7 +58,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
     borrow(store, lenders, job.body.solver.modes)
     _note_folder(obj, store)
-    _note_warnings(obj, job)
+    notes.note_warnings(obj, job)
     edited.note_read(obj, store.folder, bpy.context.scene)
     return store
 
@@ -113,7 +112,7 @@ def prepare_resume(obj: Any, job: Job) -> FrameStore:
         store.mend_job(job)
     check_disk_space(ToBake(job, store, len(store.frames()), obj.sinew.result == "CACHE"))
     _note_folder(obj, store)
-    _note_warnings(obj, job)
+    notes.note_warnings(obj, job)
     edited.note_read(obj, store.folder, bpy.context.scene)
     return store
 
@@ -245,7 +244,7 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
             record.message = record.message or "The result lies on shape keys for now: press Resume, or Convert Result."
     else:
         remove_result(obj)  # of a bake that this one has replaced
-    _note_warnings(obj, job)
+    notes.note_warnings(obj, job)
     record.status = status
     record.frames = len(frames)
     record.first_frame = frames[0] if frames else job.first_shown
@@ -353,57 +352,6 @@ def find_changes(obj: Any, job: Job) -> list[str]:
     if lost_words(obj):
         return [*words, "baked shapes removed"]
     return [*words, "frames baked anew"] if _shows_another(obj) else words
-
-
-def note_mesh(obj: Any, mesh: Mesh | None) -> None:
-    """Keep the figures of the tetrahedra for the panel."""
-    if mesh is None:
-        return
-    record = obj.sinew.bake
-    counts = f"{mesh.tets:,} tetrahedra on {mesh.vertices:,} vertices"
-    record.mesh_summary = f"{counts}, smallest angle {mesh.min_dihedral:.0f}°"
-    record.body_mass, record.body_volume, record.body_size = mesh.mass, mesh.volume, mesh.size
-    apart = (mesh.points_warning, *mesh.of_resolution)
-    record.mesh_warning = " ".join(said for said in mesh.warnings if said not in apart)
-    record.resolution_warning = next(iter(mesh.of_resolution), "")
-    record.is_thin = mesh.is_thin
-    record.tets, record.cells = mesh.tets, mesh.cells_across
-    record.contrast, record.thickness, record.slowest = mesh.contrast, mesh.thickness, mesh.slowest
-    record.movement = -1.0 if mesh.movement is None else mesh.movement
-    record.advice_basis = advising.basis_of(obj)
-    record.points_warning, record.points_that_suffice = mesh.points_warning, mesh.points_that_suffice
-    record.match = mesh.match
-    record.vibrations.clear()
-    for frequency, right, share in mesh.vibrations:
-        row = record.vibrations.add()
-        row.frequency, row.right, row.share = frequency, right, share
-
-
-def nowhere_words(job: Job) -> str:
-    """What to say of later materials that are neither painted nor laid over others; "" when there are none."""
-    layers = {layer.material for layer in job.body.layers}
-    empty = [
-        k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
-    ]
-    return " ".join(
-        f"“{job.body.materials[k].name}” is nowhere: paint its map, or choose a region or depth." for k in empty
-    )
-
-
-def no_pin_words(obj: Any, job: Job) -> str:
-    """What to say of a pin group that holds nothing; "" where it does, or there is none."""
-    name = obj.sinew.pin_group
-    if not name or len(job.body.pinned_vertices) or job.body.goal:
-        return ""
-    return (
-        f"No vertex of “{name}” is held, and the body falls: give some a weight of at least Hold From. Modifiers that "
-        "are simulated may drop vertex groups (Remesh does)."
-    )
-
-
-def _note_warnings(obj: Any, job: Job) -> None:
-    record = obj.sinew.bake
-    record.material_warning, record.pin_warning = nowhere_words(job), no_pin_words(obj, job)
 
 
 def report_of(obj: Any) -> BakeReport:

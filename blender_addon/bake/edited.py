@@ -21,7 +21,8 @@ from ...core.job.fingerprints import telling
 from ..basics import linked
 from ..basics.list_animation import animated_paths, curves_of
 from ..basics.redrawing import redraw
-from ..live.live_edits import TRANSFORM, checksum, looked_at
+from ..scene_in.looks import TRANSFORM, checksum, looked_at
+from ..scene_in.settings_in import meet_settings
 from ..scene_in.weights_in import group_weights
 from .together import used_by
 
@@ -77,7 +78,9 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
     """The settings, by the word for them; a bake of more frames is no other."""
     settings, render = obj.sinew, scene.render
     start = (scene if settings.use_scene_range else settings).frame_start
-    found = looked_at(obj, scene) | {"frame range": (start, render.fps, render.fps_base, settings.pre_roll)}
+    found = looked_at(obj, scene)
+    found["collisions"] = found["collisions"], meet_settings(settings, scene)
+    found["frame range"] = start, render.fps, render.fps_base, settings.pre_roll
     return {word: _digest(value) for word, value in found.items()}
 
 

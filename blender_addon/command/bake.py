@@ -21,7 +21,7 @@ from ...core.process.stop_signals import stop_signals
 from ...core.simulation import bake as library
 from ...core.store.frame_store import FrameStore
 from ...core.store.store_lock import locked
-from ..bake import background, baking
+from ..bake import background, baking, notes
 from ..bake.bake_queue import groups_in_order
 from ..bake.together import Together
 from ..basics.stepwise import at_once
@@ -129,7 +129,7 @@ def _bake_group(
                 if not caught:
                     baking.note_meeting([obj], progress.state.warnings)
                     baking.note_way_out([obj], progress.state.move)
-                    baking.note_mesh(obj, progress.state.mesh(k))
+                    notes.note_mesh(obj, progress.state.mesh(k))
                     baking.put_result(obj, bpy.context, "DONE", store)
     except SinewError as error:
         baking.note_way_out(group, getattr(error, "move", ()))

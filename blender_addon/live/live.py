@@ -19,7 +19,7 @@ from ...core.errors import SinewError
 from ...core.events import LiveFrame, Record, SetStiffness, StopRecording
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
-from ..bake import baking
+from ..bake import baking, notes
 from ..basics import redrawing, shown
 from ..basics.stack import shown_after
 from ..basics.stepwise import Steps
@@ -230,7 +230,7 @@ def let_go(vertex: int) -> None:
 def _begin_to_show(session: Session, obj: Any) -> None:
     from . import live_view
 
-    baking.note_mesh(obj, session.state.mesh())
+    notes.note_mesh(obj, session.state.mesh())
     with session.stage.unnoticed(), shown.where_it_is_shown(obj):
         session.view = live_view.View(session)
     session.stage.begin(obj)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon.bake import baking
+from sinew.blender_addon.bake import notes
 from sinew.blender_addon.basics.list_animation import curves_of
 from sinew.blender_addon.live import live_edits
 from sinew.blender_addon.scene_in.job_in import make_job
@@ -183,9 +183,9 @@ def test_words_say_what_wins(shelled):
     assert "by depth" in place_words(bone, False) and "later in the list wins" in place_words(bone, False)
     bone.depth_kind = "NONE"
     assert "paint it" in place_words(bone, False)
-    assert "“Bone” is nowhere" in baking.nowhere_words(make_job(shelled, bpy.context))
+    assert "“Bone” is nowhere" in notes.nowhere_words(make_job(shelled, bpy.context))
     bone.depth_kind = "CORE"
-    assert baking.nowhere_words(make_job(shelled, bpy.context)) == ""
+    assert notes.nowhere_words(make_job(shelled, bpy.context)) == ""
 
 
 def test_a_shell_whose_stiffness_is_keyed_is_baked(shelled, saved):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from sinew.blender_addon.bake import baking, comparing
+from sinew.blender_addon.bake import baking, comparing, notes
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.scene_in.settings_in import compared
 from sinew.blender_addon.views import swings
@@ -28,7 +28,7 @@ def matched(body):
     settings.solver, settings.modes, settings.match_modes = "subspace_mixed_fem", 1, 12
     said = []
     prepare(make_job(body, bpy.context), on_event=said.append)
-    baking.note_mesh(body, next(event for event in said if event.kind == "mesh"))
+    notes.note_mesh(body, next(event for event in said if event.kind == "mesh"))
     return body
 
 
@@ -125,7 +125,7 @@ def test_the_next_preparation_replaces_them(matched):
     settings, said = matched.sinew, []
     settings.match_modes = 2
     prepare(make_job(matched, bpy.context), on_event=said.append)
-    baking.note_mesh(matched, next(event for event in said if event.kind == "mesh"))
+    notes.note_mesh(matched, next(event for event in said if event.kind == "mesh"))
     assert len(settings.bake.vibrations) <= 2
     settings.property_unset("bake")
     assert not settings.bake.vibrations and not settings.bake.match

@@ -29,17 +29,17 @@ def grow_apart(gui, running):
     """Put into each other again they are untangled; what is shown begins with both at their size."""
     with gui.context():
         bpy.data.objects["High"].location.z -= 0.2
-        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+        bpy.ops.sinew.bake("EXEC_DEFAULT")  # without being asked
     yield from gui.wait_until(running.is_idle, 240, "it is refused again")
-    yield from gui.photograph("5-overlap")
+    yield from gui.scenario("manual").photograph_alone(gui, "bake", "overlap")
     with gui.context():
         bpy.ops.sinew.untangle()
-        bpy.ops.sinew.bake("INVOKE_DEFAULT")
+        bpy.ops.sinew.bake("EXEC_DEFAULT")
     yield from gui.wait_until(running.is_idle, 240, "both have grown apart")
     gui.record("untangled", [[record.status, record.frames] for record in records()])
     bpy.context.scene.frame_set(1)
     yield from gui.settle()
-    yield from gui.photograph("6-apart")
+    yield from gui.photograph("5-apart")
     with gui.context():
         bpy.ops.ed.undo()
 
