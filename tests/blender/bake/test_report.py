@@ -7,7 +7,7 @@ import json
 import bpy
 import pytest
 from sinew.blender_addon import command
-from sinew.ui.bake import draw_report
+from sinew.ui.diagnostics import draw_report
 
 
 @pytest.fixture
