@@ -41,8 +41,9 @@ class Ghost:
         """Have it drawn with the Subdivision that these settings are of, of a mesh with its vertices; not in a drawing,
         for Blender is asked. Whether that is another than before; ``coarser`` says where its level is lower.
         """
-        from ..scene_in.subdivision_in import coarser_words, subdivided  # they load SciPy, which Blender's start does
-        from .preview_fine import FineCard  # not wait for
+        # They load SciPy, which Blender's start does not wait for.
+        from ..scene_in.subdivision_in import coarser_words, subdivided
+        from .preview_fine import FineCard
 
         if self._subdivided == (settings, cage.key):
             return False

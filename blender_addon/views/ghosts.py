@@ -14,6 +14,7 @@ from ..bake import comparing
 from ..basics.redrawing import redraw_views
 from ..basics.stack import subdivision_after
 from ..cache.frame_folders import written
+from ..child import running
 from ..drawing.ghost_out import Ghost
 from ..drawing.layer import Layer, Made
 from ..drawing.overlay_out import Painter, View
@@ -66,14 +67,12 @@ class Ghosts(Layer):
 
     def subdivide(self) -> None:
         """Have each ghost drawn with the Subdivision of what it lies over: in a timer, since a drawing must leave
-        Blender's data alone.
+        Blender's data alone. A render goes first, and while a body is read its modifiers are off.
         """
-        from ..scene_in.subdivision_in import (
-            cage_of,
-            settings_of,
-        )  # it loads SciPy, which Blender's start does not wait for
+        # It loads SciPy, which Blender's start does not wait for.
+        from ..scene_in.subdivision_in import cage_of, settings_of
 
-        if is_rendering():
+        if is_rendering() or running.reading() is not None:
             return
         for obj in [obj for obj in bpy.data.objects if obj.session_uid in self._ghosts]:
             ghost, carrier = self._ghosts[obj.session_uid].value, obj.sinew.bake.result or obj

@@ -225,6 +225,10 @@ def test_the_ghost_has_the_subdivision_of_the_body(body, saved, monkeypatch, bel
         assert drawn.bodies(bpy.context.scene) == [body]
         ghost = drawn.ghost(body)
         assert ghost.batch(4).max() == 11
+        with monkeypatch.context() as patch:
+            patch.setattr(running, "reading", lambda: "with its modifiers off")
+            drawn.subdivide()
+            assert ghost.batch(4).max() == 11
         drawn.subdivide()
         triangles, made, (at, normals) = ghost.batch(4), modified_by_itself(body, ghost.at(4)), places[-1]
         assert np.abs(at[triangles].reshape(-1, 6, 3)[:, [0, 1, 2, 5]] - made).max() < 1e-6
