@@ -41,6 +41,7 @@ def job(*bodies, frames=FRAMES):
 def test_the_package_offers_what_the_front_door_has():
     assert sorted(sw.__all__) == sorted(front_door.__all__)
     assert all(getattr(sw, name) is getattr(front_door, name) for name in sw.__all__)
+    assert set(sw.__all__) <= set(dir(sw))
     with pytest.raises(AttributeError, match="no “Jelly”.*Body"):
         sw.Jelly  # noqa: B018
 
@@ -256,6 +257,9 @@ def test_a_picture_in_one_call(tmp_path):
         assert coloured > 0.03 and len(np.unique(pixels[::7], axis=0)) > 50
     with pytest.raises(sw.SinewError, match="“heat”.*von_mises"):
         last.picture(tmp_path / "a.png", "heat")
+    for name in ("a.abc", "nowhere/a.png"):
+        with pytest.raises(sw.SinewError, match="cannot be drawn.*folder that is there"):
+            last.picture(tmp_path / name)
 
 
 def test_a_picture_without_matplotlib_says_what_to_install(tmp_path, monkeypatch):
