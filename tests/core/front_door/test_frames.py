@@ -135,6 +135,13 @@ def test_own_tets_go_with_every_kind_of_solver_and_meet_the_ground(solver):
     assert -0.001 < last.positions[:, 2].min() < 0.0  # a millimetre is kept
 
 
+def test_too_many_tets_are_told_as_such(monkeypatch):
+    monkeypatch.setattr("sinew.core.checks.memory.available_memory", lambda: 1e6)
+    body, _stiff = own()
+    with pytest.raises(sw.SinewError, match="96 tetrahedra do not fit into the free memory. Give fewer"):
+        next(sw.simulate(job(body)))
+
+
 def bad(vertices=None, tets=None):
     mesh = block((1, 1, 1), (1.0, 1.0, 1.0))
     x, t = mesh.rest_positions.copy(), mesh.tets.copy()
