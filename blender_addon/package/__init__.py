@@ -29,6 +29,10 @@ def __getattr__(name: str) -> Any:
     return getattr(front_door, name)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def register() -> None:
     """Called by Blender when the extension is enabled."""
     from . import blender_addon

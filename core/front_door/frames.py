@@ -80,7 +80,7 @@ def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = N
     cache : folder, optional
         Keeps the frames: those that it has already are read, and the simulation goes on after them, with the same bits
         as without a break. Leave the loop, or end the process, whenever you like. StoreError where it is of another
-        job. Without one, frames are kept in a temporary folder until the loop is left.
+        job: delete it, or name another. Without one, frames are kept in a temporary folder until the loop is left.
     tell : function, optional
         Called with lines of text of what is done before the first frame, and with warnings: ``print``.
     """

@@ -11,6 +11,7 @@ from ..body.body_model import body_model, fields_of, pinned_surface
 from ..body.prepare import tetrahedra
 from ..eigenfit.vibrations import lower_stiffness, vibrations
 from ..energies.kinematics import Deformation
+from ..errors import MeshError
 from ..events import ignore
 from ..job.body import Body
 from ..job.job import Job
@@ -116,4 +117,10 @@ class Solid:
         return self.embedding.apply(of_vertices, self.tets)
 
     def _at(self, vertices: np.ndarray | None) -> Deformation:
-        return self.model.elastic.deformation(self.rest if vertices is None else np.asarray(vertices, np.float64))
+        x = self.rest if vertices is None else np.ascontiguousarray(vertices, dtype=np.float64)
+        if x.shape != self.rest.shape:
+            raise MeshError(
+                f"The vertices have shape {x.shape}, not {self.rest.shape}.",
+                "Give those of the tetrahedra: frame.vertices, not frame.positions.",
+            )
+        return self.model.elastic.deformation(x)

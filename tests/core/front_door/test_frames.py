@@ -41,6 +41,7 @@ def job(*bodies, frames=FRAMES):
 def test_the_package_offers_what_the_front_door_has():
     assert sorted(sw.__all__) == sorted(front_door.__all__)
     assert all(getattr(sw, name) is getattr(front_door, name) for name in sw.__all__)
+    assert set(sw.__all__) <= set(dir(sw))
     with pytest.raises(AttributeError, match="no “Jelly”.*Body"):
         sw.Jelly  # noqa: B018
 
@@ -132,6 +133,13 @@ def test_own_tets_go_with_every_kind_of_solver_and_meet_the_ground(solver):
     body, _stiff = own(pinned_vertices=(), colliders=[sw.Ground(height=-0.002)], solver=sw.Solver(solver=solver))
     (*_, last) = sw.simulate(job(body, frames=4))
     assert -0.001 < last.positions[:, 2].min() < 0.0  # a millimetre is kept
+
+
+def test_too_many_tets_are_told_as_such(monkeypatch):
+    monkeypatch.setattr("sinew.core.checks.memory.available_memory", lambda: 1e6)
+    body, _stiff = own()
+    with pytest.raises(sw.SinewError, match="96 tetrahedra do not fit into the free memory. Give fewer"):
+        next(sw.simulate(job(body)))
 
 
 def bad(vertices=None, tets=None):
@@ -256,6 +264,9 @@ def test_a_picture_in_one_call(tmp_path):
         assert coloured > 0.03 and len(np.unique(pixels[::7], axis=0)) > 50
     with pytest.raises(sw.SinewError, match="“heat”.*von_mises"):
         last.picture(tmp_path / "a.png", "heat")
+    for name in ("a.abc", "nowhere/a.png"):
+        with pytest.raises(sw.SinewError, match="cannot be drawn.*folder that is there"):
+            last.picture(tmp_path / name)
 
 
 def test_a_picture_without_matplotlib_says_what_to_install(tmp_path, monkeypatch):

@@ -62,6 +62,13 @@ def test_K_is_the_derivative_of_the_forces():
     assert K.shape == (x.size, x.size) and abs(K - K.T).max() == 0.0
 
 
+def test_positions_of_another_mesh_are_refused():
+    body = solid((2, 1, 1))
+    for ask in (body.K, body.cauchy, body.forces):
+        with pytest.raises(sw.SinewError, match=r"shape \(5, 3\), not \(12, 3\).*frame.vertices"):
+            ask(np.zeros((5, 3)))
+
+
 def textbook_stiffness(rest, tets):
     """Of linear tetrahedra: the sum of ``V B^T C B``, with strains xx, yy, zz, yz, xz, xy."""
     C = np.diag([2 * MU] * 3 + [MU] * 3)
