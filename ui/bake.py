@@ -151,7 +151,7 @@ def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
         return
-    layout.progress(factor=work.state.factor, text=work.state.label)
+    layout.progress(factor=work.state.factor, text=_how_far(work.state, None))
     row = layout.row()
     row.label(text=f"Elapsed {clock(work.elapsed)}", icon="TIME")
     if work.remaining is not None:

@@ -17,7 +17,9 @@ MOST_QL = 60
 def clamp_negative(A, V, d, e):
     """Symmetric A (n,n) without what belongs to negative eigenvalues, in place; V (n,n), d and e (n,) are for work."""
     n = A.shape[0]
-    V[:, :] = A
+    for i in range(n):
+        for j in range(n):
+            V[i, j] = A[i, j]
     _tridiagonal(V, d, e)
     for i in range(n):  # vectors in rows from here on: side by side in memory
         for j in range(i):
@@ -34,7 +36,8 @@ def clamp_negative(A, V, d, e):
 @kernel
 def _tridiagonal(V, d, e):
     n = V.shape[0]
-    d[:] = V[n - 1]
+    for j in range(n):
+        d[j] = V[n - 1, j]
     for i in range(n - 1, 0, -1):
         scale, h = 0.0, 0.0
         for k in range(i):
@@ -69,7 +72,8 @@ def _tridiagonal(V, d, e):
                 for k in range(i + 1):
                     V[k, j] -= g * V[k, i + 1] / h
         V[: i + 1, i + 1] = 0.0
-    d[:] = V[n - 1]
+    for j in range(n):
+        d[j] = V[n - 1, j]
     V[n - 1, :] = 0.0
     V[n - 1, n - 1] = 1.0
     e[0] = 0.0

@@ -217,7 +217,11 @@ def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, proj
             count = _unmoved(ways) if is_mollified else _span(c, B, x, ways)
             _clamp(H.reshape(12, 12), ways, count, half, A, out[p].reshape(12, 12))
         else:
-            out[p] = H
+            for i in range(4):
+                for j in range(3):
+                    for k in range(4):
+                        for m in range(3):
+                            out[p, i, j, k, m] = H[i, j, k, m]
 
 
 @kernel

@@ -74,7 +74,7 @@ def nearest_triangle(p, bound2, corners, tree, w):
             d2 = closest_on_triangle(t[0], t[1], t[2], p, trial)
             if d2 < best2 or (d2 == best2 and (best < 0 or tree.order[k] < best)):
                 best, best2 = tree.order[k], d2
-                w[:] = trial
+                w[0], w[1], w[2] = trial[0], trial[1], trial[2]
         leaf, depth = next_leaf(stack, depth, p, best2, tree)
     return best, best2
 

@@ -149,7 +149,8 @@ def _containing_tet(p, corners, tree, slack, b):
             least = min(min(trial[0], trial[1]), min(trial[2], trial[3]))
             if height > 0.0 and least * height >= -slack:
                 best = tet
-                b[:] = trial
+                for c in range(4):
+                    b[c] = trial[c]
         leaf, depth = next_leaf(stack, depth, p, 0.0, tree)
     return best
 

@@ -109,7 +109,7 @@ class Stage:
     name : of the note that they are compiled
     seconds : that a quiet processor takes, those of all stages before there already: by these, time left is told
     compile : does it, on a tiny problem
-    is_needed : by a body, of which is told whether it meets anything
+    is_needed : by a body, of which is told whether it meets anything; what few need is compiled when it is run
     """
 
     name: str
@@ -156,15 +156,8 @@ def _stages() -> Iterator[Stage]:
         yield _of_solver(name, 2.5 if name.startswith("subspace_mixed") else 0.2)
     yield Stage("pcg", 1.0, _conjugate_gradients, lambda body, _meets: body.solver.linear_solver == "pcg")
     yield Stage("contact", 2.5, _penalty, lambda body, meets: bool(body.colliders) and not meets)
-    yield Stage(
-        "crossings", 1.0, _crossings, lambda body, _meets: body.meets.itself or body.resolution.method == "clean"
-    )
-    has_surface = partial(_has_field_of, "SURFACE")
-    yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: has_surface(body))
-
-
-def _is_clean(body: Body) -> bool:
-    return body.resolution.method == "clean"
+    yield Stage("crossings", 1.0, _crossings, lambda body, _meets: body.meets.itself)
+    yield Stage("fields", 0.5, partial(_search, _tetrahedron()), lambda body, _meets: _has_field_of("SURFACE", body))
 
 
 def _has_field_of(shape: str, body: Body) -> bool:

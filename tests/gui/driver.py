@@ -21,6 +21,7 @@ import ctypes
 import importlib
 import importlib.util
 import json
+import math
 import shutil
 import signal
 import subprocess
@@ -131,6 +132,7 @@ class Gui:
         nothing.
         """
         running = self.module("blender_addon.child.running")
+        self.module("operators.bake").ASKS_AFTER = math.inf  # a slow machine may have baked for long
         stages = []
         for region in ("WINDOW", "UI"):
             yield from self.move(*self.centre(region=region))
