@@ -16,7 +16,7 @@ from .project import BuildError
 
 BLENDERS = frozenset({"bpy", "bpy_extras", "bl_ui", "bl_operators", "blf", "bmesh", "gpu", "gpu_extras", "idprop"})
 BLENDERS_TOO = frozenset({"addon_utils", "mathutils", "numpy", "rna_keymap_ui"})
-OPTIONAL = frozenset({"meshio", "pypardiso"})
+OPTIONAL = frozenset({"matplotlib", "meshio", "mpl_toolkits", "pypardiso"})
 """Used where they are installed."""
 NEVER_LOADED = frozenset({"omppool", "tbbpool"})
 """Numba tries them for parallel loops, which no kernel has; their libraries are the user's to install."""
