@@ -94,6 +94,10 @@ def _draw_stiffness(layout, material, name, kept):
     unit = row.row(align=True)
     unit.ui_units_x = 3.6
     unit.prop(material, "stiffness_unit", text="")
+    hidden = row.row()  # the dot belongs to what is kept, which has to be drawn for it
+    hidden.use_property_split, hidden.emboss = False, "NONE"
+    hidden.ui_units_x = 0.1
+    hidden.prop(material, kept, text="")
     row.prop_decorator(material, kept)
 
 
