@@ -6,6 +6,7 @@ import bpy
 
 from ..blender_addon.basics import linked, restart, sources
 from ..blender_addon.child import running
+from ..blender_addon.views import open_panel
 from .bake import draw_first, draw_progress
 from .places import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
 from .resolution import draw_size
@@ -26,6 +27,7 @@ def _draw_other_run(layout, context):
 
 
 def _draw_root(layout, context):
+    open_panel.PINS.parent_drawn(context)
     if words := restart.needed():
         wrapped(layout.box(), words, context, "ERROR")
     _draw_other_run(layout, context)

@@ -10,8 +10,9 @@ from .places import draw_keyed, draw_reasons, panel, wrapped
 @panel("Pins", is_often=True)
 def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     """The group, from which weight on it holds, and the buttons that fill it."""
-    open_panel.PINS.drawn()
     settings = obj.sinew
+    if settings.pin_group:
+        open_panel.PINS.drawn(context)
     layout.prop_search(settings, "pin_group", obj, "vertex_groups")
     if settings.pin_group:
         draw_keyed(layout, settings, "hold_from")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..blender_addon.basics import sources
+from ..blender_addon.child import running
 from ..blender_addon.setup import advising, forecasts, size
 from .advice import draw_advised
 from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
@@ -58,7 +59,7 @@ def draw_size(layout: Any, context: Any, obj: Any) -> None:
     """Before a bake, of a body that is too large for its stiffness: how far it sags, and the size at which it hardly
     does.
     """
-    if obj.sinew.bake.status != "NONE":
+    if obj.sinew.bake.status != "NONE" or not running.is_idle():
         return
     told = size.told(obj, context)
     if told.factor:

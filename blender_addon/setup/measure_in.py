@@ -31,9 +31,12 @@ if TYPE_CHECKING:
     from ...core.tetrahedra.tet_count import SurfaceMeasure
 
 LASTING = 2.0
-"""Seconds for which a surface counts as measured."""
+"""Seconds for which a surface counts as measured, at least."""
+RARELY = 50.0
+"""Times as long as it took, it does so, too: a pointer that moves over a panel has it drawn all the time."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
+"""Until when it counts, of what, and what was measured."""
 
 
 class BodyMeasure(NamedTuple):
@@ -59,12 +62,13 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
     maps = tuple((each.vertex_group, each.is_layer) for each in settings.materials)
     groups = settings.finer_group, settings.pin_group, settings.hold_from, maps
     key = counts, groups, unit_scale(scene), tuple(scene.gravity)
-    made, known, found = _bodies.get(obj.session_uid, (0.0, (), None))
-    if found is None or known != key or now > made + LASTING:
+    until, known, found = _bodies.get(obj.session_uid, (0.0, (), None))
+    if found is None or known != key or now > until:
         found = _measured_body(obj, context)
         if len(_bodies) > 100:
             _bodies.clear()
-        _bodies[obj.session_uid] = now, key, found
+        lasting = max(LASTING, RARELY * (time.monotonic() - now))
+        _bodies[obj.session_uid] = time.monotonic() + lasting, key, found
     return found
 
 

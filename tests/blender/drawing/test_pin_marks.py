@@ -44,25 +44,37 @@ def test_dots_of_a_goal_are_paler_where_it_is_weaker():
 
 
 def test_pins_are_shown_while_their_panel_is_drawn(body, monkeypatch):
-    """A panel that is open is drawn between two looks, one that was closed is not."""
-    panel = open_panel.OpenPanel()
-    looks = []
-    timers = SimpleNamespace(register=lambda look, **_: looks.append(look))
+    """One that is closed is not drawn after its parent; one that is hidden is in no editor that is shown."""
+    panel, looks = open_panel.OpenPanel(), []
+    timers = SimpleNamespace(register=lambda look, **_: looks.append(look), is_registered=lambda look: bool(looks))
+    areas = [SimpleNamespace(as_pointer=lambda k=k: k) for k in (1, 2)]
+    shown = {1, 2}
     monkeypatch.setattr(open_panel, "bpy", SimpleNamespace(app=SimpleNamespace(timers=timers)))
     monkeypatch.setattr(open_panel, "PINS", panel)
+    monkeypatch.setattr(open_panel, "_areas", lambda: areas)
+    monkeypatch.setattr(open_panel, "_shows_tab", lambda area: area.as_pointer() in shown)
     overlay = SimpleNamespace(show_overlays=True)
     workspace = SimpleNamespace(sinew=bpy.context.workspace.sinew, tools=bpy.context.workspace.tools)
     context = SimpleNamespace(space_data=SimpleNamespace(overlay=overlay), workspace=workspace, mode="OBJECT")
+    of = [SimpleNamespace(area=area) for area in areas]
     assert overlays.asked_for(context) == frozenset()
-    panel.drawn()
+
+    def draw(k, with_panel):
+        looks.clear()
+        panel.parent_drawn(of[k])
+        if with_panel:
+            panel.drawn(of[k])
+        assert looks.pop()() is None
+
+    draw(0, True)
     assert overlays.asked_for(context) == {"pins"}
-    (look,) = looks
-    assert look() == open_panel.TICK and overlays.asked_for(context) == {"pins"}
-    panel.drawn()
-    assert look() == open_panel.TICK and panel.is_open
+    draw(1, False)
+    assert panel.is_open, "it is open in the other editor"
     overlay.show_overlays = False
     assert overlays.asked_for(context) == frozenset()
     overlay.show_overlays = True
-    assert look() is None and overlays.asked_for(context) == frozenset()
-    panel.drawn()
-    assert panel.is_open and len(looks) == 2, "it was opened again"
+    shown.remove(1)
+    assert not panel.is_open, "that editor shows another tab"
+    shown.add(1)
+    draw(0, False)
+    assert overlays.asked_for(context) == frozenset()

@@ -96,9 +96,15 @@ def test_what_cannot_be_told_is_not(add_mesh):
 
 
 def test_a_panel_that_is_drawn_again_measures_nothing(head, monkeypatch):
+    measure = measure_in._measured
     told(head)
     monkeypatch.setattr(measure_in, "_measured", None)
     assert told(head).factor == 0.1
-    monkeypatch.setattr(measure_in, "LASTING", -1.0)
+    for name in ("LASTING", "RARELY"):
+        monkeypatch.setattr(measure_in, name, -1.0)
+    with monkeypatch.context() as patched:  # until when it counts was told when it was measured
+        patched.setattr(measure_in, "_measured", measure)
+        measure_in._bodies.clear()
+        told(head)
     with pytest.raises(TypeError):
         told(head)

@@ -24,7 +24,7 @@ class Counted:
         def drawn(*arguments, **_):
             if name in LAYOUTS:
                 return Counted(self)
-            if name in CONTROLS:
+            if name in CONTROLS and arguments[-1] != "log_stiffness":  # which is hidden beside the field in its unit
                 self.found.append(f"{name} {arguments[-1]}")
             return SimpleNamespace()
 
@@ -168,18 +168,22 @@ def drag(gui, x, y, right, up):
     yield from gui.settle()
 
 
+def changed(edited):
+    """As the panel says it; references do not outlive an undo."""
+    return edited.words(body(), bpy.context.scene)
+
+
 def compare_after_undo(gui, running, edited):
     """The bake says that it is out of date; Ctrl Z takes the edits back, and it can be compared."""
-    scene = bpy.context.scene
-    yield from gui.wait_until(lambda: "materials" in edited.words(body(), scene), 10, "it is out of date")
-    gui.record("out of date", edited.words(body(), scene))
+    yield from gui.wait_until(lambda: "materials" in changed(edited), 10, "it is out of date")
+    gui.record("out of date", changed(edited))
     yield from gui.point(*gui.centre())
     for _ in range(12):
         if len(body().sinew.materials) == 1 and not body().sinew.pin_group:
             break
         yield from gui.xdotool("key", "ctrl+z")
         yield from gui.settle(0.5)
-    yield from gui.record_when("after undo", lambda: edited.words(body(), scene), "", 10.0)
+    yield from gui.record_when("after undo", lambda: changed(edited), "", 10.0)
     gui.record("is there", [body().sinew.bake.status, len(body().sinew.materials)])
     with gui.context():
         body().sinew.compare.substeps = 2
