@@ -11,6 +11,8 @@ from sinew.blender_addon.basics.groups import group_of
 from sinew.blender_addon.scene_in.job_in import make_job
 
 FRAMES = 5
+LARGE = {"pile_of_jellies", "closing_lips", "squeezing_hand", "coiling_snake", "turning_drum"}
+"""Baked in one Blender alone: what they bake differs in none."""
 
 
 def names():
@@ -48,7 +50,7 @@ def others():
 
 
 @pytest.mark.parametrize("name", examples.EXAMPLES)
-def test_an_example_bakes_and_leaves_the_rest_alone(name, others, saved):
+def test_an_example_bakes_and_leaves_the_rest_alone(name, others, saved, sinew_package):
     before, state = names(), scene_state()
     positions = [tuple(v.co) for v in others.data.vertices]
     assert bpy.ops.sinew.add_example(example=name) == {"FINISHED"}
@@ -72,6 +74,8 @@ def test_an_example_bakes_and_leaves_the_rest_alone(name, others, saved):
     assert len(job.body.materials) == len(settings.materials) and not settings.bake.material_warning
     together, cells = group_of(body, bpy.context), max(settings.cells_across // 2, 3)
     assert {each.name for each in together} <= mine
+    if sinew_package != "sinew" and name in LARGE:
+        return
     for each in together:
         each.sinew.frame_end, each.sinew.cells_across = 101 + FRAMES - 1, cells
     assert bpy.ops.sinew.bake() == {"FINISHED"}
