@@ -9,7 +9,7 @@ from importlib import import_module
 import bpy
 
 ORDER = """
-    body materials pins collisions springs fields live resolution solver vibrations
+    body materials pins collisions springs fields live resolution solver vibrations advice
     bake diagnostics compare overlays examples
 """
 """Subjects as their panels stand, one below the other."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from sinew import ui
 from sinew.ui.places import lines_of
 
 
@@ -18,3 +21,8 @@ from sinew.ui.places import lines_of
 )
 def test_lines_break_at_spaces_and_slashes(text, lines):
     assert lines_of(text, 10, len) == lines
+
+
+def test_every_subject_is_shown():
+    subjects = {path.stem for path in Path(ui.__file__).parent.glob("*.py") if "@panel(" in path.read_text("utf-8")}
+    assert subjects <= set(ui.ORDER.split())
