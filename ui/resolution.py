@@ -63,7 +63,7 @@ def draw_size(layout: Any, context: Any, obj: Any) -> None:
         return
     told = size.told(obj, context)
     if told.factor:
-        wrapped(layout, told.words, context, "ERROR")
+        wrapped(layout, told.words, context, "INFO")
         draw_button(
             layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
         )

@@ -22,6 +22,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_tetrahedralize": "fills the cache; what it tells is true whatever is undone",
     "SINEW_OT_check_bake": "what it tells is true whatever is undone",
     "SINEW_OT_stop_bake": "ends work",
+    "SINEW_OT_go_to_newest": "goes to another frame, as the timeline does",
     "SINEW_OT_read_animation": "leaves the scene as it was",
     "SINEW_OT_compare": "its ghost is drawn, and no data-block",
     "SINEW_OT_remove_ghost": "the ghost is drawn, and no data-block",

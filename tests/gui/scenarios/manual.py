@@ -7,9 +7,6 @@ from contextlib import contextmanager
 import bpy
 from mathutils import Euler
 
-HEADER = 85
-"""Pixels from the upper edge of the sidebar's region to the first header below the body's name."""
-
 
 def kept():
     """Names of what is in the file."""
@@ -48,29 +45,6 @@ def panels(gui):
     ui = gui.module("ui")
     found = (cls for cls in ui.CLASSES if issubclass(cls, bpy.types.Panel))
     return [cls for cls in found if getattr(cls, "bl_parent_id", "").startswith("VIEW3D_PT_sinew")]
-
-
-def photograph_panels(gui, names):
-    """Each alone in the sidebar, opened."""
-    everything = panels(gui)
-    for cls in reversed(everything):
-        bpy.utils.unregister_class(cls)
-    for name in names:
-        own = f"VIEW3D_PT_sinew_{name}"
-        shown = [cls for cls in everything if own in (cls.bl_idname, cls.bl_parent_id)]
-        for cls in shown:
-            bpy.utils.register_class(cls)
-        yield from gui.settle()
-        region = gui.region("UI")
-        if "DEFAULT_CLOSED" in getattr(shown[0], "bl_options", ()):
-            yield from gui.click(region.x + 80, region.y + region.height - HEADER)
-            yield from gui.settle()
-        yield from gui.move(*gui.centre())
-        yield from gui.photograph(f"panel-{name.replace('_', '-')}")
-        for cls in reversed(shown):
-            bpy.utils.unregister_class(cls)
-    for cls in everything:
-        bpy.utils.register_class(cls)
 
 
 def only(gui, *names):
@@ -217,21 +191,21 @@ def scenario(gui):
         yield from photograph_tetrahedra(gui)
     region = gui.region("UI")
     gui.record("sidebar", [region.x, gui.window.height - region.y - region.height, region.width, region.height])
-    yield from photograph_panels(gui, ("resolution", "materials", "collisions", "solver", "bake"))
+    for name in ("resolution", "materials", "collisions", "solver", "bake"):
+        yield from photograph_alone(gui, name)
     obj = bpy.context.view_layer.objects.active
     if gui.parameters["tetrahedra"]:
         yield from photograph_advice(gui, obj)
         yield from photograph_match(gui, obj)
         yield from photograph_ghost(gui, obj)
     obj.sinew.solver = "subspace_mixed_fem"
-    yield from photograph_panels(gui, ("live",))
+    yield from photograph_alone(gui, "live")
     with gui.context():
         bpy.ops.sinew.add_example("EXEC_DEFAULT", True, example="armature_flesh")
         bpy.ops.sinew.add_spring("EXEC_DEFAULT", True)
         bpy.ops.object.effector_add(type="WIND", location=(0.0, 3.0, 0.0))
         bpy.context.view_layer.objects.active = bpy.data.objects["Figure"]
-    yield from photograph_panels(gui, ("pins",))
-    for name in ("springs", "fields"):
+    for name in ("pins", "springs", "fields"):
         yield from photograph_alone(gui, name)
     preferences.system.use_region_overlap, preferences.view.show_tooltips = overlap, tooltips
     preferences.view.ui_scale = scale
