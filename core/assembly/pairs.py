@@ -24,8 +24,21 @@ class Pairs(NamedTuple):
 
     def renumbered(self, number: np.ndarray) -> Pairs:
         """By other numbers (n,), ascending as the old ones are, without those that are -1."""
-        kept = (number[self.rows] >= 0) & (number[self.columns] >= 0)
-        return Pairs(number[self.rows[kept]], number[self.columns[kept]], self.blocks[kept])
+        kept = self.of((number[self.rows] >= 0) & (number[self.columns] >= 0))
+        return kept._replace(rows=number[kept.rows], columns=number[kept.columns])
+
+    def of(self, chosen: np.ndarray) -> Pairs:
+        """Some of them, (k,) bool."""
+        return Pairs(self.rows[chosen], self.columns[chosen], self.blocks[chosen])
+
+    def lumped(self) -> Pairs:
+        """Blocks on the diagonal, diagonal themselves, which are no softer in any direction than these pairs, none of
+        which is on it.
+        """
+        places, at = np.unique(np.concatenate([self.rows, self.columns]), return_inverse=True)
+        sizes, total = np.abs(self.blocks), np.zeros((len(places), 3))
+        np.add.at(total, np.ravel(at), np.concatenate([sizes.sum(axis=2), sizes.sum(axis=1)]))
+        return Pairs(places, places, total[:, :, None] * np.eye(3))
 
     def matrix(self, count: int) -> sp.csr_matrix:
         """The whole matrix of so many vertices, (3n,3n)."""

@@ -141,10 +141,14 @@ class BlockSparsity:
         """Numbers (k,) of pairs of unknowns, ascending by their columns."""
         return pairs.columns * len(self.free) + pairs.rows
 
+    def lacks(self, pairs: Pairs) -> np.ndarray:
+        """Which are not in the pattern, (k,) bool."""
+        keys = self.keys(pairs)
+        return self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys
+
     def beside(self, pairs: Pairs) -> np.ndarray:
-        """Numbers of those that are not in the pattern, ascending."""
-        keys = np.sort(self.keys(pairs))
-        return keys[self._keys[np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)] != keys]
+        """Numbers of those, ascending."""
+        return np.sort(self.keys(pairs)[self.lacks(pairs)])
 
     def with_coupled(self, coupled: np.ndarray) -> BlockSparsity:
         """Of the same body, with these pairs beside its tets' own, of which alone this one is."""
@@ -173,6 +177,21 @@ class BlockSparsity:
             element_blocks.reshape(-1, 3, 3),
             out,
         )
+
+    def diagonal(self, element_blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """What element blocks (m,10,3,3) make of the matrix's diagonal at some unknowns (k,): (k,3)."""
+        out = np.empty((len(places), 3))
+        _diagonals(self.pattern.block_starts[places], *self._gather[:2], element_blocks.reshape(-1, 3, 3), out)
+        return out
+
+
+@kernel
+def _diagonals(own, gather_starts, slots, blocks, out):
+    for k in range(len(own)):
+        for c in range(3):
+            out[k, c] = 0.0
+            for at in range(gather_starts[own[k]], gather_starts[own[k] + 1]):
+                out[k, c] += blocks[slots[at], c, c]
 
 
 @kernel

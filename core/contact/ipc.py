@@ -154,6 +154,7 @@ class Barrier:
         self._asked: _Asked | None = None
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
+        self._read: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     def crosses(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
@@ -228,10 +229,16 @@ class Barrier:
         return curvatures(*self._seen(y), y, self.distance, self.stiffness, projected)
 
     def _seen(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is near, as :func:`curvatures` wants it. Weights of faces and edges are what ipctk makes them: to ask
-        each pair for its own takes longer than all else.
+        """What is near, as :func:`curvatures` wants it; read once of what is found."""
+        near = self.touching(y)
+        if self._read is None or self._read[0] is not near:
+            self._read = near, self._reading(near, self._asked)
+        return self._read[1]
+
+    def _reading(self, near: Any, asked: _Asked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights of faces and edges are what ipctk makes them: to ask each pair for its own takes longer than all
+        else.
         """
-        near, asked = self.touching(y), self._asked
         edges, faces = asked.edges, asked.surfaces.faces
         kinds = near.vv_collisions, near.ev_collisions, near.fv_collisions, near.ee_collisions
         vv, ev, fv, ee = kinds

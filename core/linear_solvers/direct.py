@@ -23,6 +23,9 @@ an older order three boxes of 24,000 tets that lie on one another (0.04) have ha
 factor, a body of 22,000 that meets itself up to a fourth more once it has slid (0.001 to 0.02).
 """
 
+SOFT = 0.1
+"""Of a diagonal without pairs, what pairs that are new in a step may add to it instead of being in the pattern."""
+
 FEW = 32
 """As many at least: of 22,000 tets a new order takes about as long as a factor."""
 
@@ -67,6 +70,7 @@ class Direct:
         pairs: Pairs | None = None,
     ) -> None:
         """Sum element blocks (m,10,3,3) and pairs of unknowns."""
+        pairs = pairs and self._spared(pairs, blocks)
         self._couple(pairs)
         self._sparsity.fill(blocks, self._values)
         if pairs is not None:
@@ -81,6 +85,20 @@ class Direct:
         self._last = now if self._is_first else self._alone
         self._sparsity, self._solver, self._values, self._ordered = self._alone
         self._is_first = False
+
+    def _spared(self, pairs: Pairs, blocks: np.ndarray) -> Pairs:
+        """These pairs, or what is on the diagonal in the place of those that are new in a step, where that makes no
+        vertex much stiffer than it is without pairs: what has just come near hardly pushes, and often goes again.
+        """
+        sparsity = self._sparsity
+        new = sparsity.lacks(pairs)
+        if not len(sparsity.coupled) or not new.any():
+            return pairs
+        lumped = pairs.of(new).lumped()
+        stiff = np.einsum("kcc->kc", lumped.blocks) > SOFT * sparsity.diagonal(blocks, lumped.rows)
+        if stiff.any():
+            return pairs
+        return Pairs(*(np.concatenate(each) for each in zip(pairs.of(~new), lumped)))
 
     def _couple(self, pairs: Pairs | None) -> None:
         """Have these pairs in the pattern: the symbolic step is made anew only where some are not. Most pairs of what

@@ -86,10 +86,42 @@ def test_few_pairs_by_few_are_ordered_anew_in_the_end():
     solver, n = Direct(sparsity, CholmodSolver), len(sparsity.free)
     alone = solver._solver
     for count in range(1, FEW + 1):
-        far = Pairs(n - 1 - np.arange(count), np.arange(count), np.zeros((count, 3, 3)))
+        far = Pairs(n - 1 - np.arange(count), np.arange(count), np.full((count, 3, 3), 1e9))
         assert len(sparsity.beside(far)) == count
         solver.fill(blocks, 1.0, None, None, far)
         assert (solver._solver._order is alone._order) == (count < FEW)
+
+
+def test_what_is_new_and_soft_is_on_the_diagonal():
+    """As stiff as it is, at least, in any direction; what is stiff makes a pattern, and so does what comes first."""
+    body = bar(10.0)
+    sparsity, blocks = BlockSparsity(body.tets, len(body.rest_positions), body.pinned), blocks_of(body)
+    solver, n, A = Direct(sparsity, CholmodSolver), len(sparsity.free), dense(body, blocks)
+    b = np.random.default_rng(1).standard_normal((n, 3))
+
+    def solved(C) -> np.ndarray:
+        solver.fill(blocks, 1.0, None, None, pairs_of(C))
+        assert solver.try_factorize()
+        return solver.solve(b).ravel()
+
+    least = np.diag(A).min()
+    few, others = touching(n, 5, 0), touching(n, 5, 1)
+    others *= 0.01 * least / np.abs(others).max()
+    np.testing.assert_allclose(solved(few), np.linalg.solve(A + few.toarray(), b.ravel()), rtol=1e-6, atol=1e-12)
+    before = solver._solver
+    both = pairs_of(few + others)
+    new = solver._sparsity.lacks(both)
+    lumped = both.of(new).lumped()
+    # In their place, what is no softer.
+    instead = lumped.matrix(n).toarray() - both.of(new).matrix(n).toarray()
+    assert new.any() and np.linalg.eigvalsh(instead).min() > -1e-12 * least
+    found = solved(few + others)
+    expected = np.linalg.solve(A + (few + others).toarray() + instead, b.ravel())
+    assert solver._solver is before
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+    stiff = few + 1e4 * others
+    np.testing.assert_allclose(solved(stiff), np.linalg.solve(A + stiff.toarray(), b.ravel()), rtol=1e-6, atol=1e-12)
+    assert solver._solver is not before
 
 
 def test_a_pattern_serves_the_next_step_that_begins_with_it():
