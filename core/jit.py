@@ -24,7 +24,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ import numba.core.config as numba_config
 import numpy as np
 from numba.core.caching import UserProvidedCacheLocator
 from numba.core.codegen import get_host_cpu_features
+from numba.extending import models, register_model
 
 KEPT_DAYS = 30
 
@@ -180,7 +181,7 @@ def _own_cache() -> Iterator[None]:
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     with _own_cache():
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -195,9 +196,40 @@ def summing_kernel(function: Callable[..., Any]) -> Any:
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
-def inlined(function: Callable[..., Any]) -> Any:
-    """Compile a small function that kernels call for every item: its body is put in place of the call."""
-    return _compiled(function, forceinline=True)
+class _InnerType(numba.types.Dispatcher):
+    """What kernels see of one that is called by them: a constant that they give it is a number as any other, for which
+    it is not compiled once more.
+    """
+
+    def get_call_type(self, context: Any, args: Sequence[Any], kws: dict[str, Any]) -> Any:
+        return super().get_call_type(context, tuple(map(numba.types.unliteral, args)), kws)
+
+
+register_model(_InnerType)(models.OpaqueModel)
+
+
+class InnerKernel:
+    """A function that only kernels call: no way in from Python is compiled for it, which takes as long as a small body.
+    Python runs it uncompiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
+        self._compiled = _compiled(function, no_cpython_wrapper=True, **options)
+        self._numba_type_ = _InnerType(self._compiled)
+        functools.update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.__wrapped__(*arguments)
+
+
+def inner_kernel(function: Callable[..., Any]) -> InnerKernel:
+    """Compile a function that kernels call: see :class:`InnerKernel`."""
+    return InnerKernel(function)
+
+
+def inlined(function: Callable[..., Any]) -> InnerKernel:
+    """The same for a small one that they call for every item: its body is put in place of the call."""
+    return InnerKernel(function, forceinline=True)
 
 
 class ParallelKernel:

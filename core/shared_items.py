@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .jit import THREADS, kernel, kernel_threads
+from .jit import THREADS, inner_kernel, kernel, kernel_threads
 
 _NEXT, _COUNT, _DONE = 0, 8, 16
 """Places of the next item, of how many there are and of how many are done, each in a line of the cache of its own."""
@@ -72,14 +72,14 @@ def _add(_context, items, place, number):
     return types.int64(items, types.int64, types.int64), build
 
 
-@kernel
+@inner_kernel
 def take(items):
     """The number of an item that nobody has taken; -1 when there is none."""
     item = _add(items, _NEXT, 1)
     return item if item < items[_COUNT] else -1
 
 
-@kernel
+@inner_kernel
 def done(items):
     """Say that an item is done."""
     _add(items, _DONE, 1)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .jit import inlined, kernel, parallel_kernel
+from .jit import inlined, inner_kernel, parallel_kernel
 from .lanes import LANES, combine, cross, dot, load_matrix, matrix, set_matrix, set_six, six, store_matrix
 
 SMALLEST_SUM = 0.1
@@ -80,7 +80,7 @@ def _orthogonalize(a, b, u, v, active):
     return a, b, u, v, abs(ab) / size if size > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _svd_lanes(W):
     """Make the columns of F V orthogonal in all lanes of W (20 rows of LANES): rows 0-8 hold F by columns and then F V
     scaled, rows 9-17 the rotation V, row 18 the scale; row 19 is scratch.
@@ -132,7 +132,7 @@ def _products(A, V, scale):
     return _scaled(combine(u, A), scale), _scaled(combine(v, A), scale), _scaled(combine(w, A), scale)
 
 
-@kernel
+@inner_kernel
 def _signed_svd(W, lane, U, sigma, V):
     """The decomposition from a lane whose columns are orthogonal: sorted, with rotations for U and V."""
     a, b, c = matrix(W, lane)
@@ -159,7 +159,7 @@ def _signed_svd(W, lane, U, sigma, V):
     sigma[0], sigma[1], sigma[2] = _scaled((x, y, z), W[SCALE + lane])
 
 
-@kernel
+@inner_kernel
 def _left_vectors(a, b, x, y):
     """First two left singular vectors from columns a, b of lengths x >= y; what vanishes is completed."""
     if x > 1e-300:
@@ -181,7 +181,7 @@ def _left_vectors(a, b, x, y):
     return left, (across[0] / norm, across[1] / norm, across[2] / norm)
 
 
-@kernel
+@inner_kernel
 def eigh3(S, values, Q):
     """Eigenvalues and rotation of eigenvectors of one symmetric 3 x 3 matrix: ``S = Q diag(values) Q^T``, unsorted."""
     x, y, z = S[0, 0], S[1, 1], S[2, 2]
@@ -247,7 +247,7 @@ def _batch_svd(begin, end, F, frames, U, sigma, V):
         svd_group(W, first, end, F, frames, U, sigma, V)
 
 
-@kernel
+@inner_kernel
 def svd_group(W, first, end, F, frames, U, sigma, V):
     """The same of the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
     for lane in range(LANES):
@@ -277,7 +277,7 @@ def _batch_eigh(begin, end, s, frames, values, Q):
         eigh_group(W, first, end, s, frames, values, Q)
 
 
-@kernel
+@inner_kernel
 def eigh_group(W, first, end, s, frames, values, Q):
     """The same of the LANES matrices from ``first``, those before ``end``; W (WORKSPACE,) is scratch."""
     for lane in range(LANES):
@@ -294,7 +294,7 @@ def eigh_group(W, first, end, s, frames, values, Q):
         store_matrix(W, FRAME + lane, Q[e].T)
 
 
-@kernel
+@inner_kernel
 def _eigh_lanes(W):
     """Diagonalise the symmetric matrices of all lanes of W (20 rows of LANES): rows 0-5 hold their six numbers, then
     rows 0-2 the eigenvalues; rows 9-17 a rotation, then that of the eigenvectors; row 18 the scale; 19 is scratch.

@@ -230,7 +230,8 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
     """Kernels take arrays and scalars that Numba types by itself."""
     names = {d.func if isinstance(d, ast.Call) else d for d in function.decorator_list}
     return any(
-        isinstance(n, ast.Name) and n.id in ("inlined", "kernel", "parallel_kernel", "summing_kernel") for n in names
+        isinstance(n, ast.Name) and n.id in ("inlined", "inner_kernel", "kernel", "parallel_kernel", "summing_kernel")
+        for n in names
     )
 
 

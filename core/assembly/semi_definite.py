@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 
-from ..jit import kernel
+from ..jit import inner_kernel
 
 ROUND_OFF = 2.0**-52
 MOST_QL = 60
 """Rounds of QL for an eigenvalue: some three are needed, and what is not a number needs no end."""
 
 
-@kernel
+@inner_kernel
 def clamp_negative(A, V, d, e):
     """Symmetric A (n,n) without what belongs to negative eigenvalues, in place; V (n,n), d and e (n,) are for work."""
     n = A.shape[0]
@@ -33,7 +33,7 @@ def clamp_negative(A, V, d, e):
                     A[i, j] -= part * V[k, j]
 
 
-@kernel
+@inner_kernel
 def _tridiagonal(V, d, e):
     n = V.shape[0]
     for j in range(n):
@@ -71,18 +71,20 @@ def _tridiagonal(V, d, e):
                     g += V[k, i + 1] * V[k, j]
                 for k in range(i + 1):
                     V[k, j] -= g * V[k, i + 1] / h
-        V[: i + 1, i + 1] = 0.0
+        for k in range(i + 1):
+            V[k, i + 1] = 0.0
     for j in range(n):
         d[j] = V[n - 1, j]
-    V[n - 1, :] = 0.0
+        V[n - 1, j] = 0.0
     V[n - 1, n - 1] = 1.0
     e[0] = 0.0
 
 
-@kernel
+@inner_kernel
 def _reflect(V, d, e, i, h):
     """The rows before i after Householder's reflection by d, of half its square's length h."""
-    e[:i] = 0.0
+    for j in range(i):
+        e[j] = 0.0
     for j in range(i):
         V[j, i] = d[j]
         g = e[j] + V[j, j] * d[j]
@@ -104,7 +106,7 @@ def _reflect(V, d, e, i, h):
         V[i, j] = 0.0
 
 
-@kernel
+@inner_kernel
 def _diagonal(V, d, e):
     n = V.shape[0]
     for k in range(n - 1):
@@ -126,7 +128,7 @@ def _diagonal(V, d, e):
         e[i] = 0.0
 
 
-@kernel
+@inner_kernel
 def _shifted(d, e, i):
     g = d[i]
     p = (d[i + 1] - g) / (2.0 * e[i])
@@ -139,7 +141,7 @@ def _shifted(d, e, i):
     return h
 
 
-@kernel
+@inner_kernel
 def _rotate(V, d, e, first, last):
     n = V.shape[0]
     p, after, before = d[last], d[first + 1], e[first + 1]

@@ -21,7 +21,8 @@ import numpy as np
 
 from ..assembly.semi_definite import clamp_negative
 from ..assembly.stencils import Stencils
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, kernel, parallel_kernel
+from ..lanes import cross, dot, minus
 
 POINTS, EDGE_POINT, FACE_POINT, EDGES = 0, 1, 2, 3
 """Kinds of what is near: of edges from three on, by which parts of them are nearest, as ipctk counts: three and its
@@ -58,7 +59,7 @@ def pressings(
     return shares, forces
 
 
-@kernel
+@inner_kernel
 def _shares(kind, c, B):
     """What four vertices have of the way between the nearest points, c (4,), and its derivatives B (2,4) by what is
     free of them; how much is.
@@ -90,27 +91,21 @@ def _shares(kind, c, B):
     return free
 
 
-@kernel
+@inner_kernel
 def _combined(c, x, out):
     for j in range(3):
         out[j] = c[0] * x[0, j] + c[1] * x[1, j] + c[2] * x[2, j] + c[3] * x[3, j]
 
 
-@kernel
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@kernel
+@inner_kernel
 def _gathered(points, y, x):
     """Vertices x (4,3); zeros where there are fewer."""
     for i in range(4):
-        x[i] = 0.0
-        if points[i] >= 0:
-            x[i] = y[points[i]]
+        for j in range(3):
+            x[i, j] = y[points[i], j] if points[i] >= 0 else 0.0
 
 
-@kernel
+@inner_kernel
 def _barrier(D, reach, scale):
     """Of squares D that begin at ``reach``, as ipctk has it in physical units, with its two derivatives."""
     log, part = math.log(D / reach), reach / D
@@ -118,7 +113,7 @@ def _barrier(D, reach, scale):
     return b, scale * (reach - D) * (2.0 * log - part + 1.0), scale * ((part + 2.0) * part - 2.0 * log - 3.0)
 
 
-@kernel
+@inner_kernel
 def _squared_distance(kind, x, c, B, g, H):
     """D, its gradient g (4,3) and second derivatives H (4,3,4,3), of vertices x (4,3); with c (4,) and B (2,4)."""
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
@@ -127,13 +122,13 @@ def _squared_distance(kind, x, c, B, g, H):
     _combined(c, x, r)
     for k in range(free):
         _combined(B[k], x, e[k])
-    a, b, d = _dot(e[0], e[0]), _dot(e[0], e[1]), _dot(e[1], e[1])
+    a, b, d = dot(e[0], e[0]), dot(e[0], e[1]), dot(e[1], e[1])
     if free == 1:
         L[0, 0] = 1.0 / a
     elif free == 2:
         det = a * d - b * b
         L[0, 0], L[0, 1], L[1, 0], L[1, 1] = d / det, -b / det, -b / det, a / det
-    p, q = _dot(e[0], r), _dot(e[1], r)
+    p, q = dot(e[0], r), dot(e[1], r)
     for i in range(4):
         c[i] -= (L[0, 0] * p + L[0, 1] * q) * B[0, i] + (L[1, 0] * p + L[1, 1] * q) * B[1, i]
     _combined(c, x, r)
@@ -150,28 +145,35 @@ def _squared_distance(kind, x, c, B, g, H):
                 for n in range(3):
                     H[i, m, j, n] = -2.0 * (s * K[0, j, n] + t * K[1, j, n])
                 H[i, m, j, m] += 2.0 * c[i] * c[j]
-    return _dot(r, r)
+    return dot(r, r)
 
 
-@kernel
+@inner_kernel
 def _parallel(x, threshold):
     """The square of the cross product of two edges' ways, x (4,3), of that under which they are nearly parallel."""
-    cross = np.cross(x[1] - x[0], x[3] - x[2])
-    return _dot(cross, cross) / threshold
+    across = cross(minus(x[1], x[0]), minus(x[3], x[2]))
+    return dot(across, across) / threshold
 
 
-@kernel
+@inner_kernel
 def _mollify(x, threshold, b, slope, g, H):
     """Of ``m b``, from those of a barrier b by vertices x (4,3): ``slope`` times the gradient g (4,3) is its first, H
     (4,3,4,3) its second derivative, in place.
     """
-    u, v, way = x[1] - x[0], x[3] - x[2], np.zeros((4, 3))
-    cross, part = np.cross(u, v), _parallel(x, threshold)
+    edges, way, part = np.empty((2, 3)), np.empty((4, 3)), _parallel(x, threshold)
+    for k in range(3):
+        edges[0, k], edges[1, k] = x[1, k] - x[0, k], x[3, k] - x[2, k]
+    u, v = edges[0], edges[1]
     m, first, second = (2.0 - part) * part, 2.0 * (1.0 - part) / threshold, -2.0 / threshold**2
     # By u and v: of the cross product's square, 2 J^T J and what bends.
-    by_u, by_v = 2.0 * np.cross(v, cross), 2.0 * np.cross(cross, u)
-    way[0], way[1], way[2], way[3] = -by_u, by_u, -by_v, by_v
-    uu, vv, uv = _dot(u, u), _dot(v, v), _dot(u, v)
+    across = cross(u, v)
+    way[1, 0], way[1, 1], way[1, 2] = cross(v, across)
+    way[3, 0], way[3, 1], way[3, 2] = cross(across, u)
+    for k in range(3):
+        for i in (1, 3):
+            way[i, k] *= 2.0
+            way[i - 1, k] = -way[i, k]
+    uu, vv, uv = dot(u, u), dot(v, v), dot(u, v)
     sign = (-1.0, 1.0)
     for i in range(4):
         for k in range(3):
@@ -237,7 +239,7 @@ def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces):
             forces[p] = -2.0 * math.sqrt(square) * slope
 
 
-@kernel
+@inner_kernel
 def _unmoved(ways):
     """Nine ways (9,12) of four vertices that are no translation, by their sums and differences; how many."""
     ways[:, :] = 0.0
@@ -248,12 +250,12 @@ def _unmoved(ways):
     return 9
 
 
-@kernel
+@inner_kernel
 def _span(c, B, x, ways):
     """Ways (5,12), orthonormal, by which a distance changes or bends; how many."""
     r, units, count = np.empty(3), np.empty((3, 4)), 0
     _combined(c, x, r)
-    length = math.sqrt(_dot(r, r))
+    length = math.sqrt(dot(r, r))
     for k in range(3):
         for i in range(4):
             units[k, i] = c[i] if k == 0 else B[k - 1, i]
@@ -274,12 +276,12 @@ def _span(c, B, x, ways):
     return count
 
 
-@kernel
+@inner_kernel
 def _dot4(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
 
 
-@kernel
+@inner_kernel
 def _clamp(H, ways, n, half, A, out):
     """H (12,12), which acts by the first n of orthonormal ways (9,12) alone, without what is negative, into out; half
     (9,12) and A (3,9,9) are for work.

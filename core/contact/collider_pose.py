@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inner_kernel
 from ..mesh.bounding_tree import BoundingTree, refit
 from ..mesh.vertex_normals import corner_angles, face_normals
 from .collider_surface import ColliderSurface
@@ -51,7 +51,7 @@ def _summed(number: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(flat, values[..., i].ravel())[number] for i in range(3)], axis=-1)
 
 
-@kernel
+@inner_kernel
 def feature_normal(pose, triangle, w):
     """Normal of the feature that the closest point with weights w lies on: face, side or corner."""
     zeros = 0

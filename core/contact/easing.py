@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 from ..lanes import dot, minus, moved
 from ..mesh.closest_point import closest_on_triangle
 
@@ -47,7 +47,7 @@ def _rings(faces: np.ndarray) -> np.ndarray:
     return np.column_stack([a[there], b[there], c[there], c[back]])
 
 
-@kernel
+@inner_kernel
 def _between_segments(p, q, r, s):
     """Squared distance of the inner points of pq and rs that are nearest to each other; inf where ends are nearer."""
     u, v, w = minus(q, p), minus(s, r), minus(p, r)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel, parallel_kernel
+from ..jit import inlined, inner_kernel, parallel_kernel
 from ..lanes import combine, cross, dot, minus, moved, times
 from ..mesh.closest_point import distances, first_hit, nearest_triangle
 from .collider_pose import ColliderPose, feature_normal
@@ -104,7 +104,7 @@ def _set(out, a):
     out[0], out[1], out[2] = a[0], a[1], a[2]
 
 
-@kernel
+@inner_kernel
 def _magnitude(y, t):
     """Largest coordinate of a point and a triangle: the scale of their round-off."""
     size = 0.0
@@ -115,7 +115,7 @@ def _magnitude(y, t):
     return size
 
 
-@kernel
+@inner_kernel
 def _turn(t, n, to, to_n, out):
     """The rotation that takes a triangle's frame to that of its other pose; the identity when one has no area."""
     A, B = np.empty((3, 3)), np.empty((3, 3))
@@ -127,7 +127,7 @@ def _turn(t, n, to, to_n, out):
                 out[i, j] += B[i, k] * A[j, k] if turns else 0.0
 
 
-@kernel
+@inner_kernel
 def _frame(t, n, out):
     """An orthonormal frame of a triangle with unit normal n, in the columns of out; False when it has no area."""
     side = minus(t[1], t[0])
@@ -141,7 +141,7 @@ def _frame(t, n, out):
     return True
 
 
-@kernel
+@inner_kernel
 def _side_of_sheet(away, length, n, outward, touch, pierced):
     """1 or -1: which side of a sheet with normal n a point belongs to that is ``away`` from its closest point."""
     height, lean = dot(n, away), dot(n, outward)
@@ -213,13 +213,13 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
         _set(found.shifts[p], minus(at, combine(w, before_corners[tri])))
 
 
-@kernel
+@inner_kernel
 def _opposite(n, m):
     """Whether a way in by a face with normal n and out by one with m went through the solid, not around its corner."""
     return dot(n, m) < SAME_WAY
 
 
-@kernel
+@inner_kernel
 def _gap(y, start, corners, normals, tri, away, length, sign, hit, solid, n):
     """Signed distance of y, its gradient in n (3,). ``away`` is y less its closest point, ``hit`` the face that the
     way from ``start`` crossed first, or -1.

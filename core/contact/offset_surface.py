@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel, parallel_kernel
-from ..lanes import dot, minus
+from ..jit import inlined, inner_kernel, parallel_kernel
+from ..lanes import dot, minus, moved
 from ..mesh.closest_point import first_hit, nearest_triangle
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import faces_with_area
@@ -70,13 +70,10 @@ class OffsetSurface:
 @inlined
 def _is_inside(p, n, by, field):
     """Whether the point that lies by so much along n beside p is inside."""
-    beside = np.empty(3)
-    for i in range(3):
-        beside[i] = p[i] + by * n[i]
-    return abs(winding_at(beside, field)) > 0.5
+    return abs(winding_at(moved(p, by, n), field)) > 0.5
 
 
-@kernel
+@inner_kernel
 def _thickness(p, distance, inside, triangle, w, cell, surface):
     """Straight through the body from the place of a triangle that is closest to p; inf beyond ``THICK`` cells."""
     corners, normals, tree, field = surface
@@ -113,7 +110,7 @@ def _distances(first, last, points, cells, surface, distances, offsets):
     for k in range(first, last):
         triangle, d2 = nearest_triangle(points[k], np.inf, corners, tree, w)
         distance = np.sqrt(d2)
-        inside = abs(winding_at(points[k], field)) > 0.5
+        inside = abs(winding_at((points[k, 0], points[k, 1], points[k, 2]), field)) > 0.5
         distances[k] = -distance if inside else distance
         if distance < REACH * cells[k]:
             across = _thickness(points[k], distance, inside, triangle, w, cells[k], surface)

@@ -17,28 +17,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
 
 LARGEST_EXPONENT = 10.0
 """2b p above which the exponential is continued by a polynomial."""
 
 
-@kernel
+@inner_kernel
 def _numbers(own):
     """mu, lambda' and 2b of a tet's parameters."""
     rate = 2.0 * own[2]
     return own[0], max(own[1] + own[0] * (1.0 - rate), 0.0), rate
 
 
-@kernel
+@inner_kernel
 def _stretching(s):
     """p, without loss of digits near rest."""
     x, y, z = s[0] - 1.0, s[1] - 1.0, s[2] - 1.0
     return x + y + z + 0.5 * (x * x + y * y + z * z)
 
 
-@kernel
+@inner_kernel
 def _slopes(exponent):
     """First and second derivative of the continued exponential."""
     if exponent <= LARGEST_EXPONENT:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 from .kinematics import Deformation, Stretch
 from .tangent import Tangent, project
 
@@ -111,13 +111,13 @@ def _tangent(
     return Tangent(U, V, *curvature)
 
 
-@kernel
+@inner_kernel
 def off_zero(total):
     """A sum of two stretches, for the quotient that is the twist: not nearer to its pole than 1e-8."""
     return 1e-8 if abs(total) < 1e-8 else total
 
 
-@kernel
+@inner_kernel
 def stretch_and_volume(s, own, slope, second, H, flip, twist):
     """Curvature of ``own/2 |F|^2 + g(J)`` with the derivatives ``slope`` and ``second`` of g, at principal stretches s
     (3,), into H (3,3), flip and twist (3,): ``second J_i J_j``, plus ``own`` on the diagonal and ``slope s_k`` off it.
@@ -131,7 +131,7 @@ def stretch_and_volume(s, own, slope, second, H, flip, twist):
         twist[i] = own + slope * s[i]
 
 
-@kernel
+@inner_kernel
 def stress_and_volume(s, own, slope, out):
     """The same energy's gradient into out (3,): ``own s_i + slope J_i``."""
     out[0] = own * s[0] + slope * s[1] * s[2]
@@ -139,7 +139,7 @@ def stress_and_volume(s, own, slope, out):
     out[2] = own * s[2] + slope * s[0] * s[1]
 
 
-@kernel
+@inner_kernel
 def ordered(psi):
     """An energy density, inf in place of NaN: beyond the range of numbers inf - inf has no order and no line search."""
     return psi if psi == psi else np.inf

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inner_kernel, kernel
 from .isotropic import IsotropicEnergy, PrincipalFunction, ordered, stress_and_volume, stretch_and_volume
 
 SMALLEST_RATIO = 0.1
 """Volume ratio under which the energy is continued by a polynomial."""
 
 
-@kernel
+@inner_kernel
 def _log_ratio(s):
     """``log J`` of three positive stretches, or of two negative ones, without loss of digits near rest."""
     if min(s[0], s[1], s[2]) > 0.0:
@@ -30,7 +30,7 @@ def _log_ratio(s):
     return np.log(s[0] * s[1] * s[2])
 
 
-@kernel
+@inner_kernel
 def _slopes(s, mu, lam):
     """``g'`` and ``g''`` at principal stretches s."""
     J = s[0] * s[1] * s[2]

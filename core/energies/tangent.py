@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 from ..small_matrix import eigh3, into_frame, out_of_frame
 
 
@@ -39,7 +39,7 @@ class Tangent(NamedTuple):
         return Tangent(self.U, self.V, factor * self.curvature, factor * self.flip, factor * self.twist)
 
 
-@kernel
+@inner_kernel
 def project3(A):
     """Clamp the negative eigenvalues of a symmetric 3 x 3 matrix, in place."""
     minor = A[0, 0] * A[1, 1] - A[0, 1] * A[0, 1]

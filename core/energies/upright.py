@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 
 SAFE = 0.9
 """Of the way up to a zero, what is taken."""
@@ -43,7 +43,7 @@ def _fill(begin, end, F, dF, part):
             part[e] = _before_zero(a, b, c, d)
 
 
-@kernel
+@inner_kernel
 def _before_zero(a, b, c, d):
     """The safe part of the way to the first zero of ``a + b t + c t² + d t³``, which begins above; 1 where there is
     none up to 1.

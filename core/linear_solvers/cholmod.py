@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..assembly.sparsity import Pattern
-from ..jit import kernel, summing_kernel
+from ..jit import inner_kernel, summing_kernel
 from ..lanes import LANES
 from ..shared_items import ItemKernel, done, take
 from .blas_kernels import load_cvxopt
@@ -236,7 +236,7 @@ def _solve(items, columns, row_starts, starts, rows, values, x, ends, is_whole):
         item = take(items)
 
 
-@kernel
+@inner_kernel
 def _has_any(rows, x, first, last):
     for r in rows:
         for j in range(first, last):

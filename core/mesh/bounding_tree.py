@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inner_kernel, kernel
 
 LEAF_SIZE = 2
 STACK_SIZE = 128
@@ -105,7 +105,7 @@ def _fit(order, start, end, child, low, high):
     return box_low, box_high
 
 
-@kernel
+@inner_kernel
 def box_distance_squared(tree, node, p):
     """Squared distance of p from a node's box, 0 inside."""
     total = 0.0
@@ -115,7 +115,7 @@ def box_distance_squared(tree, node, p):
     return total
 
 
-@kernel
+@inner_kernel
 def next_leaf(stack, depth, p, bound2, tree):
     """The next leaf of a search around p whose box is within the squared distance ``bound2``, and the new depth.
 
@@ -137,7 +137,7 @@ def next_leaf(stack, depth, p, bound2, tree):
     return -1, 0
 
 
-@kernel
+@inner_kernel
 def box_of(corners):
     """The lowest and the highest coordinates (3,) of points (k,3)."""
     low, high = corners[0].copy(), corners[0].copy()
@@ -147,7 +147,7 @@ def box_of(corners):
     return low, high
 
 
-@kernel
+@inner_kernel
 def next_overlap(stack, depth, low, high, tree):
     """The next leaf whose parents' boxes, and its own, meet the one from ``low`` to ``high``, and the new depth; begun
     and ended as :func:`next_leaf`.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 from ..lanes import cross, dot, minus, moved
 from .bounding_tree import STACK_SIZE, next_leaf
 
@@ -19,7 +19,7 @@ EDGE_SLACK = 1e-9
 """A segment that passes an edge by this part of the triangle hits it: between two triangles nothing slips through."""
 
 
-@kernel
+@inner_kernel
 def _closest_on_segment(a, b, p):
     """Where on ab, in [0, 1], lies the point closest to p, and its squared distance."""
     ab, ap = minus(b, a), minus(p, a)
@@ -29,7 +29,7 @@ def _closest_on_segment(a, b, p):
     return s, dot(r, r)
 
 
-@kernel
+@inner_kernel
 def closest_on_triangle(a, b, c, p, w):
     """Write the barycentric weights (3,) of the point of triangle abc closest to p; returns the squared distance.
 
@@ -58,7 +58,7 @@ def closest_on_triangle(a, b, c, p, w):
     return best
 
 
-@kernel
+@inner_kernel
 def nearest_triangle(p, bound2, corners, tree, w):
     """The triangle closest to p within the squared distance ``bound2`` and that distance; weights go to w (3,).
 
@@ -88,7 +88,7 @@ def distances(first, last, points, corners, tree, out):
         out[p] = np.sqrt(d2)
 
 
-@kernel
+@inner_kernel
 def _segment_misses_box(tree, node, p, q, until):
     """Whether the part of segment pq up to the parameter ``until`` misses a node's box."""
     enter, leave = 0.0, until
@@ -105,7 +105,7 @@ def _segment_misses_box(tree, node, p, q, until):
     return enter > leave
 
 
-@kernel
+@inner_kernel
 def _hit_parameter(t, p, q):
     """Where segment pq crosses the triangle, in [0, 1]; inf when it does not, or lies in its plane."""
     d, x, y, r = minus(q, p), minus(t[1], t[0]), minus(t[2], t[0]), minus(p, t[0])
@@ -124,7 +124,7 @@ def _hit_parameter(t, p, q):
     return s
 
 
-@kernel
+@inner_kernel
 def first_hit(p, q, corners, tree):
     """The triangle that segment pq crosses first, or -1."""
     best, first = -1, 1.0

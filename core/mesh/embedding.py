@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from ..errors import MeshError
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 from ..lanes import cross, dot, minus, plus
 from .bounding_tree import STACK_SIZE, build_tree, next_leaf
 from .closest_point import closest_on_triangle
@@ -118,7 +118,7 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     return found
 
 
-@kernel
+@inner_kernel
 def _barycentric(t, p, b):
     """Write p's barycentric coordinates in a tet into b (4,); returns the tet's smallest height (0: flat)."""
     x, y, z, r = minus(t[1], t[0]), minus(t[2], t[0]), minus(t[3], t[0]), minus(p, t[0])
@@ -133,7 +133,7 @@ def _barycentric(t, p, b):
     return abs(determinant) / np.sqrt(max(max(dot(u, u), dot(v, v)), max(dot(w, w), dot(s, s))))
 
 
-@kernel
+@inner_kernel
 def _containing_tet(p, corners, tree, slack, b):
     """Lowest index of the tets that contain p, or -1; its coordinates are left in b."""
     best = -1
@@ -155,7 +155,7 @@ def _containing_tet(p, corners, tree, slack, b):
     return best
 
 
-@kernel
+@inner_kernel
 def _nearest_tet(p, corners, tree):
     """The tet nearest to a point outside all of them; flat tets do not count."""
     best, best2 = -1, np.inf

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, kernel, parallel_kernel
 from ..lanes import cross, dot, minus
 from .bounding_tree import STACK_SIZE, BoundingTree, build_tree
 
@@ -93,7 +93,7 @@ def _cluster_moments(corners, normals, areas, tree):
     return centre, radius, normal, moment
 
 
-@kernel
+@inner_kernel
 def _solid_angle(t, q):
     """Signed solid angle of a triangle seen from q, by the arctangent formula of Van Oosterom and Strackee (1983)."""
     a, b, c = minus(t[0], q), minus(t[1], q), minus(t[2], q)
@@ -101,7 +101,7 @@ def _solid_angle(t, q):
     return 2.0 * np.arctan2(dot(a, cross(b, c)), la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb)
 
 
-@kernel
+@inner_kernel
 def winding_at(q, field):
     """Winding number about one point: a far node of the tree answers by its moments, a near leaf by its triangles."""
     corners, tree, centre, radius, normal, moment = field
@@ -135,4 +135,4 @@ def winding_at(q, field):
 @parallel_kernel
 def _winding_numbers(first, last, points, field, w):
     for p in range(first, last):
-        w[p] = winding_at(points[p], field)
+        w[p] = winding_at((points[p, 0], points[p, 1], points[p, 2]), field)

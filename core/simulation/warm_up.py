@@ -144,11 +144,11 @@ def _stages() -> Iterator[Stage]:
     """What a body as it begins needs on a ground comes first."""
     energy, *energies = ENERGIES.values()
     solver, *solvers = SOLVER_KINDS
-    yield Stage("tetrahedra", 16.0, _on_surface, lambda _body, _meets: True)
-    yield _of_energy(energy, 4.0)
-    yield _of_solver(solver, 9.0)
+    yield Stage("tetrahedra", 11.0, _on_surface, lambda _body, _meets: True)
+    yield _of_energy(energy, 3.0)
+    yield _of_solver(solver, 7.0)
     if not MISSING:
-        yield Stage("meeting", 7.0, lambda: _meet(_model()), lambda _body, meets: meets)
+        yield Stage("meeting", 5.0, lambda: _meet(_model()), lambda _body, meets: meets)
     yield Stage("skin", 1.5, _skin, lambda body, meets: meets and body.resolution.method == "lattice")
     for each in energies:
         yield _of_energy(each, 0.4)

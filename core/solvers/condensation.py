@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..assembly.tangent_blocks import complete_blocks
-from ..jit import inlined, kernel, parallel_kernel
+from ..jit import inlined, inner_kernel, parallel_kernel
 from ..lanes import (
     LANES,
     combine,
@@ -173,7 +173,7 @@ def _condensed_stress(begin, end, U, sigma, V, polar, s, Q, stress, A, flip, wei
             store_matrix(W, at.P + e - first, P[e])
 
 
-@kernel
+@inner_kernel
 def _stress_lanes(W):
     for lane in range(LANES):
         _set_stress(W, lane, matrix(W, at.U + lane), transposed(matrix(W, at.V + lane)))
@@ -198,7 +198,7 @@ def _set_stress(W, lane, U, Vt):
     return shares, T, A, flip
 
 
-@kernel
+@inner_kernel
 def _condense_lanes(W):
     """Stress, disagreement and the blocks of corners 2, 3, 4 of all lanes."""
     for lane in range(LANES):
@@ -283,7 +283,7 @@ def _local_update(
             curvature[e], work[e] = weights[e] * W[at.BEND + lane], weights[e] * W[at.WORK + lane]
 
 
-@kernel
+@inner_kernel
 def _update_lanes(W):
     for lane in range(LANES):
         V, Q, apart = matrix(W, at.V + lane), matrix(W, at.Q + lane), six(W, at.APART + lane)
@@ -302,7 +302,7 @@ def _update_lanes(W):
         W[at.WORK + lane] = dot_six(g, apart)
 
 
-@kernel
+@inner_kernel
 def _add_work_of_turns(W):
     """Of all the turns that the local update makes, to its curvature."""
     for lane in range(LANES):

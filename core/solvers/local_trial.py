@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..energies.kinematics import Deformation, Stretch
-from ..jit import kernel, parallel_kernel
+from ..jit import inner_kernel, parallel_kernel
 from ..lanes import LANES
 from ..small_matrix import WORKSPACE, eigh_group, polar_stretch, svd_group
 
@@ -54,7 +54,7 @@ def _local_trial(
             work[e] = weights[e] * total
 
 
-@kernel
+@inner_kernel
 def _move(alpha, x, dx, moved):
     for k in range(len(x)):
         moved[k] = x[k] + alpha * dx[k]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..jit import inlined, kernel
+from ..jit import inlined, inner_kernel
 from ..lanes import LANES, cross, dot, each, matrix, product, set_vector, six, times, transposed, vector
 from ..small_matrix import SMALLEST_SUM
 from . import workspace as at
@@ -60,7 +60,7 @@ def twists_of(Vt, Q, sigma, stress, turning):
     )
 
 
-@kernel
+@inner_kernel
 def add_turning(W, turning):
     """What twists add to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
     for lane in range(LANES):
@@ -79,7 +79,7 @@ def add_turning(W, turning):
         _add_block(W, at.BLOCKS + 5 * at.A_BLOCK + lane, c, Tc)
 
 
-@kernel
+@inner_kernel
 def add_second_derivative(W):
     """Add all of it to the blocks of all lanes, for the stress that was condensed.
 

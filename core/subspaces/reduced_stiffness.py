@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..aligned import aligned
-from ..jit import THREADS, inlined, kernel
+from ..jit import THREADS, inlined, inner_kernel
 from ..shared_items import ItemKernel, done, take
 
 BLOCKS = 6
@@ -98,7 +98,7 @@ def _assemble(items, blocks, tiles, mass, matrix):
         item = take(items)
 
 
-@kernel
+@inner_kernel
 def _multiply(blocks, i, p, G, product):
     """``Q_ip G`` of some points."""
     for c in range(len(blocks)):
@@ -109,14 +109,14 @@ def _multiply(blocks, i, p, G, product):
                 out[k] = x * G[3 * c, k] + y * G[3 * c + 1, k] + z * G[3 * c + 2, k]
 
 
-@kernel
+@inner_kernel
 def _add(part, K):
     for j in range(part.shape[0]):
         for k in range(part.shape[1]):
             K[j, k] += part[j, k]
 
 
-@kernel
+@inner_kernel
 def _put(K, row, column, mass, mass_factor, block):
     """A tile whose corner is at a row and column of a block, with its mass."""
     r = len(mass)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit import inlined, kernel, parallel_kernel
+from ..jit import inlined, inner_kernel, parallel_kernel
 from ..lanes import combine, cross, dot, minus, moved, plus, times
 from ..mesh.bounding_tree import STACK_SIZE, box_of, next_overlap
 from ..mesh.winding_number import WindingNumber, winding_at
@@ -73,7 +73,7 @@ def filled_parts(corners: np.ndarray, winding: WindingNumber) -> FilledParts:
     return FilledParts(np.clip(fill, 0.0, 1.0), middle, sheet)
 
 
-@kernel
+@inner_kernel
 def _clipped(polygon, count, spare, plane):
     """Cut a polygon, rows of three barycentric coordinates, at one of the planes b0, b1, b2 >= 0, b0 + b1 + b2 <= 1."""
     kept = 0
@@ -94,7 +94,7 @@ def _clipped(polygon, count, spare, plane):
     return kept
 
 
-@kernel
+@inner_kernel
 def _add_shadow(polygon, count, shadow):
     """Add the shadow of a piece to (volume, first moments along the three corners) of a tet (p, face) of volume 1."""
     reach = np.empty(count)
@@ -113,7 +113,7 @@ def _add_shadow(polygon, count, shadow):
             shadow[1 + i] -= 0.25 * near * (a[i] + b[i] + c[i])
 
 
-@kernel
+@inner_kernel
 def _inverse(e, out):
     """Invert a 3 x 3 matrix given by its columns, the rows of e; rows of out."""
     for i in range(3):
@@ -124,7 +124,7 @@ def _inverse(e, out):
             out[i, j] /= volume
 
 
-@kernel
+@inner_kernel
 def _near(corners, tree, found):
     """Write the triangles whose boxes meet a tet's into found, which grows; it and their number."""
     low, high = box_of(corners)
@@ -144,7 +144,7 @@ def _near(corners, tree, found):
     return found, count
 
 
-@kernel
+@inner_kernel
 def _shadows(corners, p, triangles, found, count, shadows, largest):
     """Shadows of the triangles in the four tets (p, face), into shadows (4,4); how many pieces there are.
 
@@ -162,7 +162,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
             t = triangles[found[k]]
             for c in range(3):
                 polygon[c, 0], polygon[c, 1], polygon[c, 2] = times(inverse, minus(t[c], p))
-            n = len(t)  # not a literal, for which all that it is given to would be compiled again
+            n = 3
             for plane in range(4):
                 if n > 0:
                     n = _clipped(polygon, n, spare, plane)
@@ -180,7 +180,7 @@ def _shadows(corners, p, triangles, found, count, shadows, largest):
     return pieces
 
 
-@kernel
+@inner_kernel
 def _note_largest(polygon, count, edges, p, largest):
     """Keep the middle and the area of a piece if it is larger than those before."""
     area, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -195,7 +195,7 @@ def _note_largest(polygon, count, edges, p, largest):
         largest[3] = size
 
 
-@kernel
+@inner_kernel
 def _asked(corners, p, at_p, field):
     """The lowest and the highest winding number at p and near the corners, and whether none is nearly one half."""
     low, high, sure = at_p, at_p, abs(abs(at_p) - 0.5) > CLEAR
@@ -206,7 +206,7 @@ def _asked(corners, p, at_p, field):
     return low, high, sure
 
 
-@kernel
+@inner_kernel
 def _simple(low, high, pieces):
     """Whether winding numbers are of one tet that is wholly inside or outside, or, where it holds some surface, take
     one value beside 0.
@@ -222,7 +222,7 @@ def _blend(b, corners):
     return moved(combine(b, (corners[0], corners[1], corners[2])), b[3], corners[3])
 
 
-@kernel
+@inner_kernel
 def _copy(source, target):
     """A 4 x 4 matrix; Numba takes longer to compile an assignment to a slice, with what it says of a wrong shape."""
     for c in range(4):
@@ -230,7 +230,7 @@ def _copy(source, target):
             target[c, d] = source[c, d]
 
 
-@kernel
+@inner_kernel
 def _measure_one(corners, base, field, found, total, largest):
     """Part of a tet (or of what it was cut into) that is inside, and its moments, into total (5,)."""
     inside = np.empty((7 * DEPTH + 1, 4, 4))
@@ -282,13 +282,13 @@ def _measure_one(corners, base, field, found, total, largest):
     return found
 
 
-@kernel
+@inner_kernel
 def _is_sheet(largest, field):
     """Whether the largest piece has no inside on either side."""
     return largest[3] > 0.0 and abs(abs(winding_at((largest[0], largest[1], largest[2]), field)) - 0.5) < SHEET
 
 
-@kernel
+@inner_kernel
 def _turned(lowest, highest, shadows, base, largest, field):
     """Whether the surface goes the right way round, 1, or inside out, -1: as w tells, or else so that there is some
     inside; 0 where there is none.
@@ -303,7 +303,7 @@ def _turned(lowest, highest, shadows, base, largest, field):
     return 1.0 if volume >= 0.0 else -1.0
 
 
-@kernel
+@inner_kernel
 def _add_parts(at_p, turned, shadows, base, part):
     """Volume and moments of the inside of one tet, from what is at p and the shadows in its four parts."""
     part[:] = 0.0
@@ -320,7 +320,7 @@ def _add_parts(at_p, turned, shadows, base, part):
             part[1 + c] += own * left * base[c]
 
 
-@kernel
+@inner_kernel
 def _cut(coordinates, children):
     """Cut a tet into eight of equal volume: four at its corners, four around an octahedron's diagonal."""
     middle = np.empty((4, 4, 4))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..jit import inlined, inner_kernel, kernel
 from ..lanes import cross, dot, minus
 from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, next_overlap
 
@@ -38,7 +38,7 @@ def _sum_of_sizes(a):
     return abs(a[0]) + abs(a[1]) + abs(a[2])
 
 
-@kernel
+@inner_kernel
 def _side(a, b, c, d, slack):
     """On which side of the triangle a, b, c a point lies: 1, -1, or 0 within the round-off ``slack`` of coordinates."""
     u, v, w = minus(b, a), minus(c, a), minus(d, a)
@@ -48,7 +48,7 @@ def _side(a, b, c, d, slack):
     return 0 if abs(volume) <= bound else (1 if volume > 0.0 else -1)
 
 
-@kernel
+@inner_kernel
 def _passes(p, q, t, slack):
     """Whether a segment passes through the inside of a triangle (3,3)."""
     if _side(t[0], t[1], t[2], p, slack) * _side(t[0], t[1], t[2], q, slack) >= 0:
@@ -57,7 +57,7 @@ def _passes(p, q, t, slack):
     return u != 0 and u == _side(p, q, t[1], t[2], slack) and u == _side(p, q, t[2], t[0], slack)
 
 
-@kernel
+@inner_kernel
 def _edge_passes(s, t, shared, slack):
     """Whether an edge of triangle s passes through t; with a shared corner only the edge opposite to it."""
     for k in range(3):
@@ -66,7 +66,7 @@ def _edge_passes(s, t, shared, slack):
     return False
 
 
-@kernel
+@inner_kernel
 def _cross(corners, triangles, i, j, slack):
     """Whether two triangles cross."""
     common, in_i, in_j = 0, -1, -1

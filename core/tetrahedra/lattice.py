@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import MeshError
-from ..jit import kernel
+from ..jit import inner_kernel, kernel
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import faces_with_area, sample_surface
 from ..mesh.tet_mesh import TetMesh
@@ -210,7 +210,7 @@ def _untried_neighbours(cells, tried):
     return found[:count], centroids[:count]
 
 
-@kernel
+@inner_kernel
 def _bridge(kept, adjacent, path):
     """Join the first face-connected part of a vertex's 24 tets to the nearest other part.
 
@@ -252,7 +252,7 @@ def _bridge(kept, adjacent, path):
     return 0
 
 
-@kernel
+@inner_kernel
 def _near_kept(masks, i, j, k):
     """Whether a tet is kept in the block of cells that the stars of a cell's centre and lower corner reach."""
     for a in range(i - 1, i + 1):
@@ -263,7 +263,7 @@ def _near_kept(masks, i, j, k):
     return False
 
 
-@kernel
+@inner_kernel
 def _join_star(masks, added, adjacent, vertex):
     """Connect by faces the kept tets around one vertex; whether any had to be added."""
     kept = np.empty(24, dtype=np.bool_)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inner_kernel
 
 
-@kernel
+@inner_kernel
 def tet_corners(i, j, k, slot, corners):
     """Write the four corners of a tet, positively oriented, into corners (4,3) as doubled coordinates."""
     axis = slot // 4
@@ -37,7 +37,7 @@ def tet_corners(i, j, k, slot, corners):
     corners[3, along] = corners[0, along] + (1 if upwards else -1)
 
 
-@kernel
+@inner_kernel
 def locate(x, y, z, cell):
     """Write the cell of the tet that contains a point into cell (3,); returns the slot."""
     u = np.empty(3)
@@ -58,7 +58,7 @@ def locate(x, y, z, cell):
     return 4 * axis + 2 * which + side
 
 
-@kernel
+@inner_kernel
 def in_grid(masks, cell):
     """Whether a cell lies in the grid."""
     inside = True
@@ -67,19 +67,19 @@ def in_grid(masks, cell):
     return inside
 
 
-@kernel
+@inner_kernel
 def has_tet(masks, cell, slot):
     """Whether a set holds a tet; nothing lies outside the grid."""
     return in_grid(masks, cell) and (masks[cell[0], cell[1], cell[2]] >> slot) & 1 == 1
 
 
-@kernel
+@inner_kernel
 def add_tet(masks, cell, slot):
     """Put a tet into a set."""
     masks[cell[0], cell[1], cell[2]] |= np.uint16(1 << slot)
 
 
-@kernel
+@inner_kernel
 def face_neighbour(corners, opposite, cell):
     """The tet across the face that lies opposite to a corner: cell written, slot returned.
 
@@ -95,7 +95,7 @@ def face_neighbour(corners, opposite, cell):
     return locate(p[0], p[1], p[2], cell)
 
 
-@kernel
+@inner_kernel
 def star_tet(vertex, member, cell):
     """One of the 24 tets around a lattice vertex: cell written, slot returned.
 
@@ -110,7 +110,7 @@ def star_tet(vertex, member, cell):
     return locate(p[0], p[1], p[2], cell)
 
 
-@kernel
+@inner_kernel
 def star_adjacency():
     """Which of the 24 tets around a vertex share a face with which, (24, 24) bool: those with three common corners."""
     corners = np.empty((24, 4, 3), dtype=np.int64)

@@ -166,3 +166,33 @@ def test_the_folder_is_another_after_an_edit_of_what_kernels_read_alone(load, tm
         with (package / f"{name}.py").open("a") as source:
             source.write("# edited\n")
         assert folder() != known, name
+
+
+@jit.inner_kernel
+def _twice(x):
+    return x + x
+
+
+@jit.kernel
+def _both(x):
+    return _twice(2) + _twice(x)
+
+
+@jit.inner_kernel
+def _twice(x):
+    return x + x
+
+
+@jit.kernel
+def _both(x):
+    return _twice(2) + _twice(x)
+
+
+def test_what_kernels_call_is_compiled_for_them_once():
+    """Also for a constant; Python, which has no way into the compiled one, runs it as it is."""
+    assert _both.py_func(3) == 10
+    _both.recompile()
+    assert _both(3) == 10
+    (compiled,) = _twice._numba_type_.dispatcher.overloads.values()
+    assert not compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cpython_wrapper_name)
+    assert _twice("a") == "aa"
