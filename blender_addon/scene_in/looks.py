@@ -53,8 +53,8 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
         "solver": (solver_settings(settings, scene), settings.control_vibrations, settings.node_group),
         "collisions": (
             ground_of(settings, scene),
-            obstacles,
-            *(collisions.collider_friction, collisions.thickness, met, pairs),
+            obstacles and (obstacles, collisions.collider_friction, collisions.thickness),
+            *(met, pairs),
         ),
         "pins": (settings.pin_group, _unless_keyed(settings, "hold_from", animated), *_goal(settings, animated)),
         "springs": springs,
