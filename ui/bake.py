@@ -174,7 +174,7 @@ def clock(seconds: float) -> str:
 def header_progress(self: Any, context: Any) -> None:
     """In the header of 3D Views, while something is simulated or read: how far it is, and what stops it."""
     work = running.current() or running.reading()
-    if work is None or work.order.mode == "live" or work.state.waits_for:
+    if work is None or (work.order is not None and work.order.mode == "live") or work.state.waits_for:
         return
     row = self.layout.row(align=True)
     bar = row.row()

@@ -24,7 +24,7 @@ from ..basics.redrawing import redraw
 from ..scene_in.looks import TRANSFORM, checksum, looked_at
 from ..scene_in.settings_in import meet_settings
 from ..scene_in.weights_in import group_weights
-from .together import used_by
+from .together import Uses, used_by, uses
 
 AFTER = 0.5
 """Seconds without an edit after which what takes longer is looked at."""
@@ -55,9 +55,11 @@ def note_same(obj: Any, scene: Any) -> None:
 
 
 def words(obj: Any, scene: Any) -> str:
-    """What was edited since the bake; "" where nothing was, or there is no bake. Panels may ask at each drawing."""
+    """What was edited since the bake; "" where nothing was, or there is no bake, or another file's, where
+    scenes are others and nothing is baked anew. Panels may ask at each drawing.
+    """
     record = obj.sinew.bake
-    if record.status == "NONE" or record.stale or not record.as_read:
+    if record.status == "NONE" or record.stale or not record.as_read or linked.is_linked(obj):
         return record.stale
     now = {**_around.get(obj.session_uid, {}), **_set_of(obj, scene)}
     before = json.loads(record.as_read)
@@ -66,7 +68,7 @@ def words(obj: Any, scene: Any) -> str:
 
 
 def _look(obj: Any, scene: Any) -> dict[str, str]:
-    _around[obj.session_uid] = _around_it(obj, scene)
+    _around[obj.session_uid] = _around_it(obj, _present())
     return {**_around[obj.session_uid], **_set_of(obj, scene)}
 
 
@@ -84,8 +86,8 @@ def _set_of(obj: Any, scene: Any) -> dict[str, str]:
     return {word: _digest(value) for word, value in found.items()}
 
 
-def _around_it(obj: Any, scene: Any) -> dict[str, str]:
-    """What takes longer: weights, keys, and what else the body is read from."""
+def _around_it(obj: Any, present: Uses) -> dict[str, str]:
+    """What takes longer: weights, keys, and what else the body is read from, whatever it is called."""
     settings = obj.sinew
     groups = [
         settings.pin_group,
@@ -99,22 +101,22 @@ def _around_it(obj: Any, scene: Any) -> dict[str, str]:
         weights = group_weights(obj, obj.data, list(dict.fromkeys(filter(None, groups)))).tobytes()
     except SinewError:  # a bake will tell
         weights = b""
-    blocks = [block for block in used_by(obj, _results()) if block != obj]
-    keys = sorted((block.name_full, *key) for block in (obj, *blocks) for key in _keys(block))
-    others = sorted((block.id_type, block.name_full, repr(_of_other(block))) for block in blocks if block != obj.data)
+    blocks = [block for block in used_by(obj, present) if block != obj]
+    keys = sorted(key for block in (obj, *blocks) for key in _keys(block))
+    others = sorted((block.id_type, repr(_of_other(block))) for block in blocks if block != obj.data)
     found = {"painted weights": weights, "animation": keys, "what is around it": others}
     return {word: _digest(value) for word, value in found.items()}
 
 
-def _results() -> set[Any]:
-    """What bakes have made: no body is read from it."""
-    made: set[Any] = set()
+def _present() -> Uses:
+    """What is used, but what bakes have made, and what is seen of materials: no body is read from these."""
+    made: set[Any] = set(bpy.data.materials)
     for obj in bpy.data.objects:
         if obj.type == "MESH":
             record = obj.sinew.bake
             are_ours = record.on_itself and record.kind == "KEYS"
             made |= {record.result, record.nodes, obj.data.shape_keys if are_ours else None}
-    return made - {None}
+    return uses(made - {None})
 
 
 def _keys(block: Any) -> Iterable[tuple[str, bytes]]:
@@ -154,11 +156,11 @@ def _look_again() -> float | None:
     windows = bpy.context.window_manager.windows
     if time.monotonic() < _edited_at + AFTER or any(w.screen.is_animation_playing for w in windows):
         return AFTER
-    changed = False
+    changed, present = False, _present()
     for scene in {window.scene for window in windows}:
         for obj in linked.own_bodies(scene):
             if obj.sinew.bake.status != "NONE" and obj.mode == "OBJECT":
-                now = _around_it(obj, scene)
+                now = _around_it(obj, present)
                 changed |= now != _around.get(obj.session_uid)
                 _around[obj.session_uid] = now
     if changed:

@@ -39,6 +39,13 @@ class _Kept(NamedTuple):
         return uses_the_same and self.settings == _settings(obj, scene)
 
 
+class Uses(NamedTuple):
+    """What each data-block uses, and the objects that act on others that do not name them."""
+
+    used: dict[Any, set[Any]]
+    far: set[Any]
+
+
 class Together:
     """Reads each of some bodies once, in their order, over frames and for a solver other than their own if need be."""
 
@@ -81,24 +88,24 @@ def sources_of(bodies: Iterable[Any], scene: Any) -> dict[int, set[int]]:
     """By their ``session_uid``, the data-blocks that a body is read from, the scene's own numbers included: all that it
     uses, that those use, and so on; of what acts from afar, too.
     """
-    used, far = _uses()
+    used, far = uses()
     return {obj.session_uid: {b.session_uid for b in (scene, *_reached({obj, *far}, used))} for obj in bodies}
 
 
-def used_by(obj: Any, without: Collection[Any] = ()) -> set[Any]:
-    """The data-blocks that a body is read from, itself one of them, but those that it uses ``without`` some alone."""
-    used, far = _uses()
-    kept = {user: blocks - set(without) for user, blocks in used.items()}
-    return _reached({obj, *far} - set(without), kept)
+def used_by(obj: Any, present: Uses) -> set[Any]:
+    """The data-blocks that a body is read from, itself one of them; a body that it only has to get out of is none."""
+    used, far = present
+    own = {obj: used[obj] - {obj.sinew.bake.way_out_of}} if obj in used else {}
+    return _reached({obj, *far}, {**used, **own})
 
 
-def _uses() -> tuple[dict[Any, set[Any]], set[Any]]:
-    """What each data-block uses, and the objects that act on others that do not name them."""
+def uses(without: Collection[Any] = frozenset()) -> Uses:
+    """What is used now, as if some data-blocks were not there. It takes its time where there are many: once for all."""
     used: dict[Any, set[Any]] = defaultdict(set)
     for block, users in bpy.data.user_map().items():
-        for user in users:
+        for user in users if block not in without else ():
             used[user].add(block)
-    return used, {obj for obj in bpy.data.objects if _acts_from_afar(obj)}
+    return Uses(used, {obj for obj in bpy.data.objects if _acts_from_afar(obj) and obj not in without})
 
 
 def _reached(blocks: set[Any], used: dict[Any, set[Any]]) -> set[Any]:

@@ -53,8 +53,8 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
         "solver": (solver_settings(settings, scene), settings.control_vibrations, settings.node_group),
         "collisions": (
             ground_of(settings, scene),
-            obstacles,
-            *(collisions.collider_friction, collisions.thickness, met, pairs),
+            obstacles and (obstacles, collisions.collider_friction, collisions.thickness),
+            *(met, pairs),
         ),
         "pins": (settings.pin_group, _unless_keyed(settings, "hold_from", animated), *_goal(settings, animated)),
         "springs": springs,
@@ -84,9 +84,14 @@ def _weights(weights: Any) -> list[Any]:
 
 
 def checksum(mesh: Any) -> tuple[int, ...]:
-    """Of a mesh's vertices' positions; with how many edges and faces there are."""
+    """Of a mesh's vertices' positions; with how many edges and faces there are. While it is edited they are those from
+    before, and its attributes are not there.
+    """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one
+    if mesh.is_editmode:
+        mesh.vertices.foreach_get("co", flat)
+    else:
+        mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one
     return zlib.crc32(flat), len(mesh.edges), len(mesh.polygons)
 
 

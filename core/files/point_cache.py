@@ -15,9 +15,13 @@ import numpy as np
 from .array_file import whole_file
 
 
-def write_point_cache(path: Path, first_frame: int, frames: Iterable[np.ndarray], count: int, points: int) -> None:
-    """Write ``count`` frames of (points,3) positions, whole or not at all; StoreError as :func:`whole_file`."""
+def write_point_cache(
+    path: Path, first_frame: int, frames: Iterable[np.ndarray], count: int, points: int, step: int = 1
+) -> None:
+    """Write ``count`` frames of (points,3) positions, every ``step``-th, whole or not at all; StoreError as
+    :func:`whole_file`.
+    """
     with whole_file(path) as file:
-        file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, points, first_frame, 1.0, count))
+        file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, points, first_frame, step, count))
         for positions in frames:
             file.write(np.ascontiguousarray(positions, dtype="<f4").ravel())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -31,15 +32,17 @@ def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
     the frames. Of several bodies the first has the name that is given, and the others' are added to it.
     """
     path = Path(path)
-    every = (frames,) if isinstance(frames, Frame) else frames
-    kind = path.suffix.lower()
-    if kind == ".pvd":
-        return _write_series(path, every)
-    if kind == ".pc2":
-        return _write_point_caches(path, every)
-    if kind != ".vtu":
+    given, kind = iter((frames,) if isinstance(frames, Frame) else frames), path.suffix.lower()
+    if kind not in (".vtu", ".pvd", ".pc2"):
         raise SettingsError(f"Nothing writes “{path.name}”.", "Name a file that ends in .vtu, .pvd or .pc2.")
-    (frame,) = every
+    if (frame := next(given, None)) is None:
+        raise SettingsError("There is no frame to write.", "What simulate gives can be gone through once: keep a list.")
+    if kind == ".pvd":
+        return _write_series(path, chain([frame], given))
+    if kind == ".pc2":
+        return _write_point_caches(path, chain([frame], given))
+    if next(given, None) is not None:
+        raise SettingsError(f"“{path.name}” holds one frame.", "Give one, or name a .pvd for all.")
     written = [_of_body(path, name, k) for k, name in enumerate(frame.bodies)]
     for file, each in zip(written, frame.bodies.values()):
         _write_vtu(file, each)
@@ -66,14 +69,17 @@ def _write_series(path: Path, frames: Iterable[Frame]) -> list[Path]:
 
 
 def _write_point_caches(path: Path, frames: Iterable[Frame]) -> list[Path]:
-    number, positions = 0, {}
+    numbers, positions = [], {}
     for frame in frames:
-        number = number if positions else frame.number
+        numbers.append(frame.number)
         for name, each in frame.bodies.items():
             positions.setdefault(name, []).append(each.positions)
+    steps = set(np.diff(numbers).tolist()) or {1}
+    if len(steps) > 1:
+        raise SettingsError(f"“{path.name}” holds frames that follow at equal steps.", "Leave none of them out.")
     written = [_of_body(path, name, k) for k, name in enumerate(positions)]
     for file, each in zip(written, positions.values()):
-        write_point_cache(file, number, each, len(each), len(each[0]))
+        write_point_cache(file, numbers[0], each, len(each), len(each[0]), max(steps))
     return written
 
 

@@ -175,6 +175,11 @@ class Body:
         rest, pinned = self.surface.positions, np.asarray(self.pinned_vertices)
         if pinned.dtype == bool and pinned.shape == (len(rest),):
             object.__setattr__(self, "pinned_vertices", np.flatnonzero(pinned))
+        elif pinned.size and pinned.dtype.kind not in "iu":
+            raise PinError(
+                f"The pinned vertices are {pinned.dtype} of shape {pinned.shape}.",
+                f"Give numbers of vertices, from 0, or a mask of all {len(rest)}.",
+            )
         if isinstance(self.materials, MaterialSettings):
             object.__setattr__(self, "materials", (self.materials,))
         for name in ("materials", "layers", "springs", "colliders", "pairs", "force_fields", "absorbers"):

@@ -29,8 +29,8 @@ PATIENCE = 2.0
 PAUSE = 0.05
 _PLACE = 1 << 30
 """Of the byte that is locked: Windows lets nobody read what is."""
-_held: dict[str, int] = {}
-"""Folders that this process holds, and how many times over."""
+_held: dict[str, list[Any]] = {}
+"""Folders that this process holds: the locked file, and how many times over. Generators may end in any order."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,29 +38,25 @@ R = TypeVar("R")
 
 @contextlib.contextmanager
 def locked(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Hold a folder; again within is allowed.
+    """Hold a folder; this process may do so several times over.
 
     Raises
     ------
     StoreError
         Another process holds it for longer than ``patience`` (s), or nothing can be written there.
     """
-    key = os.path.realpath(folder)
-    if key in _held:
-        _held[key] += 1
-        try:
-            yield
-        finally:
-            _held[key] -= 1
-        return
-    path = folder / LOCK_NAME
-    file = _take(path, time.monotonic() + patience)
-    _held[key] = 1
+    key, path = os.path.realpath(folder), folder / LOCK_NAME
+    if key not in _held:
+        _held[key] = [_take(path, time.monotonic() + patience), 0]
+    held = _held[key]
+    held[1] += 1
     try:
         yield
     finally:
-        del _held[key]
-        _let_go(path, file)
+        held[1] -= 1
+        if not held[1]:
+            del _held[key]
+            _let_go(path, held[0])
 
 
 def alone(work: Callable[Concatenate[Any, Any, P], R]) -> Callable[Concatenate[Any, Any, P], R]:

@@ -9,7 +9,7 @@ from sinew.blender_addon.bake import edited
 
 def words(obj):
     """As panels have them once it is quiet after an edit."""
-    edited._around[obj.session_uid] = edited._around_it(obj, bpy.context.scene)
+    edited._around[obj.session_uid] = edited._around_it(obj, edited._present())
     return edited.words(obj, bpy.context.scene)
 
 
@@ -117,3 +117,41 @@ def test_what_is_taken_back_is_no_edit(scene_of_a_body):
     assert bpy.ops.sinew.check_bake() == {"FINISHED"} and words(obj).startswith("materials (")
     bpy.ops.sinew.bake()
     assert words(obj) == ""
+
+
+def test_what_is_only_seen_or_named_is_no_edit(scene_of_a_body):
+    obj, floor = scene_of_a_body, bpy.data.objects["Floor"]
+    bpy.ops.sinew.bake()
+    for each in (obj, floor):
+        each.data.materials.append(bpy.data.materials.new("Seen"))
+        each.name = each.data.name = f"Another {each.name}"
+    assert words(obj) == ""
+
+
+def test_of_a_mesh_in_edit_mode_is_told_what_was_before(scene_of_a_body):
+    obj, floor = scene_of_a_body, bpy.data.objects["Floor"]
+    bpy.ops.sinew.bake()
+    for each in (obj, floor):
+        bpy.context.view_layer.objects.active = each
+        bpy.ops.object.mode_set(mode="EDIT")
+        assert words(obj) == ""
+        bpy.ops.object.mode_set(mode="OBJECT")
+    density(obj)
+    assert words(obj) == "materials"
+
+
+def test_a_body_that_is_in_the_way_is_no_edit(scene_of_a_body, add_mesh):
+    bpy.ops.sinew.bake()
+    scene_of_a_body.sinew.bake.way_out_of = add_mesh([(0, 0, 0)], [], "Other")
+    assert words(scene_of_a_body) == ""
+
+
+def test_a_linked_bake_is_of_its_own_file(scene_of_a_body, saved):
+    bpy.ops.sinew.bake()
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(saved), link=True) as (_there, here):
+        here.objects = ["Body"]
+    bpy.context.scene.render.fps = 30
+    (obj,) = here.objects
+    assert obj.sinew.bake.as_read and words(obj) == ""

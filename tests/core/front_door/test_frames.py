@@ -185,6 +185,8 @@ def test_other_wrong_input_is_named():
     for change, words in (
         (dict(tet_materials=[0, 1]), "number of a material"),
         (dict(pinned_vertices=[999]), "no list of vertices"),
+        (dict(pinned_vertices=np.zeros(3, dtype=bool)), "bool of shape .*a mask of all"),
+        (dict(pinned_vertices=[0.0, 1.0]), "float64 of shape"),
         (dict(materials=[sw.Material(energy="jelly")] * 2), "Unknown energy “jelly”.*stable_neo_hookean"),
         (dict(solver=sw.Solver(match_resolution=True)), "finer lattice"),
         (dict(solver=sw.Solver(solver="magic")), "Unknown solver “magic”.*mixed_fem"),
@@ -240,6 +242,15 @@ def test_what_paraview_reads(tmp_path):
     assert data["energy_density"] @ data["volume"] > 0.0 and data["youngs_modulus"].max() == pytest.approx(1e7)
 
 
+def test_one_cache_serves_two_loops_at_once(tmp_path):
+    first, second = (sw.simulate(job(frames=3), cache=tmp_path) for _ in range(2))
+    before = [next(first), next(second)]
+    first.close()
+    for frames in (list(second), list(sw.simulate(job(frames=3), cache=tmp_path))[1:]):
+        assert [frame.number for frame in frames] == [2, 3]
+    np.testing.assert_array_equal(*(frame.positions for frame in before))
+
+
 def test_other_files(tmp_path):
     frames = list(sw.simulate(job(frames=3)))
     (path,) = sw.write(tmp_path / "bar.pc2", frames)
@@ -248,7 +259,14 @@ def test_other_files(tmp_path):
     np.testing.assert_array_equal(
         np.frombuffer(path.read_bytes()[32:], "<f4").reshape(3, -1, 3), np.float32([f.positions for f in frames])
     )
+    (path,) = sw.write(tmp_path / "bar.pc2", frames[::2])
+    assert struct.unpack("<iffi", path.read_bytes()[16:32])[1:] == (1.0, 2.0, 2)
     assert sw.write(tmp_path / "bar.vtu", frames[-1]) == [tmp_path / "bar.vtu"]
+    two, uneven = iter(frames[:2]), [frames[0], *frames]
+    refused = {"bar.vtu": (two, "one frame"), "bar.pc2": (uneven, "equal steps"), "bar.pvd": (two, "no frame")}
+    for name, (given, words) in refused.items():
+        with pytest.raises(sw.SinewError, match=words):
+            sw.write(tmp_path / name, given)
     with pytest.raises(sw.SinewError, match="bar.abc.*vtu, .pvd or .pc2"):
         sw.write(tmp_path / "bar.abc", frames)
 
