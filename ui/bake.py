@@ -72,8 +72,12 @@ def _draw_buttons(layout, obj, context):
         row.operator(bake, icon="PHYSICS")
     elif record.status != "DONE" or baking.astray_words(obj):
         shown = ["sinew.resume_bake", bake]
-        row.operator("sinew.resume_bake", icon="PHYSICS")
-        row.operator(bake, icon="FILE_REFRESH", text="")
+        if edited.words(obj, context.scene) or not baking.has_store(obj):  # as it is now, it cannot be gone on with
+            row.operator(bake, icon="FILE_REFRESH", **again)
+            row.operator("sinew.resume_bake", icon="PHYSICS", text="")
+        else:
+            row.operator("sinew.resume_bake", icon="PHYSICS")
+            row.operator(bake, icon="FILE_REFRESH", text="")
         _draw_play(row, context, record)
     elif edited.words(obj, context.scene):
         shown = [bake]

@@ -85,10 +85,10 @@ def _weights(weights: Any) -> list[Any]:
 
 def checksum(mesh: Any) -> tuple[int, ...]:
     """Of a mesh's vertices' positions; with how many edges and faces there are. While it is edited they are those from
-    before, and its attributes are not there.
+    before, and its attributes are not there, as of a mesh that never had a vertex.
     """
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
-    if mesh.is_editmode:
+    if mesh.is_editmode or not flat.size:
         mesh.vertices.foreach_get("co", flat)
     else:
         mesh.attributes["position"].data.foreach_get("vector", flat)  # in one piece; of ``vertices`` one by one

@@ -48,6 +48,10 @@ class Overlap(NamedTuple):
     way: np.ndarray
     lacks: bool = False
 
+    def shown(self, factor: float) -> Overlap:
+        """The same where it is to be moved: in the lengths that were multiplied by a factor."""
+        return self._replace(depth=self.depth / factor, way=self.way / factor)
+
     def said(self, others: int = 0) -> tuple[str, str]:
         """What is wrong, and what to do about it; how many ``others`` there are."""
         more = "" if others == 0 else f" So {'does another pair' if others == 1 else f'do {others} other pairs'}."

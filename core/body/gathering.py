@@ -122,7 +122,7 @@ class Gathering:
         """OverlapError where anything overlaps at the first frame."""
         if self.overlaps:
             first, *others = self.overlaps
-            message, remedy = first.said(len(others))
+            message, remedy = first.shown(self._jobs[0].length_factor).said(len(others))
             way = first.first, tuple(map(float, first.way))
             raise OverlapError(message, remedy + untangling_words(self._jobs), way)
 
@@ -239,7 +239,8 @@ class Gathering:
         leap.
         """
         each = zip(self._jobs, self._prepared, self.owns) if not self._alone else ()
-        said = [found.pushed_out() for found in self._pushed_out.values()]
+        factor = self._jobs[0].length_factor
+        said = [found.shown(factor).pushed_out() for found in self._pushed_out.values()]
         said += [
             f"A face of “{self.colliders.names[c]}” shrinks to nothing at times: it gives way a little, and may be "
             "crossed. Keep its faces open."

@@ -40,7 +40,7 @@ class Job:
     frame_rate : float
         Frames a second.
     length_factor : float
-        What an interface has multiplied all lengths by; nothing is made of it here.
+        What an interface has multiplied all lengths by: where something is to be moved is told without it.
     """
 
     bodies: tuple[Body, ...]

@@ -140,6 +140,12 @@ def test_of_a_mesh_in_edit_mode_is_told_what_was_before(scene_of_a_body):
     assert words(obj) == "materials"
 
 
+def test_a_mesh_without_a_vertex_hinders_no_bake(scene_of_a_body):
+    scene_of_a_body.parent = bpy.data.objects.new("Empty", bpy.data.meshes.new("Empty"))
+    bpy.context.scene.collection.objects.link(scene_of_a_body.parent)
+    assert bpy.ops.sinew.bake() == {"FINISHED"} and words(scene_of_a_body) == ""
+
+
 def test_a_body_that_is_in_the_way_is_no_edit(scene_of_a_body, add_mesh):
     bpy.ops.sinew.bake()
     scene_of_a_body.sinew.bake.way_out_of = add_mesh([(0, 0, 0)], [], "Other")

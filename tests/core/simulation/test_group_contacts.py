@@ -165,6 +165,9 @@ def test_overlaps_are_told_with_the_way_out():
     with pytest.raises(ColliderError, match="“A” and “B” overlap by 30") as told:
         run(jobs)
     assert "Move “A” by (-0.0" in told.value.remedy
+    with pytest.raises(ColliderError, match="“A” and “B” overlap by 60") as doubled:
+        run([replace(job, length_factor=0.5) for job in jobs])
+    assert doubled.value.move == told.value.move, "of what is simulated, as all numbers"
     moved = jobs[0].body.surface.positions + found.way
     jobs[0] = jobs[0].with_body(surface=SurfaceMesh(moved, jobs[0].body.surface.triangles))
     assert not overlaps(jobs)
