@@ -72,7 +72,8 @@ class Frame:
 
 
 def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = None) -> Iterator[Frame]:
-    """Yield a job's frames as they are computed, of several bodies the first one's (``Frame.bodies`` has all).
+    """Yield a job's frames as they are computed, of several bodies the first one's (``Frame.bodies`` has all); those of
+    its pre-roll are not among them.
 
     Parameters
     ----------
@@ -108,7 +109,7 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
 def _of_group(jobs: Sequence[Job], folder: Path, on_event: Callable[[Event], None]) -> Iterator[list[Frame]]:
     """Frames of bodies that meet: those that are kept, then those that are made."""
     stores, goes_on = stores_in(folder, jobs, resume=True)
-    number, prepared = jobs[0].frame_start, []
+    number, prepared = jobs[0].first_shown, []
     with closing(bake_frames(jobs, stores, on_event, resume=goes_on, with_vertices=True, is_warm=True)) as steps:
         for last, prepared in steps:
             while last is not None and number <= last:

@@ -11,7 +11,7 @@ from ..body.body_model import body_model, fields_of, pinned_surface
 from ..body.prepare import tetrahedra
 from ..eigenfit.vibrations import lower_stiffness, vibrations
 from ..energies.kinematics import Deformation
-from ..errors import MeshError
+from ..errors import MeshError, SettingsError
 from ..events import ignore
 from ..job.body import Body
 from ..job.job import Job
@@ -85,6 +85,8 @@ class Solid:
         """The slowest vibrations at rest, held by the pins: frequencies (k,), Hz, ascending, and displacements (k,n,3),
         ``K u = (2 pi f)² M u``, of unit modal mass. A free body's first six are its rigid motions.
         """
+        if count < 1:
+            raise SettingsError(f"{count} modes were asked for.", "Ask for one at least.")
         found = vibrations(self.model, count)
         return found.frequencies, found.modes
 

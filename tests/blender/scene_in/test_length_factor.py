@@ -135,6 +135,10 @@ def test_fields_fade_as_seen_and_accelerate_as_told(body, scaled):
 def test_it_moves_as_what_was_scaled_and_is_shown_at_its_own_size(body, scaled, evaluated, result):
     body.sinew.result = result
     body.sinew.field_weights.turbulence = 0.0  # Blender tells it in single precision
+    # Friction is solved for to half a percent: what rounding makes of it is larger than what is asked here.
+    contact = body.sinew.collisions
+    contact.friction = contact.collider_friction = contact.meets_friction = 0.0
+    bpy.data.objects["Hammer"].sinew.collider.friction = 0.0
     bpy.context.scene.sinew.length_factor = 0.125
     shown = baked(body, evaluated)
     bpy.context.scene.sinew.length_factor = 1.0

@@ -58,6 +58,9 @@ def test_frames_tell_progress_and_carry_the_surface():
         carried = frame.solid.on_surface(frame.vertices)
         np.testing.assert_allclose(carried[away], frame.positions[away], atol=1e-12)
     assert frames[-1].positions[:, 2].min() < -0.01
+    shown = list(sw.simulate(replace(job(), pre_roll=3)))
+    assert [frame.number for frame in shown] == [4, 5], "those of a pre-roll are not shown"
+    np.testing.assert_array_equal(shown[-1].positions, frames[-1].positions)
 
 
 @pytest.mark.parametrize("solver", ["mixed_fem", "subspace_mixed_fem"])
