@@ -8,6 +8,7 @@ import bpy
 from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 FRAMES = 8
+EDITED = "blender_addon.bake.edited"
 # Pixels from the upper edge of the sidebar, and of its left one.
 MIDDLE, FIRST = 100, 46
 CONTROLS = {"prop", "prop_search", "operator", "menu", "template_list"}
@@ -193,6 +194,20 @@ def compare_after_undo(gui, running, edited):
     gui.record("compared", gui.module("blender_addon.bake.comparing").seen(body()).difference.words)
 
 
+def record(gui):
+    """A take of what is played, in the place of the bake."""
+    live = gui.module("blender_addon.live.live")
+    with gui.context():
+        bpy.ops.sinew.delete_bake()
+        bpy.ops.sinew.live_choose_solver()
+        bpy.ops.wm.save_mainfile()
+        bpy.ops.sinew.live_play("INVOKE_DEFAULT")
+    yield from gui.wait_until(lambda: live.current().state.frame >= 2, 480, "it plays")
+    bpy.ops.sinew.live_record("INVOKE_DEFAULT")
+    yield from gui.wait_until(lambda: live.current() is None, 240, "the take is done")
+    gui.record("take", [body().sinew.bake.status, body().sinew.bake.frames, changed(gui.module(EDITED))])
+
+
 def second_body(gui, running):
     """One above the other, baked together by one button."""
     with gui.context():
@@ -200,7 +215,7 @@ def second_body(gui, running):
         bpy.context.object.name = "Cube"
         bpy.ops.sinew.enable()
     for obj in (body(), body("Cube")):
-        obj.sinew.cells_across = 8
+        obj.sinew.cells_across, obj.sinew.solver = 8, "mixed_fem"
     yield from gui.settle()
     with gui.context():
         bpy.ops.sinew.bake("EXEC_DEFAULT", True)
@@ -210,7 +225,7 @@ def second_body(gui, running):
 
 
 def scenario(gui):
-    running, edited = gui.module("blender_addon.child.running"), gui.module("blender_addon.bake.edited")
+    running, edited = gui.module("blender_addon.child.running"), gui.module(EDITED)
     gui.record("installed", gui.package in bpy.context.preferences.addons)
     bpy.context.scene.frame_end = FRAMES
     with gui.context():
@@ -228,4 +243,5 @@ def scenario(gui):
     yield from play(gui, clicks)
     yield from pin_and_paint(gui)
     yield from compare_after_undo(gui, running, edited)
+    yield from record(gui)
     yield from second_body(gui, running)
