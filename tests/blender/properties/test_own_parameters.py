@@ -20,7 +20,7 @@ def toy(monkeypatch):
 
 
 def _shown():
-    return drawn_by(materials.draw_materials[0]).properties
+    return drawn_by(materials.draw_matter[0]).properties
 
 
 @pytest.mark.parametrize("energy, has", [("fung", True), ("toy", True), ("corotated", False)])
