@@ -180,18 +180,13 @@ class BlockSparsity:
 
     def diagonal(self, element_blocks: np.ndarray, places: np.ndarray) -> np.ndarray:
         """What element blocks (m,10,3,3) make of the matrix's diagonal at some unknowns (k,): (k,3)."""
-        out = np.empty((len(places), 3))
-        _diagonals(self.pattern.block_starts[places], *self._gather[:2], element_blocks.reshape(-1, 3, 3), out)
-        return out
-
-
-@kernel
-def _diagonals(own, gather_starts, slots, blocks, out):
-    for k in range(len(own)):
-        for c in range(3):
-            out[k, c] = 0.0
-            for at in range(gather_starts[own[k]], gather_starts[own[k] + 1]):
-                out[k, c] += blocks[slots[at], c, c]
+        starts, slots = self._gather[:2]
+        own = self.pattern.block_starts[places]
+        counts = starts[own + 1] - starts[own]
+        ends = np.cumsum(counts)
+        at = np.arange(ends[-1]) + np.repeat(starts[own] - ends + counts, counts)
+        diagonals = np.diagonal(element_blocks.reshape(-1, 3, 3)[slots[at]], axis1=1, axis2=2)
+        return np.add.reduceat(diagonals, ends - counts)
 
 
 @kernel
