@@ -49,12 +49,13 @@ def panels(gui):
 
 def only(gui, *names):
     """Leave these alone in a sidebar that was not drawn yet, open."""
-    for cls in reversed(panels(gui)):
-        bpy.utils.unregister_class(cls)
     for cls in panels(gui):
         if cls.bl_idname.removeprefix("VIEW3D_PT_sinew_") in names:
+            bpy.utils.unregister_class(cls)
             cls.bl_options = set(getattr(cls, "bl_options", ())) - {"DEFAULT_CLOSED"}
             bpy.utils.register_class(cls)
+        else:
+            cls.poll = classmethod(lambda _cls, _context: False)
 
 
 @contextmanager
