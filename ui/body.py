@@ -9,7 +9,6 @@ from ..blender_addon.child import running
 from ..blender_addon.views import open_panel
 from .bake import draw_first, draw_progress
 from .places import ROOTS, Physics, Sidebar, draw_button, draw_reasons, wrapped
-from .resolution import draw_size
 
 
 def _draw_other_run(layout, context):
@@ -37,7 +36,6 @@ def _draw_root(layout, context):
             wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
         _draw_carrier(layout, body, context)
         draw_first(layout, context, body)
-        draw_size(layout, context, body)
     elif context.object is None or context.object.type != "MESH":
         wrapped(layout, "Select a mesh object to make it an elastic body.", context, "INFO")
     else:

@@ -5,9 +5,11 @@ from typing import Any
 import bpy
 
 from ..blender_addon.basics import item_lists, sources
+from ..blender_addon.child import running
 from ..blender_addon.properties import choices
 from ..blender_addon.properties.own_presets import own_presets
-from .places import CLOSED, ItemList, draw_list, draw_properties, draw_reasons, panel, wrapped
+from ..blender_addon.setup import size
+from .places import CLOSED, ItemList, draw_button, draw_list, draw_properties, draw_reasons, panel, wrapped
 
 
 class SINEW_UL_materials(ItemList, bpy.types.UIList):
@@ -85,6 +87,21 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
             row.operator("sinew.stop_painting", icon="LOOP_BACK")
         draw_reasons(layout, context, "sinew.paint_material")
         wrapped(layout, place_words(material, material == obj.sinew.materials[0]), context, "INFO")
+    _draw_size(layout, context, obj)  # below what it goes by, which stays where it is while it is dragged
+
+
+def _draw_size(layout, context, obj):
+    """Before a bake, of a body that is too large for its stiffness: how far it sags, and the size at which it hardly
+    does.
+    """
+    if obj.sinew.bake.status != "NONE" or not running.is_idle():
+        return
+    told = size.told(obj, context)
+    if told.factor:
+        wrapped(layout, told.words, context, "INFO")
+        draw_button(
+            layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
+        )
 
 
 def _draw_stiffness(layout, material, name, kept):

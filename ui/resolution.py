@@ -3,10 +3,9 @@
 from typing import Any
 
 from ..blender_addon.basics import sources
-from ..blender_addon.child import running
 from ..blender_addon.setup import advising, forecasts, size
 from .advice import draw_advised
-from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
+from .places import CLOSED, draw_properties, draw_reasons, panel, wrapped
 
 
 def _draw_header(panel: Any, context: Any) -> None:
@@ -53,20 +52,6 @@ def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.place_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.place_warning, context, "ERROR")
-
-
-def draw_size(layout: Any, context: Any, obj: Any) -> None:
-    """Before a bake, of a body that is too large for its stiffness: how far it sags, and the size at which it hardly
-    does.
-    """
-    if obj.sinew.bake.status != "NONE" or not running.is_idle():
-        return
-    told = size.told(obj, context)
-    if told.factor:
-        wrapped(layout, told.words, context, "INFO")
-        draw_button(
-            layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
-        )
 
 
 def _draw_shape(layout, obj):

@@ -178,16 +178,6 @@ def _both(x):
     return _twice(2) + _twice(x)
 
 
-@jit.inner_kernel
-def _twice(x):
-    return x + x
-
-
-@jit.kernel
-def _both(x):
-    return _twice(2) + _twice(x)
-
-
 def test_what_kernels_call_is_compiled_for_them_once():
     """Also for a constant; Python, which has no way into the compiled one, runs it as it is."""
     assert _both.py_func(3) == 10

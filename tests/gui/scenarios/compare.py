@@ -3,7 +3,7 @@
 import bpy
 
 FRAMES = 16
-BUTTON = 263
+BUTTON = 225
 """Pixels from the upper edge of the sidebar down to the button, where Compare is alone."""
 
 

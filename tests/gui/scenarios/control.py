@@ -2,7 +2,7 @@
 
 import bpy
 
-FIELD, DIAMOND, FIRST, ROW_HEIGHT = 180, 225, 188, 21
+FIELD, DIAMOND, FIRST, ROW_HEIGHT = 180, 225, 137, 21
 """Pixels from the sidebar's left edge and below its upper one; of a row."""
 
 

@@ -7,7 +7,7 @@ LAST = 120
 """Frames of the take: five seconds, time for a drag."""
 
 # Pixels from the left and upper edge of the sidebar to the buttons, at the scale of the other scenario.
-PLAY, RECORD, BAKE = (60, 110), (142, 77), (60, 32)
+PLAY, RECORD, BAKE = (60, 77), (142, 77), (60, 32)
 
 
 def press(gui, right, down):

@@ -136,7 +136,6 @@ def scenario(gui):
         if vertex.co.x > 0.0:
             group.add([vertex.index], 0.4 * vertex.co.x, "REPLACE")
     obj.sinew.pin_group, obj.sinew.use_goal = "Pins", True
-    obj.sinew.materials[0].log_stiffness = 9.0  # nothing is said of its size
     bpy.context.preferences.view.ui_scale = SCALE
     close_all(gui)
     yield from gui.show_sidebar("Sinew")
