@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ def writable(folder: Path) -> Path:
     remedy = "Save the .blend where you may write, and see that the disk is not full."
     with refusing(f"The folder {folder} cannot be written", remedy):
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
+        probe = folder / f".writable-{os.getpid()}"  # another Blender with this .blend may try it now, too
         open_own(probe, "wb").close()
         probe.unlink()
     return folder

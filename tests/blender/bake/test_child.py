@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import time
@@ -88,7 +89,7 @@ def test_nothing_is_written_through_links_of_a_strangers_folder(body, saved, tmp
     treasure, folder = tmp_path / "treasure", default_folder(body)
     treasure.write_text("mine")
     folder.mkdir(parents=True)
-    for name in (".writable", LOG_NAME, "lock", "job.npz.part", "frame_000002.sinew.part"):
+    for name in (f".writable-{os.getpid()}", LOG_NAME, "lock", "job.npz.part", "frame_000002.sinew.part"):
         (folder / name).symlink_to(treasure)
     start(body)
     drain_until(lambda: running.current() is None)
