@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import SinewError, refusing
 from .events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
 from .lengths import length_words
+from .process.process_memory import keep_freed
 from .process.stop_signals import stop_signals
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="go on after the last whole frame")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write how the steps went: a table, or .csv")
     options = parser.parse_args(arguments)
+    keep_freed()
     try:
         return _run(options.scene, options.out, options.resume, options.report)
     except SinewError as error:

@@ -174,6 +174,7 @@ def _work(
     should_stop: Callable[[], bool],
     commands: Iterable[str],
 ) -> None:
+    importlib.import_module(f"{package}.core.process.process_memory").keep_freed()
     if task == "compile":
         importlib.import_module(f"{package}.core.process.child_process").give_way()
         importlib.import_module(f"{package}.core.simulation.warm_up").warm_up(on_event)

@@ -56,7 +56,7 @@ def stencils_of(shares: sp.csr_matrix, K: np.ndarray) -> Stencils:
     at = np.arange(len(shares.data)) - np.repeat(shares.indptr[:-1], counts)
     points, own = np.full((len(K), 4), -1, dtype=np.int64), np.zeros((len(K), 4))
     points[rows, at], own[rows, at] = shares.indices, shares.data
-    return Stencils(points, np.einsum("ki,kj,kab->kiajb", own, own, K, optimize=True))
+    return Stencils(points, (own[:, :, None] * own[:, None, :])[:, :, None, :, None] * K[:, None, :, None, :])
 
 
 @kernel

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,10 @@ MOST_CCD = 1000
 SAFE = 0.9
 """Of the way up to a touch, what is taken."""
 
-ON_WAY = 1e-6
-"""Of the distance from which surfaces push: as near as that to a way is on it; what is missed then hardly pushes."""
+ROOM = 0.25
+"""Of the distance from which surfaces push, by how much vertices may be off a way for which all that is near was found:
+the ways of a step's later iterations are short, and lie beside.
+"""
 
 MOLLIFIED = 1e-3
 """Of the square of two edges' lengths' product, the square of their cross product under which ipctk takes them to be
@@ -121,6 +124,7 @@ class Barrier:
         self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
         self._friction, self.mu, self._meets = mu, float(np.max(mu)), meets
         self.stiffness = stiffness
+        self._reach = 0.5 * (distance + gap) + ROOM * distance
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
         everything = np.ones(len(surfaces.rest), dtype=bool)
@@ -161,27 +165,37 @@ class Barrier:
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
     def longest(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """The part of a way, at most 1, that is free; what is asked next along it is found quickly."""
-        self._asked = asked = self._asking_along(y, y + dy)
-        start, ahead = asked.at(y), asked.at(y + dy)
-        self._near, self._found = ipctk.Candidates(), None
-        self._near.build(asked.mesh, start, ahead, 0.5 * (self.distance + self._gap))
-        self._way = y, dy
-        return self._near.compute_collision_free_stepsize(asked.mesh, start, ahead, self._gap, self._ccd)
+        """The part of a way, at most 1, that is free; what is asked next along it is found quickly. Where two that go
+        towards each other would not come near, as in a step's last iterations, nothing is looked at pair by pair.
+        """
+        both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
+        if both <= SAFE * self.distance and both <= SAFE * self.distance * self.gap(y):
+            return 1.0
+        self._find_along(y, y + dy)
+        asked = self._asked
+        return self._near.compute_collision_free_stepsize(
+            asked.mesh, asked.at(y), asked.at(y + dy), self._gap, self._ccd
+        )
 
     def touching(self, y: np.ndarray) -> Any:
         """The pairs that are nearer than gap and distance together."""
         if self._found is None or not np.array_equal(self._found[0], y):
+            self._find_along(y, y)
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
-            if self._near is not None and self._is_on_way(y):
-                found.build(self._near, self._asked.mesh, self._asked.at(y), self.distance, self._gap)
-            else:
-                before, self._asked = self._asked, self._asking_along(y, y)
-                self._near = self._near if self._asked is before else None
-                found.build(self._asked.mesh, self._asked.at(y), self.distance, self._gap)
+            found.build(self._near, self._asked.mesh, self._asked.at(y), self.distance, self._gap)
             self._found = y.copy(), found
         return self._found[1]
+
+    def _find_along(self, y: np.ndarray, ahead: np.ndarray) -> None:
+        """Have all that may be near on a way: what was found before where no vertex leaves its room."""
+        low, high = np.minimum(y, ahead), np.maximum(y, ahead)
+        if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
+            return
+        self._asked = asked = self._asking_along(y, ahead)
+        self._near, self._found = ipctk.Candidates(), None
+        self._near.build(asked.mesh, asked.at(y), asked.at(ahead), self._reach)
+        self._room = low - ROOM * self.distance, high + ROOM * self.distance
 
     def _asking_along(self, y: np.ndarray, ahead: np.ndarray) -> _Asked:
         """What holds all that may be near on a way, and what is around it: what was asked before where that does."""
@@ -198,7 +212,7 @@ class Barrier:
     def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
         """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
         near, low, high = self._itself.copy(), *np.empty((2, len(self._itself), 3))
-        _boxes(self.surfaces.faces, y, ahead, 0.5 * (self.distance + self._gap), low, high)
+        _boxes(self.surfaces.faces, y, ahead, self._reach, low, high)
         boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
         for pair in self._two:
             first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
@@ -206,13 +220,6 @@ class Barrier:
                 for k in pair:
                     _mark(self._faces_of[k], low, high, first, last, near)
         return near
-
-    def _is_on_way(self, y: np.ndarray) -> bool:
-        """Whether y lies on the way that was asked for last, whose pairs are known."""
-        start, dy = self._way
-        part = float(np.sum((y - start) * dy)) / max(float(np.sum(dy * dy)), np.finfo(float).tiny)
-        off = np.abs(y - start - min(max(part, 0.0), 1.0) * dy).max()
-        return bool(off <= ON_WAY * self.distance)
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
@@ -244,19 +251,20 @@ class Barrier:
         vv, ev, fv, ee = kinds
         first, second, vertices = _numbers(ee, "edge0_id"), _numbers(ee, "edge1_id"), _numbers(fv, "vertex_id")
         several = (
-            np.column_stack([_numbers(vv, "vertex0_id"), _numbers(vv, "vertex1_id")]),
-            np.column_stack([_numbers(ev, "vertex_id"), edges[_numbers(ev, "edge_id")]]),
-            np.column_stack([vertices, faces[_numbers(fv, "face_id")]]),
-            np.hstack([edges[first], edges[second]]),
+            (_numbers(vv, "vertex0_id")[:, None], _numbers(vv, "vertex1_id")[:, None]),
+            (_numbers(ev, "vertex_id")[:, None], edges[_numbers(ev, "edge_id")]),
+            (vertices[:, None], faces[_numbers(fv, "face_id")]),
+            (edges[first], edges[second]),
         )
-        points = np.concatenate([np.pad(one, ((0, 0), (0, 4 - one.shape[1])), constant_values=-1) for one in several])
+        none = np.full((max(map(len, kinds)), 2), -1)
+        points = np.concatenate([np.hstack([*one, none[: len(one[0])]])[:, :4] for one in several])
         points = np.where(points >= 0, asked.kept[points], -1)
-        of_edges = EDGES + np.array([int(pair.dtype) for pair in ee], dtype=np.int64)
+        of_edges = EDGES + _numbers(ee, "dtype")
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
         areas = asked.mesh.vertex_areas, asked.mesh.edge_areas
         of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
-        numbers[:, 0] = np.concatenate([[pair.weight for one in (vv, ev) for pair in one], *of_pairs])
+        numbers[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
         numbers[:, 1] = self._gap
         numbers[len(points) - len(ee) :, 2] = asked.mollified[first] * asked.mollified[second]
         return points, parts, numbers
@@ -386,5 +394,5 @@ def _strangers(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
     return groups
 
 
-def _numbers(pairs: list[Any], name: str) -> np.ndarray:
-    return np.array([getattr(pair, name) for pair in pairs], dtype=np.int64)
+def _numbers(pairs: list[Any], name: str, kind: type = np.int64) -> np.ndarray:
+    return np.fromiter(map(attrgetter(name), pairs), kind, len(pairs))

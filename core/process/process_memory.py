@@ -1,9 +1,23 @@
-"""How much memory this process has taken."""
+"""How much memory this process has taken, and whether it keeps it."""
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from pathlib import Path
+
+TRIM_THRESHOLD, MMAP_MAX = -1, -4
+"""Of glibc's ``malloc.h``."""
+
+
+def keep_freed() -> None:
+    """Have this process keep what it lets go, on Linux: each iteration wants as much again. To have all pages cleared
+    anew by the system took a tenth of one of Mixed FEM of 10,000 tets, a thirtieth of 130,000.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt:
+        mallopt(MMAP_MAX, 0)
+        mallopt(TRIM_THRESHOLD, 2**31 - 1)
 
 
 def peak_memory() -> int:

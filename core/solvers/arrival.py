@@ -48,7 +48,7 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
         given = np.zeros_like(x)
         given[model.pinned] = step.given - x[model.pinned]
         places, way = meeting.places, meeting.way
-        if step.longest(x, given, going=True) == 1.0:
+        if not (given.any() or way.any()) or step.longest(x, given, going=True) == 1.0:
             meeting.places = places + way
             x += given
             x[model.pinned] = step.given

@@ -179,13 +179,15 @@ class StepSolver:
         return x
 
     def begun(self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
-        """Positions to iterate from: a guess, or where the body is, with what moves it where it has to be, where the
-        way to the guess is not free.
+        """Positions to iterate from: a guess, or where the body is, with what moves it where it has to be, where
+        something touches already, or would there, or the way to the guess is not free.
         """
         if step.meeting is None:
             return self.start(guess, step)
         self.system.uncouple()
         x = arrive(self, state.positions, step, report)
+        if step.meeting.gap(x) < np.inf:
+            return x
         ahead = self.start(guess, step)
         return ahead if step.longest(x, ahead - x) == 1.0 and step.meeting.gap(ahead) == np.inf else x
 

@@ -117,15 +117,24 @@ def test_what_is_far_from_all_else_is_not_asked_of():
     body = np.repeat([0, 1], [len(upper), 3])
     barrier = Barrier(Surfaces(points, faces, body, body == 1), 0.02, 1e5, 0.0, 1e-3)
     mesh, rng, asked = whole_mesh(points, faces, body), np.random.default_rng(0), set()
+    short: list[float] = []
+
+    def told(y: np.ndarray, way: np.ndarray) -> float:
+        start, ahead, candidates = np.asfortranarray(y), np.asfortranarray(y + way), ipctk.Candidates()
+        candidates.build(mesh, start, ahead, 0.01)
+        free = candidates.compute_collision_free_stepsize(mesh, start, ahead, 0.0, barrier._ccd)
+        assert barrier.longest(y, way) == pytest.approx(free, rel=1e-12)
+        return free
+
     for k in range(12):
         way = (body == 0)[:, None] * ((0.3, 0.1, 0.02) * rng.standard_normal(3) - (0.0, 0.0, 0.03 * (k % 3 == 2)))
-        ahead, candidates = np.asfortranarray(points + way), ipctk.Candidates()
-        candidates.build(mesh, np.asfortranarray(points), ahead, 0.01)
-        free = candidates.compute_collision_free_stepsize(mesh, np.asfortranarray(points), ahead, 0.0, barrier._ccd)
-        assert barrier.longest(points, way) == pytest.approx(free, rel=1e-12)
+        free = told(points, way)
         asked.add(len(barrier._asked.kept))
         for part in (0.0, 0.5, 1.0):
             y = np.asfortranarray(points + part * free * way)
+            short.append(
+                told(y, (body == 0)[:, None] * 10.0 ** rng.uniform(-4, -2) * rng.standard_normal(points.shape))
+            )
             near = ipctk.NormalCollisions()
             near.use_area_weighting = True
             near.build(mesh, y, 0.02)
@@ -136,4 +145,4 @@ def test_what_is_far_from_all_else_is_not_asked_of():
         points = y
     barrier.forget()
     assert not len(barrier.touching(points + (body == 0)[:, None])) and not len(barrier._asked.kept)
-    assert len(asked) > 1 and min(asked) < 0.6 * len(points)
+    assert len(asked) > 1 and min(asked) < 0.6 * len(points) and min(short) < 1.0 == max(short)
