@@ -202,6 +202,7 @@ def test_nothing_is_shrunk_into_what_it_is_around():
 
 
 @pytest.mark.parametrize("integrator", ("bdf2", "theta_midpoint"))
+@pytest.mark.usefixtures("tetrahedra_here")
 def test_resumed_it_has_the_same_bits(tmp_path, integrator):
     """In the pre-roll, where it ends, and after it."""
     options = {"pre_roll": 3, "integrator": integrator, "substeps": 2}
