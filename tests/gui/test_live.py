@@ -30,7 +30,7 @@ def test_with_the_real_mouse(windowed):
     assert said["grabbed"] == [1, 1] and said["away"] > 0.1 and said["released"] == [0, 0]
     assert said["pinned"] == [True] and said["selection kept"], "the drag is no selection"
     assert said["ended"] == [True, False], "Esc ends it and shows the mesh"
-    assert said["in the take"] == [True, 1] and said["take"] == ["DONE", 120, 1], "the whole range, one spring"
+    assert said["in the take"] == [True, 1] and said["take"] == ["DONE", 60, 1], "the whole range, one spring"
     difference, moved = said["baked"]
     assert difference is not False and difference <= 1e-6 and moved > 0.1, "Bake gives the take's frames"
     assert "Traceback" not in result.log, result.log
