@@ -36,7 +36,8 @@ def _parser() -> argparse.ArgumentParser:
 
     test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
-    test.add_argument("--part", action="append", help="only this part: main, bpy-4.2, bpy-5.0, bpy-5.2, gui, gui-sid")
+    parts = "main, bpy-4.2, bpy-5.0, bpy-5.2, gui, gui-long, gui-sid"
+    test.add_argument("--part", action="append", help=f"only this part: {parts}")
     test.set_defaults(run=_test)
 
     build = commands.add_parser("build", help="the extension zip into dist")

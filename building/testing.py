@@ -1,5 +1,5 @@
 """All tests: the main environment and the built zip under bare bpy of several versions, in two lanes for two cores;
-then the windowed Blenders, whose photographs and clicks want a machine for themselves.
+then the windowed Blenders, two at a time, whose photographs and clicks want no more than that beside them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ FREED = "165"
 
 NOTHING = "no test was selected"
 
+LONG = ["tests/gui/test_bake.py", "tests/gui/test_live.py", "tests/gui/test_tour.py"]
+"""Windowed tests that take about as long as all others."""
+
 WINDOWED = {
-    "gui": ("trixie", ["tests/gui"]),
+    "gui": ("trixie", ["tests/gui", *(f"--ignore={path}" for path in LONG)]),
+    "gui-long": ("trixie", LONG),
     "gui-sid": ("sid", ["tests/gui/test_tour.py", "tests/gui/test_fluid_flow.py"]),
 }
 """Parts with a window: the Debian whose Blender they run in, and their tests."""
@@ -71,9 +75,10 @@ def run(only: list[str] | None, arguments: list[str]) -> int:
     with ThreadPoolExecutor(LANES) as lanes:
         zipped = lanes.submit(extension_zip.build) if chosen != ["main"] else None
         running = [lanes.submit(_timed, part, partial(_run_bare, part, zipped, arguments)) for part in bare]
-    outcomes = [each.result() for each in running]
-    outcomes += [_timed(part, partial(_run_windowed, part, zipped, arguments)) for part in chosen if part in WINDOWED]
-    return _summary(outcomes)
+    with ThreadPoolExecutor(LANES) as lanes:
+        windows = [part for part in chosen if part in WINDOWED]
+        running += [lanes.submit(_timed, part, partial(_run_windowed, part, zipped, arguments)) for part in windows]
+    return _summary([each.result() for each in running])
 
 
 def _check_disk(chosen: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,18 +112,32 @@ def soft_body(body: Any, saved: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     running.abandon()
 
 
+@pytest.fixture(scope="session")
+def once_prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first ``fake_child`` leaves what a real child has prepared of ``soft_body``, for the others."""
+    return tmp_path_factory.mktemp("prepared") / "store"
+
+
 @pytest.fixture
-def fake_child(soft_body: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+def fake_child(soft_body: Any, once_prepared: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """``soft_body`` with a child that answers at once; what it shows was prepared by a real one."""
+    from sinew.blender_addon.bake import baking
     from sinew.blender_addon.live import live
+    from sinew.blender_addon.scene_in.job_in import make_job
     from sinew.core.process import child_process
 
     from .live.live_driver import drain_until
 
-    session = live.begin(soft_body)
-    drain_until(lambda: session.state.ready)
-    monkeypatch.setenv("SINEW_FAKE_HANDLES", str(len(session.state.handles)))
-    live.stop()
+    count = once_prepared.with_name("handles")
+    if not count.is_file():
+        session = live.begin(soft_body)
+        drain_until(lambda: session.state.ready)
+        live.stop()
+        shutil.copytree(session.store.folder, once_prepared)
+        count.write_text(str(len(session.state.handles)))
+    store = baking.live_store(soft_body, make_job(soft_body, bpy.context))
+    shutil.copytree(once_prepared, store.folder, dirs_exist_ok=True)
+    monkeypatch.setenv("SINEW_FAKE_HANDLES", count.read_text())
     monkeypatch.setattr(child_process, "WORKER", Path(__file__).resolve().parents[1] / "gui" / "fake_live_worker.py")
     return soft_body
 

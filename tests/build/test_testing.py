@@ -37,3 +37,12 @@ def test_what_is_named_is_run_alone(monkeypatch, tmp_path, own, arguments, expec
 def test_a_name_counts_from_where_it_is_typed(monkeypatch):
     monkeypatch.chdir(ROOT / "tests" / "core")
     assert testing.narrowed(["tests"], ["simulation"]) == [f"{ROOT}/tests/core/simulation"]
+
+
+def test_two_windowed_parts_share_the_tests(monkeypatch):
+    """Each is in one of the two; whatever is named is run by the first."""
+    monkeypatch.chdir(ROOT)
+    (_, (folder, *left)), (_, others) = (testing.WINDOWED[part] for part in ("gui", "gui-long"))
+    assert folder == "tests/gui" and left == [f"--ignore={path}" for path in others]
+    assert all((ROOT / path).is_file() for path in others)
+    assert testing.narrowed([folder, *left], [others[0]]) == [f"{ROOT}/{others[0]}"]

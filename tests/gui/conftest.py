@@ -75,6 +75,7 @@ class WindowedBlender:
         self._place, self._archive, self._session = place, archive, session
         self._inside = place.is_dir()
         (session / "screen").mkdir(parents=True)
+        (session / "tmp").mkdir()
 
     def command_line(self, *arguments: str, timeout: float = 300.0) -> str:
         """Run ``blender --command ...`` without a window; its output. Fails the test on a non-zero exit."""
@@ -162,6 +163,7 @@ class WindowedBlender:
             KERNELS.mkdir(parents=True, exist_ok=True)
             binds = {
                 self._session: INSIDE_SESSION,
+                self._session / "tmp": "/tmp",  # where screens have their numbers: another Blender may run beside
                 HERE: INSIDE_TESTS,
                 self._archive.parent: INSIDE_ZIP,
                 KERNELS: INSIDE_KERNELS,

@@ -205,7 +205,11 @@ def keyed(job, course, count=3):
 
 @pytest.mark.parametrize(
     "options",
-    [*({"solver": name, "match_full_space": False} for name in SOLVER_KINDS), {}, {"match_resolution": True}],
+    [
+        *({"solver": name, "match_full_space": False} for name in SOLVER_KINDS),
+        {},
+        {"match_resolution": True, "match_cells": 16},
+    ],
     ids=lambda options: "-".join(map(str, options.values())) or "matched",
 )
 def test_what_stiffens_at_once_moves_like_what_was_stiff(options):

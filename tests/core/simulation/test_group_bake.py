@@ -22,7 +22,8 @@ from sinew.core.store.frame_store import FrameStore
 from ..jobs import rising_plate
 from .test_group import box
 
-FRAMES = 6
+FRAMES = 4
+pytestmark = pytest.mark.usefixtures("tetrahedra_here")
 
 
 def two(**settings) -> Job:

@@ -49,14 +49,13 @@ def played(job, frames):
     return [prepared.surface(frame.state.positions, min(k, last)) for k, frame in enumerate(states)]
 
 
-@pytest.mark.parametrize("stretch", [1.0, 1.2])
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "stretch"),
     [
-        {},
-        {"substeps": 3, "integrator": "bdf2"},
-        {"solver": "subspace_fem"},
-        {"substeps": 2, "integrator": "theta_midpoint"},
+        ({}, 1.0),
+        ({"substeps": 3, "integrator": "bdf2"}, 1.2),
+        ({"solver": "subspace_fem"}, 1.2),
+        ({"substeps": 2, "integrator": "theta_midpoint"}, 1.0),
     ],
 )
 def test_a_take_bakes_to_the_same_positions(settings, stretch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +20,17 @@ def job():
     return shaken_bar(frames=4, solver="subspace_mixed_fem", modes=4, cubature_points=40)
 
 
+@pytest.fixture(scope="module")
+def found(tmp_path_factory, job):
+    """A store in which they were found, and they."""
+    store = FrameStore.create(tmp_path_factory.mktemp("found") / "store", job)
+    return store, spectra(job, store)
+
+
 @pytest.fixture
-def store(tmp_path, job):
-    return FrameStore.create(tmp_path / "store", job)
+def store(tmp_path, found):
+    """A copy of it."""
+    return FrameStore(shutil.copytree(found[0].folder, tmp_path / "store"))
 
 
 def never(*_arguments):
@@ -32,11 +41,9 @@ def spectra(job, store=None):
     return prepare(job, store).matching.spectra
 
 
-def test_they_are_found_once(job, store, monkeypatch):
-    first = spectra(job, store)
+def test_they_are_found_once(job, store, found, monkeypatch):
     monkeypatch.setattr(module, "find_spectra", never)
-    again = spectra(job, FrameStore(store.folder))
-    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(found[1], spectra(job, store), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +56,6 @@ def test_they_are_found_once(job, store, monkeypatch):
     ids=lambda other: next(iter(other)),
 )
 def test_other_settings_ask_for_others(job, store, other, monkeypatch):
-    spectra(job, store)
     monkeypatch.setattr(module, "find_spectra", never)
     with pytest.raises(AssertionError, match="found anew"):
         spectra(job.with_body(solver=replace(job.body.solver, **other)), store)
@@ -57,7 +63,6 @@ def test_other_settings_ask_for_others(job, store, other, monkeypatch):
 
 def test_other_pins_ask_for_others(job, store, monkeypatch):
     """Those that let go count as none."""
-    spectra(job, store)
     held = np.ones_like(job.body.pin_held)
     held[3:] = False
     monkeypatch.setattr(module, "find_spectra", never)
@@ -65,8 +70,7 @@ def test_other_pins_ask_for_others(job, store, monkeypatch):
         spectra(job.with_body(pin_held=held), store)
 
 
-def test_a_stiffer_body_keeps_them(job, store, monkeypatch):
-    first = spectra(job, store)
+def test_a_stiffer_body_keeps_them(job, store, found, monkeypatch):
     stiffer = job.with_body(
         materials=tuple(replace(each, youngs_modulus=1.7 * each.youngs_modulus) for each in job.body.materials)
     )
@@ -76,7 +80,7 @@ def test_a_stiffer_body_keeps_them(job, store, monkeypatch):
     monkeypatch.setattr(module, "find_spectra", find)
     store.write_cached("spectra", {"coarse": kept.coarse}, {})
     anew = spectra(stiffer, store)
-    np.testing.assert_allclose(kept.fine, 1.7 * first.fine, rtol=1e-12)
+    np.testing.assert_allclose(kept.fine, 1.7 * found[1].fine, rtol=1e-12)
     np.testing.assert_allclose(kept.fine, anew.fine, rtol=1e-6)
     np.testing.assert_allclose(kept.coarse, anew.coarse, rtol=1e-6)
 
@@ -94,8 +98,8 @@ def test_a_stiffer_body_keeps_them(job, store, monkeypatch):
         lambda a: a | {"more": np.zeros(3)},
     ],
 )
-def test_doubtful_arrays_are_refused(job, store, spoil):
-    good = spectra(job, store)
+def test_doubtful_arrays_are_refused(job, store, found, spoil):
+    good = found[1]
     arrays, about = store.read_cached("spectra")
     store.write_cached("spectra", spoil(arrays), about)
     again = spectra(job, store)
@@ -104,11 +108,10 @@ def test_doubtful_arrays_are_refused(job, store, spoil):
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, float("nan"), None, "1"])
-def test_a_doubtful_scale_is_refused(job, store, scale):
-    good = spectra(job, store)
+def test_a_doubtful_scale_is_refused(job, store, found, scale):
     arrays, about = store.read_cached("spectra")
     store.write_cached("spectra", arrays, {**about, "scale": scale})
-    assert np.array_equal(spectra(job, store).fine, good.fine)
+    assert np.array_equal(spectra(job, store).fine, found[1].fine)
 
 
 def test_a_resumed_bake_has_the_same_bits(job, tmp_path, monkeypatch):

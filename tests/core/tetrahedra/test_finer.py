@@ -13,7 +13,7 @@ from sinew.core.tetrahedra.lattice import lattice_tets
 
 from ..surfaces import BODIES, box, joined, sphere
 
-CELLS = 8
+CELLS = 6
 
 
 def painted_at_top(surface):

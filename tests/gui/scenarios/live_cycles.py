@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bpy
 
-BEFORE, COUNTED = 20, 24
+BEFORE, COUNTED = 8, 12
 """Sessions that fill what is kept for good, and those after which nothing must have been added."""
 HANDLERS = [name for name in dir(bpy.app.handlers) if isinstance(getattr(bpy.app.handlers, name), list)]
 

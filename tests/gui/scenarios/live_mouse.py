@@ -3,8 +3,8 @@
 import bpy
 import numpy as np
 
-LAST = 120
-"""Frames of the take: five seconds, time for a drag."""
+LAST = 60
+"""Frames of the take: enough for a pull and for what comes after it."""
 
 # Pixels from the left and upper edge of the sidebar to the buttons, at the scale of the other scenario.
 PLAY, RECORD, BAKE = (60, 77), (142, 77), (60, 32)
