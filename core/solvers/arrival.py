@@ -30,7 +30,7 @@ FLOOR, ABOVE = 0.5e6, 1.5
 HARDLY, STUCK = 0.01, 3
 """Of the way, that so many steps have to gain, or something blocks."""
 
-CLOSED, OPEN = 1e-3, 0.1
+CLOSED, OPEN = 1e-3, 0.3
 """Gaps, of the distance from which surfaces push: one under which something that cannot give way blocks, and one over
 which all rests well where it is then.
 """

@@ -283,7 +283,7 @@ def test_a_plate_does_not_go_through_what_is_pinned(solver):
     states, reports = moved(model, meet, 4, solver, targets=lambda k: target)
     assert all(report.blocked > 0.5 for report in reports) and reports[0].iterations <= 20
     assert all(report.iterations <= 10 for report in reports[1:])
-    assert 0.1 * DISTANCE <= meet.places[4, 2] - 0.102 <= DISTANCE
+    assert 0.3 * DISTANCE <= meet.places[4, 2] - 0.102 <= DISTANCE
     assert np.array_equal(states[-1].positions[model.pinned], model.mesh.rest_positions[model.pinned])
 
 
