@@ -16,7 +16,7 @@ from ..store.cached_arrays import sides_of
 from ..store.cached_mesh import mesh_key
 from ..store.frame_store import FrameStore
 
-SKIN_FORMAT = 1
+SKIN_FORMAT = 2
 """Part of the key: raise it when the same tetrahedra have another skin than before, or others are told of."""
 
 _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "barycentric": "f8 s 4"}

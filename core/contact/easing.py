@@ -15,7 +15,7 @@ from ..lanes import dot, minus, moved
 from ..mesh.closest_point import closest_on_triangle
 
 ROUNDS = 12
-SHARE = 0.3
+SHARE = 0.1
 """Of the way to the middle of its edge, what a vertex gives way in a round."""
 
 
@@ -25,7 +25,7 @@ def eased(
     """Where vertices lie on their edges, (s,), changed so that neighbouring ``faces`` (f,3) keep apart by ``least``
     (s,) m where that is possible; ``placed`` tells their positions (s,3) m.
     """
-    rings = _rings(faces)
+    all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
         apart = np.empty(len(rings))
         _apart(len(rings), placed(parts), rings, apart)
@@ -34,6 +34,9 @@ def eased(
             break
         parts = parts.copy()
         parts[near] += SHARE * (0.5 - parts[near])
+        stirred = np.zeros(len(parts), dtype=bool)
+        stirred[near] = True
+        rings = all_rings[stirred[all_rings].any(axis=1)]
     return parts
 
 

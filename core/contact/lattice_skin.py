@@ -27,9 +27,9 @@ from .fitting import fitted
 from .marching import cut_edges, halved_edges, parts_of_eight
 from .offset_surface import BESIDE, OffsetSurface
 
-CLAMP = 0.2
+CLAMP = 0.15
 """Least part of an edge between a node and a vertex of the skin."""
-APART = 0.06
+APART = 0.052
 """Cells that neighbouring faces keep apart but where they meet; contact is to push from less."""
 CAVITY, ISLAND = 1.0, 0.02
 """Volumes in cells under which closed parts of the skin are left out: of hollows, and of what stands alone."""

@@ -11,8 +11,9 @@ from ..mesh.topology import FACES
 EDGES = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
 _BETWEEN = np.array([[0, 4, 5, 6], [4, 1, 7, 8], [5, 7, 2, 9], [6, 8, 9, 3]])
 """Of corners 0 to 3: themselves, or the node on the edge between two, numbered 4 + edge."""
-_RINGS = np.array([(4, 9, 5, 7, 8, 6), (5, 8, 4, 6, 9, 7), (6, 7, 4, 5, 9, 8)])
-"""The octahedron in a tet's middle: two opposite nodes, and the four around the line between them, in a row."""
+_RINGS = np.array([(4, 9, 5, 6, 8, 7), (5, 8, 4, 7, 9, 6), (6, 7, 4, 5, 9, 8)])
+"""The octahedron in a tet's middle: two opposite nodes, and the four around the line between them, in a row, such
+that parts are positively oriented where the tet is."""
 _PAIRS = np.array([(0, 1, 2, 3), (0, 2, 3, 1), (0, 3, 1, 2), (1, 2, 0, 3), (1, 3, 2, 0), (2, 3, 0, 1)])
 """Even orders of a tet's corners, one for each pair that is first."""
 
@@ -43,7 +44,7 @@ def halved_edges(tets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Tets (m,4) cut into eight (8m,4), positively oriented: ``middles`` (m,6) are the nodes on their edges, ``points``
+    """Tets (m,4) cut into eight (8m,4), oriented as these: ``middles`` (m,6) are the nodes on their edges, ``points``
     (p,3) all nodes' positions. The octahedron in the middle is cut along its shortest diagonal.
     """
     nodes = np.concatenate([tets, middles], axis=1)
@@ -51,12 +52,7 @@ def parts_of_eight(tets: np.ndarray, middles: np.ndarray, points: np.ndarray) ->
     across = points[nodes[:, _RINGS[:, 0]]] - points[nodes[:, _RINGS[:, 1]]]
     ring = np.take_along_axis(nodes, _RINGS[(across**2).sum(axis=2).argmin(axis=1)], axis=1)
     inner = np.stack([ring[:, [0, 1, 2 + k, 2 + (k + 1) % 4]] for k in range(4)], axis=1)
-    parts = np.concatenate([tips, inner], axis=1).reshape(-1, 4)
-    p = points[parts]
-    e = p[:, 1:] - p[:, :1]
-    flipped = np.einsum("ti,ti->t", e[:, 0], np.cross(e[:, 1], e[:, 2])) < 0.0
-    parts[flipped] = parts[flipped][:, [0, 1, 3, 2]]
-    return parts
+    return np.concatenate([tips, inner], axis=1).reshape(-1, 4)
 
 
 def cut_edges(tets: np.ndarray, inside: np.ndarray) -> CutEdges:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..jit import inlined, inner_kernel, parallel_kernel
 from ..lanes import dot, minus, moved
-from ..mesh.closest_point import first_hit, nearest_triangle
+from ..mesh.closest_point import first_hit, nearest_from
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import faces_with_area
 from ..mesh.surface_search import SurfaceSearch
@@ -21,7 +21,9 @@ from ..mesh.winding_number import WindingNumber, winding_at
 THICK = 0.55
 """Thickness, in cells, that every place has at least: half a cell, over which the skin's nodes lie, and a little."""
 REACH = 0.8
-"""Distance in cells up to which the thickness is asked: farther nodes' edges are not cut."""
+"""Distance in cells up to which the thickness is asked outside: farther nodes' edges are not cut. Inside it is asked
+up to half of ``THICK``: around a deeper node there is a ball as thick.
+"""
 BESIDE = 1e-3
 """How far off a triangle its sides are looked at, in cells."""
 DRAWN_IN = 0.02
@@ -106,13 +108,13 @@ def _thickness(p, distance, inside, triangle, w, cell, surface):
 @parallel_kernel
 def _distances(first, last, points, cells, surface, distances, offsets):
     corners, _normals, tree, field = surface
-    w = np.empty(3)
+    w, triangle = np.empty(3), 0
     for k in range(first, last):
-        triangle, d2 = nearest_triangle(points[k], np.inf, corners, tree, w)
+        triangle, d2 = nearest_from(triangle, points[k], corners, tree, w)
         distance = np.sqrt(d2)
         inside = abs(winding_at((points[k, 0], points[k, 1], points[k, 2]), field)) > 0.5
         distances[k] = -distance if inside else distance
-        if distance < REACH * cells[k]:
+        if -0.5 * THICK * cells[k] < distances[k] < REACH * cells[k]:
             across = _thickness(points[k], distance, inside, triangle, w, cells[k], surface)
             offsets[k] = max(0.0, 0.5 * (THICK * cells[k] - across))
 

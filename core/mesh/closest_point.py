@@ -17,6 +17,8 @@ from .bounding_tree import STACK_SIZE, next_leaf
 
 EDGE_SLACK = 1e-9
 """A segment that passes an edge by this part of the triangle hits it: between two triangles nothing slips through."""
+GUESS_SLACK = 1.0 + 1e-9
+"""Over a guess's squared distance, so that round-off of boxes hides none that is as near."""
 
 
 @inner_kernel
@@ -79,12 +81,21 @@ def nearest_triangle(p, bound2, corners, tree, w):
     return best, best2
 
 
+@inner_kernel
+def nearest_from(guess, p, corners, tree, w):
+    """:func:`nearest_triangle` of all, sooner where ``guess`` is a triangle near p."""
+    t = corners[guess]
+    bound2 = GUESS_SLACK * closest_on_triangle(t[0], t[1], t[2], p, w)
+    found, d2 = nearest_triangle(p, bound2, corners, tree, w)
+    return (found, d2) if found >= 0 else (guess, bound2)
+
+
 @parallel_kernel
 def distances(first, last, points, corners, tree, out):
     """Unsigned distances (p,) of points (p,3) from triangles."""
-    w = np.empty(3)
+    w, triangle = np.empty(3), 0
     for p in range(first, last):
-        _triangle, d2 = nearest_triangle(points[p], np.inf, corners, tree, w)
+        triangle, d2 = nearest_from(triangle, points[p], corners, tree, w)
         out[p] = np.sqrt(d2)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..jit import parallel_kernel
 from .bounding_tree import build_tree
-from .closest_point import nearest_triangle
+from .closest_point import nearest_from
 from .vertex_normals import face_normals
 
 
@@ -37,9 +37,10 @@ class SurfaceSearch:
 
 @parallel_kernel
 def _nearest(first, last, points, corners, tree, places, triangle):
-    w = np.zeros(3)
+    w, last_one = np.zeros(3), 0
     for p in range(first, last):
-        triangle[p], _d2 = nearest_triangle(points[p], np.inf, corners, tree, w)
+        last_one, _d2 = nearest_from(last_one, points[p], corners, tree, w)
+        triangle[p] = last_one
         for i in range(3):
             places[p, i] = 0.0
             for k in range(3):

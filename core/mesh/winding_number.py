@@ -16,7 +16,7 @@ import numpy as np
 
 from ..jit import inner_kernel, kernel, parallel_kernel
 from ..lanes import cross, dot, minus
-from .bounding_tree import STACK_SIZE, BoundingTree, build_tree
+from .bounding_tree import BoundingTree, build_tree
 
 OPENING_RATIO = 2.0
 
@@ -62,13 +62,18 @@ class WindingNumber:
 
 @kernel
 def _cluster_moments(corners, normals, areas, tree):
-    """Per node: area centroid, radius about it, sum of area normals, and their first moment about the centroid."""
+    """Per node: the next that is no part of it, or -1; area centroid; squared distance from which it counts as far; sum
+    of area normals; what their first moment M about the centroid adds, ``tr(M) I - 3 M``.
+    """
     count = len(tree.start)
+    beyond = np.full(count, -1, dtype=np.int32)
     centre = np.zeros((count, 3))
-    radius = np.zeros(count)
+    far2 = np.zeros(count)
     normal = np.zeros((count, 3))
     moment = np.zeros((count, 3, 3))
     for node in range(count):
+        if tree.child[node] >= 0:
+            beyond[tree.child[node]], beyond[tree.child[node] + 1] = tree.child[node] + 1, beyond[node]
         total = 0.0
         for k in range(tree.start[node], tree.end[node]):
             t = corners[tree.order[k]]
@@ -86,11 +91,13 @@ def _cluster_moments(corners, normals, areas, tree):
                 for j in range(3):
                     moment[node, i, j] += offset * normals[tree.order[k], j]
             for c in range(3):
-                reach = 0.0
-                for i in range(3):
-                    reach += (t[c, i] - centre[node, i]) ** 2
-                radius[node] = max(radius[node], np.sqrt(reach))
-    return centre, radius, normal, moment
+                reach = minus(t[c], centre[node])
+                far2[node] = max(far2[node], OPENING_RATIO**2 * dot(reach, reach))
+        trace = moment[node, 0, 0] + moment[node, 1, 1] + moment[node, 2, 2]
+        for i in range(3):
+            for j in range(3):
+                moment[node, i, j] = (trace if i == j else 0.0) - 3.0 * moment[node, i, j]
+    return beyond, centre, far2, normal, moment
 
 
 @inner_kernel
@@ -104,31 +111,23 @@ def _solid_angle(t, q):
 @inner_kernel
 def winding_at(q, field):
     """Winding number about one point: a far node of the tree answers by its moments, a near leaf by its triangles."""
-    corners, tree, centre, radius, normal, moment = field
-    stack = np.empty(STACK_SIZE, dtype=np.int32)
-    stack[0] = 0
-    depth = 1
-    total = 0.0
-    while depth > 0:
-        depth -= 1
-        node = stack[depth]
+    corners, tree, beyond, centre, far2, normal, moment = field
+    total, node = 0.0, 0
+    while node >= 0:
         d = minus(centre[node], q)
         distance2 = dot(d, d)
-        reach = OPENING_RATIO * radius[node]
-        if distance2 > reach * reach:
+        if distance2 > far2[node]:
             m = moment[node]
             inverse2 = 1.0 / distance2
-            inverse3 = inverse2 * np.sqrt(inverse2)
-            twice = dot(d, (dot(m[0], d), dot(m[1], d), dot(m[2], d)))
-            total += inverse3 * dot(normal[node], d)
-            total += inverse3 * (m[0, 0] + m[1, 1] + m[2, 2] - 3.0 * inverse2 * twice)
-        elif tree.child[node] < 0:
+            first = inverse2 * dot(d, (dot(m[0], d), dot(m[1], d), dot(m[2], d)))
+            total += inverse2 * np.sqrt(inverse2) * (dot(normal[node], d) + first)
+            node = beyond[node]
+        elif tree.child[node] >= 0:
+            node = tree.child[node]
+        else:
             for k in range(tree.start[node], tree.end[node]):
                 total += _solid_angle(corners[tree.order[k]], q)
-        else:
-            stack[depth] = tree.child[node]
-            stack[depth + 1] = tree.child[node] + 1
-            depth += 2
+            node = beyond[node]
     return total / (4.0 * np.pi)
 
 

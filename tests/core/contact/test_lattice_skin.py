@@ -40,7 +40,7 @@ def test_skins_are_closed_free_of_themselves_and_near(make):
     assert m.volume > 0.0 and m.lost <= 0.005 and not m.near > 0.1
 
 
-@pytest.mark.parametrize("name", ["coarse_bunny", "arm_fine", "armadillo_coarse"])
+@pytest.mark.parametrize("name", ["coarse_bunny", "arm_fine", "armadillo_coarse", "boat"])
 def test_skins_of_the_papers_bodies(reference_bodies, name):
     m = measured(recorded_surface(reference_bodies, name), 12)
     assert m.unpaired == m.pinched == m.crossings == m.touching == 0
