@@ -50,13 +50,14 @@ def curvatures(
 
 def pressings(
     points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of the same: what the points have (k,4) of the way between the nearest places, and by what these push each other
-    (k,) N; 0 where edges are nearly parallel, whose nearest places leap.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the same: what the points have (k,4) of the way between the nearest places, by what these push each other (k,)
+    N, and by how much less a metre farther apart (k,) N/m; 0 where edges are nearly parallel, whose nearest places
+    leap.
     """
-    shares, forces = np.zeros(points.shape), np.zeros(len(points))
-    _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces)
-    return shares, forces
+    shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
+    _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
+    return shares, forces, slopes
 
 
 @inner_kernel
@@ -227,7 +228,7 @@ def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, proj
 
 
 @kernel
-def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces):
+def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes):
     x, g, H, B = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3)), np.empty((2, 4))
     for p in range(len(points)):
         _gathered(points[p], y, x)
@@ -235,8 +236,9 @@ def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces):
         square = _squared_distance(kinds[p], x, shares[p], B, g, H)
         D, reach = square - kept * kept, (2.0 * kept + distance) * distance
         if D < reach and (kinds[p] < EDGES or _parallel(x, threshold) >= 1.0):
-            slope = _barrier(D, reach, weight * stiffness * distance / reach**2)[1]
+            _, slope, bend = _barrier(D, reach, weight * stiffness * distance / reach**2)
             forces[p] = -2.0 * math.sqrt(square) * slope
+            slopes[p] = 2.0 * slope + 4.0 * square * bend
 
 
 @inner_kernel

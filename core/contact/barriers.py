@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils, joined_stencils
-from .ipc import Barrier, Rubbing, Surfaces
+from .ipc import Barrier, Rubbing, Surfaces, nothing_rubs
 
 
 class Between(NamedTuple):
@@ -101,15 +101,15 @@ class Barriers:
         """As :meth:`Barrier.rubbing`."""
         each = [(part, part.barrier.rubbing(y[part.kept])) for part in self.parts]
         if not each:
-            return Rubbing(sp.csr_matrix((0, len(y))), np.zeros(0), np.zeros((0, 3)))
+            return nothing_rubs(len(y))
         shares = [
             sp.csr_matrix(
                 (own.shares.data, part.kept[own.shares.indices], own.shares.indptr), (len(own.forces), len(y))
             )
             for part, own in each
         ]
-        forces, normals = (np.concatenate([getattr(own, name) for _, own in each]) for name in ("forces", "normals"))
-        return Rubbing(sp.vstack(shares, format="csr"), forces, normals)
+        _, *others = zip(*(own for _, own in each))
+        return Rubbing(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
 
     def smallest_distance(self, y: np.ndarray) -> float:
         """Between what pushes, m; inf where nothing does."""

@@ -72,12 +72,35 @@ class Surfaces(NamedTuple):
 
 class Rubbing(NamedTuple):
     """Pairs of nearest points that rub: ``shares`` (k,s) that take vertices to the way between both, (k,3) m; full
-    friction ``forces`` (k,) N; unit ``normals`` (k,3).
+    friction ``forces`` (k,) N, and by how much less a metre farther apart, ``slopes`` (k,) N/m; unit ``normals`` (k,3);
+    ``bodies`` (k,2), the numbers of the two, in order.
     """
 
     shares: sp.csr_matrix
     forces: np.ndarray
+    slopes: np.ndarray
     normals: np.ndarray
+    bodies: np.ndarray
+
+    def after(self, way: np.ndarray) -> Rubbing:
+        """With the forces that a linear model has after vertices have gone a way (s,3) m: those of a solver's whole
+        step balance all else, where the barrier takes iterations to come to them. Pairs that would pull have none, and
+        what they would is taken from the others between the same two bodies, which press with their sum.
+        """
+        forces = self.forces - self.slopes * np.sum(self.normals * (self.shares @ way), axis=1)
+        pushing = np.maximum(forces, 0.0)
+        two = np.unique(self.bodies, axis=0, return_inverse=True)[1].ravel()
+        total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
+        return self._replace(forces=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
+
+    def on_vertices(self) -> np.ndarray:
+        """The forces along the normals, of vertices (s,3) N."""
+        return self.shares.T @ (self.forces[:, None] * self.normals)
+
+
+def nothing_rubs(vertices: int) -> Rubbing:
+    """No pairs."""
+    return Rubbing(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
 
 
 class _Asked(NamedTuple):
@@ -272,22 +295,21 @@ class Barrier:
     def rubbing(self, y: np.ndarray) -> Rubbing:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
         if self.mu == 0.0:
-            return Rubbing(sp.csr_matrix((0, len(y))), np.zeros(0), np.zeros((0, 3)))
+            return nothing_rubs(len(y))
         seen = self._seen(y)
-        parts, forces = pressings(*seen, y, self.distance, self.stiffness)
-        points, parts, forces = seen[0][forces > 0.0], parts[forces > 0.0], forces[forces > 0.0]
+        parts, forces, slopes = pressings(*seen, y, self.distance, self.stiffness)
+        points, parts, forces, slopes = (each[forces > 0.0] for each in (seen[0], parts, forces, slopes))
         used = points >= 0
         counts = used.sum(axis=1)
         starts = np.concatenate([[0], np.cumsum(counts)])
         shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
-        if np.ndim(self._friction):
-            body = self.surfaces.body
-            forces *= self._friction[body[points[:, 0]], body[points[np.arange(len(points)), counts - 1]]]
-        else:
-            forces *= self.mu
+        ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # one side's come first
+        bodies = np.sort(self.surfaces.body[ends], axis=1)
+        mu = self._friction[tuple(bodies.T)] if np.ndim(self._friction) else self.mu
         # What is nearest to one another lies along the normal.
         apart = shares @ y
-        return Rubbing(shares, forces, apart / np.linalg.norm(apart, axis=1, keepdims=True))
+        normals = apart / np.linalg.norm(apart, axis=1, keepdims=True)
+        return Rubbing(shares, mu * forces, mu * slopes, normals, bodies)
 
     def contacts(self, y: np.ndarray) -> int:
         """How many pairs push."""

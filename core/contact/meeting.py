@@ -16,17 +16,18 @@ from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils, joined_stencils, stencils_of
 from ..forces.step_potential import Arriving, Motion
 from .friction import LaggedFriction
-from .ipc import Barrier
-
-MOST_RENEWALS = 2
-"""Times that friction is taken anew in a step: on the way to its solution, and there."""
+from .ipc import Barrier, Rubbing
 
 NOTICEABLE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
 
+RIGHT = 0.15
+"""The same at a step's solution, of friction that was taken anew on the way there."""
 
-STEADY = 0.05
-"""Part of them by which they may change from one whole step of the solver to the next where it is taken from those."""
+NEAR = 4.0
+"""Way by which things that rub pass each other in an iteration, of the distance from which surfaces push, up to which
+that tells how hard they press: what goes farther meets other faces.
+"""
 
 
 class Meeting:
@@ -55,7 +56,7 @@ class Meeting:
 
 class MeetingPotential(Arriving):
     """The same in a step; colliders at ``places`` (c,3) m. Friction is as the normal forces at the step's beginning
-    have it and, once they have changed at its solution, as those there do.
+    have it and, once they have changed, as those do that iterations take.
     """
 
     def __init__(self, meeting: Meeting, motion: Motion) -> None:
@@ -64,20 +65,20 @@ class MeetingPotential(Arriving):
         self._start = self._points.positions(motion.start)
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
+        self._is_renewed = self._is_settled = False  # on the way to the step's solution, and there
         self.projected = True
-        self._last: np.ndarray | None = None  # normal forces after the whole step before
+        # Where the stiffness was last asked for, and what rubs there.
+        self._model: tuple[np.ndarray, Rubbing] | None = None
         # As if all went on as it does.
         velocities = np.zeros_like(motion.start) if motion.velocities is None else motion.velocities
         gone = (self.places - meeting.earlier - came) / self._step
-        self._lag(self._at(motion.start), np.concatenate([self._points.moved(velocities), gone]))
-        self._renewals_left = 0 if self._barrier.mu == 0.0 else MOST_RENEWALS
+        rubbing = self._barrier.rubbing(self._at(motion.start))
+        self._lag(rubbing, np.concatenate([self._points.moved(velocities), gone]))
 
-    def _lag(self, y: np.ndarray, velocities: np.ndarray | None = None) -> None:
-        """Take friction from the normal forces at y, with the slips of velocities (b + c,3) m/s expected."""
-        shares, forces, normals = self._barrier.rubbing(y)
-        self._rubbing, self._pressing = shares, self._barrier.gradient(y)
-        first, behind = shares.indptr[:-1], shares.indptr[1:]  # corners of one side come first
-        bodies = self._barrier.surfaces.body[np.column_stack([shares.indices[first], shares.indices[behind - 1]])]
+    def _lag(self, rubbing: Rubbing, velocities: np.ndarray | None = None) -> None:
+        """Take friction from what rubs, with the slips of velocities (b + c,3) m/s expected."""
+        shares, forces, _, normals, bodies = rubbing
+        self._rubbing, self._pressing = shares, rubbing.on_vertices()
         slips = None if velocities is None else shares @ velocities
         numbers = self._step, self._barrier.slip
         self._friction = LaggedFriction(forces, normals, shares @ self._base, *numbers, expected=slips, bodies=bodies)
@@ -126,6 +127,8 @@ class MeetingPotential(Arriving):
     def _hessian(self, positions: np.ndarray) -> Stencils:
         """Of barrier and friction by the surfaces, N/m."""
         y = self._at(positions)
+        if self._barrier.mu and not self._is_settled:
+            self._model = y, self._barrier.rubbing(y)
         rubbing = stencils_of(self._rubbing, self._friction.stiffness(self._rubbing @ y))
         return joined_stencils([self._barrier.curvature(y, self.projected), rubbing])
 
@@ -150,23 +153,37 @@ class MeetingPotential(Arriving):
         return self._theta * float(np.sum(forces[len(self._start) :] * self.way))
 
     def update(self, positions: np.ndarray) -> bool:
-        """Friction, from the normal forces after a whole step of the solver, where these have changed since it was
-        taken and no longer do: what is slow then is what slides, and to have it first without the friction that it will
-        have would be to solve the step twice.
+        """Friction, from the normal forces that the last whole step of the solver took, where these are others than
+        those that it was taken from: what a blow presses with is known an iteration later, and what was pressed
+        together is let go, without a convergence to friction that will not be.
         """
-        if not self._renewals_left:
+        if self._model is None or self._is_settled:
             return False
-        before, self._last = self._last, self._barrier.gradient(self._at(positions))
-        return before is not None and _apart(self._last, before) <= STEADY and self.settle(positions)
+        (here, before), y = self._model, self._at(positions)
+        rubbing = before.after(y - here)
+        gone = np.linalg.norm(before.shares @ (y - here), axis=1)
+        if gone @ rubbing.forces > NEAR * self._barrier.distance * rubbing.forces.sum():
+            return False
+        anew = self._taken_anew(rubbing, y, NOTICEABLE)
+        self._is_renewed |= anew
+        return anew
 
     def settle(self, positions: np.ndarray) -> bool:
-        """Friction, from the normal forces at a solution, where they have changed."""
-        y = self._at(positions)
-        if not self._renewals_left or _apart(self._barrier.gradient(y), self._pressing) <= NOTICEABLE:
+        """Friction, from the normal forces at a solution, where they have changed, once. What was taken on the way
+        there hangs on the way, and has to be nearer.
+        """
+        if self._model is None or self._is_settled:
             return False
-        self._renewals_left -= 1
-        self._last = None
-        self._lag(y)
+        y = self._at(positions)
+        beyond = RIGHT if self._is_renewed else NOTICEABLE
+        self._is_settled = self._taken_anew(self._barrier.rubbing(y), y, beyond)
+        return self._is_settled
+
+    def _taken_anew(self, rubbing: Rubbing, y: np.ndarray, beyond: float) -> bool:
+        """Whether friction is that of what rubs now, since forces are apart by more than a part of themselves."""
+        if _apart(rubbing.on_vertices(), self._pressing) <= beyond:
+            return False
+        self._lag(rubbing)
         self._friction.goes_on(self._rubbing @ y)
         return True
 

@@ -10,7 +10,7 @@ something that cannot give way blocks them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,9 @@ CLOSED, OPEN = 1e-3, 0.3
 which all rests well where it is then.
 """
 
+HALVES = 5
+"""Of the last piece of a way, until it is known how far of it can be gone."""
+
 
 def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> np.ndarray:
     """Positions (n,3) with pins where they are told, from ones without a crossing, or as near as they come; obstacles,
@@ -43,7 +46,7 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
     model, meeting, x = solver.model, step.meeting, x.copy()
     gained: list[float] = []
     left, rho = 1.0, 0.0
-    last = x, meeting.places, left
+    rests, beyond = _Place(x, meeting.places, left), None
     for _ in range(MOST):
         given = np.zeros_like(x)
         given[model.pinned] = step.given - x[model.pinned]
@@ -78,14 +81,38 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
         x = accepted.x if accepted is not None else x
         gained.append(alpha * left)
         left *= 1.0 - alpha
-        room = step.room(x)
+        room, now = step.room(x), _Place(x, meeting.places, left)
         if room > OPEN:
-            last = x, meeting.places, left
+            rests, beyond = now, None
+        else:
+            beyond = beyond or now
         if room < CLOSED or (len(gained) >= STUCK and sum(gained[-STUCK:]) < HARDLY):
             break
-    x, meeting.places, report.blocked = last
+    if beyond is not None:
+        rests = _farther(step, rests, beyond)
+    x, meeting.places, report.blocked = rests
     step.given = x[model.pinned]
     return x
+
+
+class _Place(NamedTuple):
+    """Positions (n,3) on the way, where obstacles are then, and what part of the way is left."""
+
+    x: np.ndarray
+    places: np.ndarray
+    left: float
+
+
+def _farther(step: IncrementalPotential, rests: _Place, beyond: _Place) -> _Place:
+    """The farthest that rests well of the straight, free way from one place to one where nothing does, by halves."""
+    for _ in range(HALVES):
+        between = _Place(*(0.5 * (a + b) for a, b in zip(rests, beyond)))
+        step.meeting.places = between.places
+        if step.room(between.x) > OPEN:
+            rests = between
+        else:
+            beyond = between
+    return rests
 
 
 def _driven(

@@ -180,6 +180,19 @@ def test_what_arrives_rubs_in_the_step_in_which_it_touches(solver):
     assert pushed > 0.05 * mass and -rubbed == pytest.approx(0.2 * pushed, rel=0.1)
 
 
+@pytest.mark.parametrize("solver", ["mixed_fem", "newton"])
+def test_what_is_let_go_is_not_held_by_what_pressed_it(solver):
+    """Nor in a step that is cut off: what begins pressed together flies apart, and rubs with what that gives it."""
+    model = box((-0.2, 0.0, 0.0003))
+    meet, mass = meeting(model, [plate(0.0)], mu=0.2), model.lumped_masses.sum()
+    state = model.state_at(model.mesh.rest_positions, np.tile([1.5, 0.0, 0.0], (model.unknowns, 1)))
+    after, _ = make_solver(model, SolverSettings(solver=solver, max_iterations=5)).step(
+        state, np.zeros((0, 3)), H, (meet,)
+    )
+    rubbed, pushed = (momentum(model, after) - mass * np.array([1.5, 0.0, -9.81 * H]))[[0, 2]]
+    assert -rubbed == pytest.approx(0.2 * pushed, rel=0.2)
+
+
 def test_a_gripper_lifts():
     """Two walls that close on a box and go up with it, and few iterations: friction that sticks is met well."""
     corners, faces = plate(0.0)

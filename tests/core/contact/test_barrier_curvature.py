@@ -87,13 +87,25 @@ def test_what_rubs_is_what_ipctk_says(make):
     rubbing.build(mesh, y, near, barrier._barrier, 0.3)
     edges, triangles = np.array(mesh.edges), np.array(mesh.faces)
     expected = sorted(0.3 * rubbing[k].normal_force_magnitude * rubbing[k].weight for k in range(len(rubbing)))
-    shares, forces, normals = barrier.rubbing(points)
+    rubs = barrier.rubbing(points)
+    shares, forces, slopes, normals, _ = rubs
     np.testing.assert_allclose(sorted(forces), expected, rtol=1e-9)
     np.testing.assert_allclose(np.cross(shares @ points, normals), 0.0, atol=1e-12)
     corners, away = barrier.pairs(points)
     squares = sorted(near[k].compute_distance(near[k].dof(y, edges, triangles)) for k in range(len(near)))
     np.testing.assert_allclose(sorted(0.15 * away), np.sqrt(squares), rtol=1e-9)
     assert all(set(body[each[each >= 0]]) == {body[each[0]], body[each[each >= 0][-1]]} for each in corners)
+    way = 1e-7 * np.random.default_rng(4).standard_normal(points.shape)
+    change = barrier.rubbing(points + way).forces - barrier.rubbing(points - way).forces
+    linear = slopes * np.sum(normals * (shares @ way), axis=1)
+    np.testing.assert_allclose(change, -2.0 * linear, atol=1e-5 * np.abs(linear).max())
+    # What would pull takes from what pushes.
+    far = rubs.after(way * np.median(forces / np.abs(linear)))
+    model = forces - linear * np.median(forces / np.abs(linear))
+    assert model.min() < 0.0 <= far.forces.min()
+    for two in np.unique(rubs.bodies, axis=0):
+        own = (rubs.bodies == two).all(axis=1)
+        assert far.forces[own].sum() == pytest.approx(max(model[own].sum(), 0.0), rel=1e-9)
 
 
 def waves(count: int, low: float) -> tuple[np.ndarray, np.ndarray]:
