@@ -89,7 +89,8 @@ class Rubbing(NamedTuple):
         """
         forces = self.forces - self.slopes * np.sum(self.normals * (self.shares @ way), axis=1)
         pushing = np.maximum(forces, 0.0)
-        two = np.unique(self.bodies, axis=0, return_inverse=True)[1].ravel()
+        numbers = self.bodies @ np.array([self.bodies.max(initial=0) + 1, 1])
+        two = np.unique(numbers, return_inverse=True)[1]
         total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
         return self._replace(forces=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
 
