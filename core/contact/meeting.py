@@ -21,9 +21,6 @@ from .ipc import Barrier, Rubbing
 NOTICEABLE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
 
-RIGHT = 0.15
-"""The same at a step's solution, of friction that was taken anew on the way there."""
-
 NEAR = 4.0
 """Way by which things that rub pass each other in an iteration, of the distance from which surfaces push, up to which
 that tells how hard they press: what goes farther meets other faces.
@@ -65,7 +62,8 @@ class MeetingPotential(Arriving):
         self._start = self._points.positions(motion.start)
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
-        self._is_renewed = self._is_settled = False  # on the way to the step's solution, and there
+        self._is_settled = False  # whether friction was taken anew at the step's solution
+        self._taken: np.ndarray | None = None  # normal forces that the last whole step of the solver took
         self.projected = True
         # Where the stiffness was last asked for, and what rubs there.
         self._model: tuple[np.ndarray, Rubbing] | None = None
@@ -164,24 +162,24 @@ class MeetingPotential(Arriving):
         gone = np.linalg.norm(before.shares @ (y - here), axis=1)
         if gone @ rubbing.forces > NEAR * self._barrier.distance * rubbing.forces.sum():
             return False
-        anew = self._taken_anew(rubbing, y, NOTICEABLE)
-        self._is_renewed |= anew
-        return anew
+        last, self._taken = self._taken, rubbing.on_vertices()
+        less, more = sorted((_size(self._taken), _size(self._pressing)))
+        # How much presses in all is known at once, how it is shared an iteration later.
+        if less > (1.0 - NOTICEABLE) * more and (last is None or _apart(self._taken, last) > NOTICEABLE):
+            return False
+        return self._taken_anew(rubbing, y)
 
     def settle(self, positions: np.ndarray) -> bool:
-        """Friction, from the normal forces at a solution, where they have changed, once. What was taken on the way
-        there hangs on the way, and has to be nearer.
-        """
+        """Friction, from the normal forces at a solution, where they have changed, once."""
         if self._model is None or self._is_settled:
             return False
         y = self._at(positions)
-        beyond = RIGHT if self._is_renewed else NOTICEABLE
-        self._is_settled = self._taken_anew(self._barrier.rubbing(y), y, beyond)
+        self._is_settled = self._taken_anew(self._barrier.rubbing(y), y)
         return self._is_settled
 
-    def _taken_anew(self, rubbing: Rubbing, y: np.ndarray, beyond: float) -> bool:
-        """Whether friction is that of what rubs now, since forces are apart by more than a part of themselves."""
-        if _apart(rubbing.on_vertices(), self._pressing) <= beyond:
+    def _taken_anew(self, rubbing: Rubbing, y: np.ndarray) -> bool:
+        """Whether friction is that of what rubs now, since its forces are others."""
+        if _apart(rubbing.on_vertices(), self._pressing) <= NOTICEABLE:
             return False
         self._lag(rubbing)
         self._friction.goes_on(self._rubbing @ y)
@@ -196,7 +194,12 @@ class MeetingPotential(Arriving):
         return self._barrier.gap(self._at(positions))
 
 
+def _size(forces: np.ndarray) -> float:
+    """Of all forces (s,3), N."""
+    return float(np.linalg.norm(forces, axis=1).sum())
+
+
 def _apart(forces: np.ndarray, others: np.ndarray) -> float:
     """By what part of the larger ones two sets of forces (s,3) differ; 0 where there are none."""
-    total = max(float(np.linalg.norm(each, axis=1).sum()) for each in (forces, others))
-    return float(np.linalg.norm(forces - others, axis=1).sum()) / total if total else 0.0
+    total = max(_size(forces), _size(others))
+    return _size(forces - others) / total if total else 0.0
