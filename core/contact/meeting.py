@@ -21,6 +21,14 @@ from .ipc import Barrier, Rubbing
 NOTICEABLE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
 
+RIGHT = 0.15
+"""The same at a step's solution, of friction that was taken anew on the way there."""
+
+AT_ONCE = 0.6
+"""Part by which all that presses has to be another for that to count at once: how it is shared is known an iteration
+later.
+"""
+
 NEAR = 4.0
 """Way by which things that rub pass each other in an iteration, of the distance from which surfaces push, up to which
 that tells how hard they press: what goes farther meets other faces.
@@ -62,7 +70,7 @@ class MeetingPotential(Arriving):
         self._start = self._points.positions(motion.start)
         came = motion.extrapolation * (self.places - meeting.earlier)
         self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
-        self._is_settled = False  # whether friction was taken anew at the step's solution
+        self._is_renewed = self._is_settled = False  # on the way to the step's solution, and there
         self._taken: np.ndarray | None = None  # normal forces that the last whole step of the solver took
         self.projected = True
         # Where the stiffness was last asked for, and what rubs there.
@@ -164,22 +172,26 @@ class MeetingPotential(Arriving):
             return False
         last, self._taken = self._taken, rubbing.on_vertices()
         less, more = sorted((_size(self._taken), _size(self._pressing)))
-        # How much presses in all is known at once, how it is shared an iteration later.
-        if less > (1.0 - NOTICEABLE) * more and (last is None or _apart(self._taken, last) > NOTICEABLE):
+        if less > (1.0 - AT_ONCE) * more and (last is None or _apart(self._taken, last) > NOTICEABLE):
             return False
-        return self._taken_anew(rubbing, y)
+        anew = self._taken_anew(rubbing, y, NOTICEABLE)
+        self._is_renewed |= anew
+        return anew
 
     def settle(self, positions: np.ndarray) -> bool:
-        """Friction, from the normal forces at a solution, where they have changed, once."""
+        """Friction, from the normal forces at a solution, where they have changed, once. What was taken on the way
+        there hangs on the way, and has to be nearer.
+        """
         if self._model is None or self._is_settled:
             return False
         y = self._at(positions)
-        self._is_settled = self._taken_anew(self._barrier.rubbing(y), y)
+        beyond = RIGHT if self._is_renewed else NOTICEABLE
+        self._is_settled = self._taken_anew(self._barrier.rubbing(y), y, beyond)
         return self._is_settled
 
-    def _taken_anew(self, rubbing: Rubbing, y: np.ndarray) -> bool:
-        """Whether friction is that of what rubs now, since its forces are others."""
-        if _apart(rubbing.on_vertices(), self._pressing) <= NOTICEABLE:
+    def _taken_anew(self, rubbing: Rubbing, y: np.ndarray, beyond: float) -> bool:
+        """Whether friction is that of what rubs now, since forces are apart by more than a part of themselves."""
+        if _apart(rubbing.on_vertices(), self._pressing) <= beyond:
             return False
         self._lag(rubbing)
         self._friction.goes_on(self._rubbing @ y)
