@@ -216,8 +216,9 @@ class Barrier:
         low, high = np.minimum(y, ahead), np.maximum(y, ahead)
         if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
             return
-        self._asked = asked = self._asking_along(y, ahead)
-        self._near, self._found = ipctk.Candidates(), None
+        before, self._asked = self._asked, self._asking_along(y, ahead)
+        self._near, asked = ipctk.Candidates(), self._asked
+        self._found = self._found if asked is before else None
         self._near.build(asked.mesh, asked.at(y), asked.at(ahead), self._reach)
         self._room = low - ROOM * self.distance, high + ROOM * self.distance
 

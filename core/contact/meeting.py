@@ -79,12 +79,14 @@ class MeetingPotential(Arriving):
         velocities = np.zeros_like(motion.start) if motion.velocities is None else motion.velocities
         gone = (self.places - meeting.earlier - came) / self._step
         rubbing = self._barrier.rubbing(self._at(motion.start))
-        self._lag(rubbing, np.concatenate([self._points.moved(velocities), gone]))
+        self._lag(rubbing, rubbing.on_vertices(), np.concatenate([self._points.moved(velocities), gone]))
 
-    def _lag(self, rubbing: Rubbing, velocities: np.ndarray | None = None) -> None:
-        """Take friction from what rubs, with the slips of velocities (b + c,3) m/s expected."""
+    def _lag(self, rubbing: Rubbing, pressing: np.ndarray, velocities: np.ndarray | None = None) -> None:
+        """Take friction from what rubs, which presses vertices (b + c,3) N, with the slips of velocities (b + c,3) m/s
+        expected.
+        """
         shares, forces, _, normals, bodies = rubbing
-        self._rubbing, self._pressing = shares, rubbing.on_vertices()
+        self._rubbing, self._pressing = shares, pressing
         slips = None if velocities is None else shares @ velocities
         numbers = self._step, self._barrier.slip
         self._friction = LaggedFriction(forces, normals, shares @ self._base, *numbers, expected=slips, bodies=bodies)
@@ -174,7 +176,7 @@ class MeetingPotential(Arriving):
         less, more = sorted((_size(self._taken), _size(self._pressing)))
         if less > (1.0 - AT_ONCE) * more and (last is None or _apart(self._taken, last) > NOTICEABLE):
             return False
-        anew = self._taken_anew(rubbing, y, NOTICEABLE)
+        anew = self._taken_anew(rubbing, self._taken, y, NOTICEABLE)
         self._is_renewed |= anew
         return anew
 
@@ -186,14 +188,15 @@ class MeetingPotential(Arriving):
             return False
         y = self._at(positions)
         beyond = RIGHT if self._is_renewed else NOTICEABLE
-        self._is_settled = self._taken_anew(self._barrier.rubbing(y), y, beyond)
+        rubbing = self._barrier.rubbing(y)
+        self._is_settled = self._taken_anew(rubbing, rubbing.on_vertices(), y, beyond)
         return self._is_settled
 
-    def _taken_anew(self, rubbing: Rubbing, y: np.ndarray, beyond: float) -> bool:
+    def _taken_anew(self, rubbing: Rubbing, pressing: np.ndarray, y: np.ndarray, beyond: float) -> bool:
         """Whether friction is that of what rubs now, since forces are apart by more than a part of themselves."""
-        if _apart(rubbing.on_vertices(), self._pressing) <= beyond:
+        if _apart(pressing, self._pressing) <= beyond:
             return False
-        self._lag(rubbing)
+        self._lag(rubbing, pressing)
         self._friction.goes_on(self._rubbing @ y)
         return True
 
