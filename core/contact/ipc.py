@@ -89,8 +89,7 @@ class Rubbing(NamedTuple):
         """
         forces = self.forces - self.slopes * np.sum(self.normals * (self.shares @ way), axis=1)
         pushing = np.maximum(forces, 0.0)
-        numbers = self.bodies @ np.array([self.bodies.max(initial=0) + 1, 1])
-        two = np.unique(numbers, return_inverse=True)[1]
+        two = self.bodies @ np.array([self.bodies.max(initial=0) + 1, 1])
         total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
         return self._replace(forces=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
 
