@@ -30,6 +30,9 @@ FLOOR, ABOVE = 0.5e6, 1.5
 HARDLY, STUCK = 0.01, 3
 """Of the way, that so many steps have to gain, or something blocks."""
 
+NARROW, SLOW = 0.1, 0.02
+"""A gap, of the distance from which surfaces push, in which two steps have to gain so much of the way."""
+
 CLOSED, OPEN = 1e-3, 0.3
 """Gaps, of the distance from which surfaces push: one under which something that cannot give way blocks, and one over
 which all rests well where it is then.
@@ -87,6 +90,8 @@ def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report
         else:
             beyond = beyond or now
         if room < CLOSED or (len(gained) >= STUCK and sum(gained[-STUCK:]) < HARDLY):
+            break
+        if room < NARROW and len(gained) > 1 and sum(gained[-2:]) < SLOW:
             break
     if beyond is not None:
         rests = _farther(step, rests, beyond)
