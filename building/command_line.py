@@ -36,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
 
     test = commands.add_parser("test", help="all tests; unknown arguments go to pytest", allow_abbrev=False)
     test.add_argument("--quick", action="store_true", help="only the main environment")
-    parts = "main, bpy-4.2, bpy-5.0, bpy-5.2, gui, gui-long, gui-sid"
+    parts = "main, bpy-4.2, bpy-5.0, bpy-5.2, rounding, gui, gui-long, gui-sid"
     test.add_argument("--part", action="append", help=f"only this part: {parts}")
     test.set_defaults(run=_test)
 

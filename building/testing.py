@@ -41,6 +41,14 @@ WINDOWED = {
 }
 """Parts with a window: the Debian whose Blender they run in, and their tests."""
 
+ROUNDING = "rounding"
+"""The part that repeats the tests whose numbers depend most on the BLAS, with the kernels of other processors."""
+
+ROUNDING_TESTS = ["tests/core/linear_solvers", "tests/core/eigenfit/test_stretch_potential.py"]
+
+BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
+"""OpenBLAS's kernels and numbers of threads; Zen's are Haswell's, so each is run once."""
+
 # Bytes on disk, measured and rounded up: an environment with its download cache, and what the tests themselves write.
 ENVIRONMENT_SIZE, RUN_SIZE = 2 * 10**9, 3 * 10**9
 
@@ -59,7 +67,7 @@ class Outcome:
 
 def parts() -> list[str]:
     """Every part, in the order of the summary."""
-    return [*project.environment_names(), *WINDOWED]
+    return [*project.environment_names(), ROUNDING, *WINDOWED]
 
 
 def run(only: list[str] | None, arguments: list[str]) -> int:
@@ -96,6 +104,8 @@ def _check_disk(chosen: list[str]) -> None:
 
 
 def _run_bare(part: str, zipped: Future[Path] | None, arguments: list[str]) -> Outcome:
+    if part == ROUNDING:
+        return _rounding(arguments)
     return _main(arguments) if zipped is None or part == "main" else _bare(part, zipped.result(), arguments)
 
 
@@ -159,6 +169,29 @@ def _main(arguments: list[str]) -> Outcome:
     )
 
 
+def _rounding(arguments: list[str]) -> Outcome:
+    """Repeat the numerical tests with the kernels of other processors: another rounding must not fail a test."""
+    whole = Outcome(ROUNDING)
+    for kernel, threads in BLAS_KERNELS:
+        if kernel == "SkylakeX" and not _has_avx512():
+            whole.note = "without SkylakeX: this processor has no AVX-512"
+            continue
+        limits = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))
+        variables = {"SINEW_KERNEL_CACHE": str(KERNELS), **os.environ, **limits, "OPENBLAS_CORETYPE": kernel}
+        outcome = _pytest(ROUNDING, ROUNDING_TESTS, arguments, variables, f"{ROUNDING}-{kernel}-{threads}")
+        whole.passed += outcome.passed
+        whole.failed += outcome.failed
+        whole.skipped += outcome.skipped
+        whole.note = whole.note or outcome.note
+    return whole
+
+
+def _has_avx512() -> bool:
+    """Whether OpenBLAS's SkylakeX kernels run here; where that cannot be read (not Linux), they are left out."""
+    cpu = Path("/proc/cpuinfo")
+    return cpu.is_file() and "avx512f" in cpu.read_text()
+
+
 def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
     plan = project.environment(part)
     if environments.find_python(plan.python) is None:
@@ -174,15 +207,18 @@ def _bare(part: str, archive: Path, arguments: list[str]) -> Outcome:
     return outcome
 
 
-def _pytest(part: str, own: list[str], arguments: list[str], variables: dict[str, str], live: bool = False) -> Outcome:
+def _pytest(
+    part: str, own: list[str], arguments: list[str], variables: dict[str, str], log_name: str = "", live: bool = False
+) -> Outcome:
     """Run a part's own tests, or what of them is asked for, in its environment; the output is shown as it comes, or
     whole at the end.
     """
     chosen = narrowed(own, arguments)
     if chosen is None:
         return Outcome(part, note=NOTHING)
-    python = environments.python_of("main" if part in WINDOWED else part)
-    report, log = LOGS / f"{part}.xml", LOGS / f"{part}.log"
+    python = environments.python_of("main" if part in WINDOWED or part == ROUNDING else part)
+    name = log_name or part
+    report, log = LOGS / f"{name}.xml", LOGS / f"{name}.log"
     report.unlink(missing_ok=True)
     command = [str(python), "-m", "pytest", f"--junitxml={report}", "-p", "no:cacheprovider", *chosen]
     if live:
@@ -190,7 +226,7 @@ def _pytest(part: str, own: list[str], arguments: list[str], variables: dict[str
     else:
         with log.open("w") as handle:
             code = subprocess.run(command, cwd=ROOT, env=variables, stdout=handle, stderr=subprocess.STDOUT).returncode
-        print(f"\n--- {part} ---\n{log.read_text(errors='replace')}", flush=True)
+        print(f"\n--- {name} ---\n{log.read_text(errors='replace')}", flush=True)
     return _count(part, report, code)
 
 

@@ -18,7 +18,7 @@ from ..events import OnEvent, Phase, ignore
 from ..forces.embedded_points import EmbeddedPoints
 from ..job.job import Job
 from ..linear_solvers.registry import Choice, choose, remembered
-from ..materials.fields import MaterialFields
+from ..materials.fields import MaterialFields, ModulusBlend
 from ..mesh.embedding import Embedding, embed
 from ..mesh.tet_mesh import TetMesh
 from ..model.model import Model
@@ -56,7 +56,7 @@ class Prepared:
 
     ``space`` is what the solver steps, the model itself or its ``subspace``; ``pins`` give some of its unknowns, and
     ``pin_springs`` hold the surface; ``points`` are the vertices of the surface, tied to the mesh by ``embedding``.
-    ``modulus_weights`` (m, K) are the parts of the materials' moduli (``settings.moduli``) in the tets; ``start``
+    ``modulus_blend`` gives the tets' moduli from those of the materials; ``start``
     are the space's positions at the first frame, None at rest; ``matching`` makes the space swing as a finer one does;
     a ``store`` keeps what is made of it.
     """
@@ -65,7 +65,7 @@ class Prepared:
     space: Space
     subspace: Subspace | None
     embedding: Embedding
-    modulus_weights: np.ndarray
+    modulus_blend: ModulusBlend
     points: EmbeddedPoints | CarriedPoints
     pins: PinSchedule
     pin_springs: PinSprings
@@ -82,7 +82,7 @@ class Prepared:
 
     def scale(self, stiffness: np.ndarray) -> np.ndarray:
         """What the stiffness of each tet is multiplied by, (m,), when the materials' moduli are by exp of (K,)."""
-        return np.exp(self.modulus_weights @ stiffness)
+        return self.modulus_blend.youngs_modulus(stiffness) / self.modulus_blend.youngs_modulus()
 
     def felt(self, of_tets: np.ndarray) -> np.ndarray:
         """What belongs to tets (m,), at the places where the space's elasticity is felt."""
@@ -188,7 +188,7 @@ def prepare(
         space,
         subspace,
         embedding,
-        fields.modulus_weights,
+        fields.modulus_blend,
         points,
         pins,
         springs,

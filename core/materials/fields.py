@@ -5,11 +5,12 @@
 3. Stiffness maps are carried inward as weights are, and say how stiff a material with two moduli is.
 
 Blending, with weights w: stiffness in the logarithm, ``E = prod E_i^w_i`` (the range covers decades; the geometric
-mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6); Poisson's ratio linearly; density
-linearly, because weights are parts of the volume and mass must add up. The energy cannot be blended: that of the
-largest weight counts, the first of equals; what it has of its own is blended linearly between the materials that have
-this energy. A material with two moduli, E at its map's 0 and E' at 1, is
-``E^(1-t) E'^t``: its weight is shared between the two.
+mean lies between the bounds of Voigt and Reuss and half of 1e4 and 1e8 is 1e6), but in tets that the sharp border of a
+layer cuts by the power mean ``E = (sum w_i E_i^p)^(1/p)``, p = 0.6 (``ModulusBlend``); Poisson's ratio linearly;
+density linearly, because weights are parts of the volume and mass must add up. The energy cannot be blended: that of
+the largest weight counts, the first of equals; what it has of its own is blended linearly between the materials that
+have this energy. A material with two moduli, E at its map's 0 and E' at 1, is ``E^(1-t) E'^t``: its weight is shared
+between the two.
 """
 
 from __future__ import annotations
@@ -28,8 +29,41 @@ from ..mesh.tet_mesh import TetMesh
 from ..settings import MaterialSettings, moduli
 from .carrying import carried, carried_map
 from .layer import Layer
-from .layers import lay_over
+from .layers import Laid, lay_over
 from .shares import normalize_weights
+
+CUT_EXPONENT = 0.6
+"""Of the power mean in cut tets. Bone of two cells in flesh bends as quadratic hexahedra do within 15 % with it, at
+contrasts from 1e2 to 1e6 and in any orientation; with the geometric mean (0) up to three times too softly, with Voigt's
+(1) by 0.75 (``bench physics --case "inclusion*"``). It makes up for the locking of linear tets, too.
+"""
+
+
+@dataclass(frozen=True)
+class ModulusBlend:
+    """Young's moduli of m tets from those of their materials.
+
+    Attributes
+    ----------
+    weights : (m, K) float64
+        Part of each of the materials' moduli (``settings.moduli``); rows sum to 1.
+    is_cut : (m,) bool
+        Tets that the sharp border of a layer divides: parts of their volume, not a mixture.
+    moduli : (K,) float64, Pa
+    """
+
+    weights: np.ndarray
+    is_cut: np.ndarray
+    moduli: np.ndarray
+
+    def youngs_modulus(self, change: np.ndarray | None = None) -> np.ndarray:
+        """(m,), Pa; exact where a tet is of one modulus alone. ``change`` (K,) is added to the moduli's logarithms."""
+        values = self.moduli if change is None else self.moduli * np.exp(change)
+        dominant = self.weights.argmax(axis=1)
+        pure = self.weights[np.arange(len(self.weights)), dominant] == 1.0
+        blended = np.exp(self.weights @ np.log(values))
+        blended[self.is_cut] = (self.weights[self.is_cut] @ values**CUT_EXPONENT) ** (1.0 / CUT_EXPONENT)
+        return np.where(pure, values[dominant], blended)
 
 
 @dataclass(frozen=True)
@@ -49,8 +83,8 @@ class MaterialFields:
         What the energy takes besides (``energies.registry.own_parameters``).
     weights : (m, k) float64
         Part of each of the k materials; rows sum to 1.
-    modulus_weights : (m, K) float64
-        Part of each of the materials' moduli (``settings.moduli``): ``E = exp(modulus_weights @ log(moduli))``.
+    modulus_blend : ModulusBlend
+        The materials' moduli behind ``youngs_modulus``.
     empty_layers : tuple of int
         Layers that cover nothing: too thin for the resolution, too deep, or beside the body.
     """
@@ -62,7 +96,7 @@ class MaterialFields:
     energy: np.ndarray
     own: np.ndarray
     weights: np.ndarray
-    modulus_weights: np.ndarray
+    modulus_blend: ModulusBlend
     empty_layers: tuple[int, ...] = ()
 
 
@@ -114,10 +148,10 @@ def material_fields(
     else:
         weights = np.eye(k)[tet_materials]
     carry_map = partial(carried_map, mesh, embedding, surface)
-    empty = lay_over(mesh, weights, layers, surface, carry_map)
+    laid = lay_over(mesh, weights, layers, surface, carry_map)
     ranged = _ranged(materials)
     stiffening = np.column_stack([carry_map(maps[:, k]) for k in ranged]) if ranged else None
-    return blend(weights, materials, stiffening, empty)
+    return blend(weights, materials, stiffening, laid)
 
 
 def _normalized(weights: np.ndarray) -> np.ndarray:
@@ -131,7 +165,7 @@ def blend(
     weights: np.ndarray,
     materials: Sequence[MaterialSettings],
     stiffening: np.ndarray | None = None,
-    empty_layers: tuple[int, ...] = (),
+    laid: Laid | None = None,
 ) -> MaterialFields:
     """Parameters from weights (m, k) whose rows sum to 1; ``stiffening`` (m, K - k) are the stiffness maps, 0 to 1, of
     the materials that have two moduli.
@@ -143,17 +177,19 @@ def blend(
     index = np.array([energies.index(material.energy) for material in materials], dtype=np.int32)
     dominant = weights.argmax(axis=1)
     pure = weights[np.arange(len(weights)), dominant] == 1.0
-    modulus_weights = _shared_between_moduli(weights, materials, stiffening)
+    laid = laid or Laid((), np.zeros(len(weights), dtype=bool))
+    shared = _shared_between_moduli(weights, materials, stiffening)
+    modulus_blend = ModulusBlend(shared, laid.is_cut, np.array(moduli(materials)))
     return MaterialFields(
-        youngs_modulus=_stiffness(modulus_weights, np.array(moduli(materials))),
+        youngs_modulus=modulus_blend.youngs_modulus(),
         poissons_ratio=np.where(pure, ratios[dominant], weights @ ratios),
         density=np.where(pure, densities[dominant], weights @ densities),
         energies=energies,
         energy=index[dominant],
         own=_blended_alike(weights * (index == index[dominant][:, None]), dominant, own_parameters(materials)),
         weights=weights,
-        modulus_weights=modulus_weights,
-        empty_layers=empty_layers,
+        modulus_blend=modulus_blend,
+        empty_layers=laid.empty,
     )
 
 
@@ -180,10 +216,3 @@ def _shared_between_moduli(
     stiff = weights[:, ranged] * stiffening
     soft[:, ranged] -= stiff
     return np.hstack([soft, stiff])
-
-
-def _stiffness(modulus_weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Blended Young's modulus (m,), Pa; exact where a tet is of one modulus alone."""
-    dominant = modulus_weights.argmax(axis=1)
-    pure = modulus_weights[np.arange(len(modulus_weights)), dominant] == 1.0
-    return np.where(pure, values[dominant], np.exp(modulus_weights @ np.log(values)))

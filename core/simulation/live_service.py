@@ -69,7 +69,7 @@ def display_arrays(job: Job, prepared: Prepared) -> dict[str, np.ndarray]:
     has one handle, which nothing follows.
     """
     embedding, rest = prepared.embedding, job.body.surface.positions
-    parts_of_moduli = prepared.modulus_weights[embedding.tet_indices]
+    parts_of_moduli = prepared.modulus_blend.weights[embedding.tet_indices]
     coordinates = Coordinates.around(rest)
     arrays = {
         "rest": rest,

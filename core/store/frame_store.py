@@ -42,7 +42,7 @@ from ..optimization.report import StepReport
 from ..process.process_memory import peak_memory
 from .store_lock import locked
 
-STORE_FORMAT = 8
+STORE_FORMAT = 9
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
 CACHED = (

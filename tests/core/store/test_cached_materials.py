@@ -25,7 +25,7 @@ def store(tmp_path, job):
 def test_it_is_what_the_model_has(job, store):
     got, prepared = received(store), prepare(job)
     assert np.array_equal(got.mesh.tets, prepared.model.mesh.tets)
-    assert np.abs(got.weights - prepared.modulus_weights).max() < 1e-6
+    assert np.abs(got.weights - prepared.modulus_blend.weights).max() < 1e-6
     assert got.names == tuple(material.name for material in job.body.materials)
     assert np.array_equal(got.object_to_world, job.body.object_to_world[0])
     assert (
