@@ -11,6 +11,7 @@ from ..checks.body_facts import facts_of
 from ..checks.layer_warnings import layer_warnings
 from ..checks.node_warnings import node_warnings
 from ..checks.overlaps import overlap_warnings
+from ..checks.pin_rotations import pin_rotation_warnings
 from ..checks.plausibility import scale_warnings
 from ..checks.thin_warnings import thickness_of, thin_warnings
 from ..checks.volume_warnings import volume_warnings
@@ -60,6 +61,7 @@ def about_mesh(
             *_of_embedding(embedding),
             *filter(None, [cache_warning()]),
             *_of_pins(job, mesh, embedding),
+            *pin_rotation_warnings(job),
             *node_warnings(job, mesh, embedding),
             *of_resolution,
             *more_warnings,

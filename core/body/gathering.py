@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy.sparse as sp
 
 from ..contact.barriers import Barriers, Between
 from ..contact.ipc import Surfaces, mean_edge
@@ -21,6 +21,9 @@ from ..contact.let_through import let_through
 from ..contact.meeting import Meeting
 from ..errors import OverlapError
 from ..job.job import Job
+from ..mesh.surface_mesh import SurfaceMesh
+from ..mesh.surface_samples import faces_with_area
+from ..mesh.surface_search import SurfaceSearch
 from ..optimization.report import StepReport
 from .between_bodies import between, starting_gaps, touching, wanted
 from .first_overlaps import Standpoint, overlaps_of, shifted_off
@@ -46,6 +49,12 @@ OF_SKIN = 0.15
 """Edges of a skin by which it lies outside of what is seen and stands on a floor."""
 NEARLY = 2.0
 """Times the smallest gap of what stops something, up to which others stop it, too."""
+RIGID = 1e-6
+"""Relative change of distances on a displacement up to which it is rigid."""
+STAYED = 0.99
+"""Part of the displacement of pins and colliders, left over, from which a step has not converged."""
+LEAST_AREA = 1e-9
+"""Of the mean area of a body's vertices: what is smaller counts as this."""
 MOST_TOLD = 4
 """Pairs that are named at most."""
 LEAPS = 2.0
@@ -180,49 +189,67 @@ class Gathering:
         if report.blocked:
             missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.places])
             report.blocked_by = self._stopping(meeting, y, missing)
+        if report.blocked >= STAYED:
+            report.converged = False
+            one, other = report.blocked_by[0]
+            report.reason = f"“{one}” and “{other}” block each other: {report.blocked:.0%} of the displacement is left"
 
-    def pressures(self, meeting: Meeting, positions: np.ndarray) -> list[np.ndarray]:
-        """With what pressure each body's render surface is pushed by what it meets, (n,) Pa: of each of its vertices
-        the greatest of what touches there, where its tets' own surface has a vertex nearest to it, or it to one.
+    def pressures(self, meeting: Meeting, positions: np.ndarray, shown: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Contact pressure at each body's render vertices, (n,) Pa, which are at ``shown`` (n,3): the contact forces on
+        them over a third of the area of their triangles, so that the integral over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surfaces(positions)), axis=1)
         found, start = [], 0
-        for own, (area, nearest, of_surface) in zip(self.owns, self._carried):
-            pushed = forces[start : start + len(own.rest)] / area
-            pressure = pushed[of_surface].astype(np.float32)
-            np.maximum.at(pressure, nearest, pushed.astype(np.float32))
-            found.append(pressure)
+        for job, own, carried, x in zip(self._jobs, self.owns, self._carried, shown):
+            area = SurfaceMesh(x, job.body.surface.triangles).vertex_areas
+            least = max(LEAST_AREA * float(area.mean()), np.finfo(np.float32).tiny)
+            pressed = carried @ forces[start : start + len(own.rest)]
+            found.append((pressed / np.maximum(area, least)).astype(np.float32))
             start += len(own.rest)
         return found
 
     @cached_property
-    def _carried(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Of each body: the area of its own surface's vertices at rest, m², the render surface's nearest to each, and
-        theirs to each of that.
+    def _carried(self) -> list[sp.csr_matrix]:
+        """Of each body, (n,s): the parts of a force on each of its colliding surface's s vertices that its n render
+        vertices take, by the closest point at rest. Columns sum to 1.
         """
         found = []
         for job, own in zip(self._jobs, self.owns):
-            corners, render = own.rest[own.faces], job.body.surface.positions
-            areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 6.0
-            area = np.bincount(own.faces.ravel(), np.repeat(areas, 3), len(own.rest))
-            nearest, of_surface = cKDTree(render).query(own.rest)[1], cKDTree(own.rest).query(render)[1]
-            found.append((np.maximum(area, np.finfo(float).tiny), nearest, of_surface))
+            surface = job.body.surface
+            triangles = faces_with_area(surface)
+            at = SurfaceSearch(surface.positions, triangles).nearest(own.rest)
+            vertices = np.repeat(np.arange(len(own.rest)), 3)
+            entries = at.weights.ravel(), (triangles[at.triangles].ravel(), vertices)
+            found.append(sp.csr_matrix(entries, shape=(len(surface.positions), len(own.rest))))
         return found
 
-    def _stopping(self, meeting: Meeting, y: np.ndarray, way: np.ndarray) -> list[tuple[str, str]]:
-        """The pairs that are nearest to each other where one would come nearer to the other on its way, by name."""
-        corners, away = meeting.barrier.pairs(y)
-        if not len(corners):
-            return []
-        last = (corners >= 0).sum(axis=1) - 1
-        a, b = corners[:, 0], corners[np.arange(len(corners)), last]
-        closing = np.sum((way[a] - way[b]) * (y[a] - y[b]), axis=1) < 0.0
-        if closing.any():
-            corners, away = corners[closing], away[closing]
+    def _stopping(self, meeting: Meeting, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
+        """The names of what collides first on the displacement (s,3) that is missing; never empty. The solution may
+        have moved what blocked it away: then the nearest vertex of another body or collider is named.
+        """
+        free = meeting.barrier.longest(y, missing)
+        at = y if free == 1.0 else y + free * missing
+        corners, away = meeting.barrier.pairs(at)
+        own = np.array([self._is_rigid(each[each >= 0], y, missing) for each in corners], dtype=bool)
+        corners, away = corners[~own], away[~own]
         order = np.argsort(away)
-        near = order[away[order] <= NEARLY * away[order[0]]]
+        near = order[away[order] <= NEARLY * away[order[0]]] if len(order) else []
         told = dict.fromkeys(self._named(corners[k][corners[k] >= 0]) for k in near)
-        return list(told)[:MOST_TOLD]
+        return list(told)[:MOST_TOLD] or [self._nearest_to(int((missing**2).sum(axis=1).argmax()), at)]
+
+    def _is_rigid(self, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
+        """Whether a pair is of pins of one body, or of one collider, that keep their distances on a displacement."""
+        if len(set(self._surfaces.body[corners])) > 1 or not self._surfaces.given[corners].all():
+            return False
+        x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
+        before, after = np.linalg.norm(x, axis=1), np.linalg.norm(end, axis=1)
+        return bool((np.abs(after - before) <= RIGID * before.max()).all())
+
+    def _nearest_to(self, vertex: int, y: np.ndarray) -> tuple[str, str]:
+        others = np.flatnonzero(self._surfaces.body != self._surfaces.body[vertex])
+        if not len(others):  # one body that collides with itself alone
+            return self._named(np.array([vertex, vertex]))
+        return self._named(np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
     def _named(self, corners: np.ndarray) -> tuple[str, str]:
         """What two sides of a pair are of: a collider, a body, or its pins."""

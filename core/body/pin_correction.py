@@ -1,8 +1,10 @@
 """Pinned vertices of a surface shown exactly where they are held.
 
 Springs hold a surface that cuts through tets, and give way a little under load (:mod:`constraints.anchors`): by a
-twentieth of a cell, which would be seen where a pin meets something that does not move with the body. So pinned
-vertices are put at their targets, and vertices within a cell of them follow the nearest one by how near they are.
+twentieth of a cell, which would be seen where a pin touches something that does not move with the body. So pinned
+vertices are put at their targets, and vertices within a cell of them follow the nearest one by how near they are. A
+frame whose last step was blocked is shown as it was solved: its pins did not reach their targets without crossing
+what is in their way.
 """
 
 from __future__ import annotations

@@ -291,9 +291,8 @@ def _simulate(
     try:
         for frames in simulate_group(jobs, prepared, start, should_stop, begun=begun):
             last, reports = frames[0].number, frames[0].reports
-            surfaces = [
-                each.surface(frame.state.positions, last - lead.frame_start) for each, frame in zip(prepared, frames)
-            ]
+            shown_at = None if reports and reports[-1].blocked else last - lead.frame_start
+            surfaces = [each.surface(frame.state.positions, shown_at) for each, frame in zip(prepared, frames)]
             now = time.perf_counter()
             for (job, store, _modes), each, frame, surface in zip(members, prepared, frames, surfaces):
                 is_wanted = with_vertices and job.body.tets is None

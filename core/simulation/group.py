@@ -81,8 +81,9 @@ class GroupStepper:
         return states_of(self._whole, self._growing(joined_state(states), 0.0))
 
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
-        """With what pressure each body's surface is pushed at the end of a frame, (n,) Pa."""
-        return self._gathering.pressures(self._meeting, joined_state(states).positions)
+        """Contact pressure at each body's render vertices at the end of a frame, (n,) Pa."""
+        shown = [each.surface(state.positions) for each, state in zip(self._prepared, states)]
+        return self._gathering.pressures(self._meeting, joined_state(states).positions, shown)
 
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False

@@ -1,0 +1,73 @@
+"""Pins that rotate far in one step: on the straight path between their targets they pass through one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..job.job import Job
+from ..mesh.topology import edges_of
+from ..tracks import on_the_way
+
+FAR = np.radians(100.0)
+"""Rotation in a step from which a body may stay folded: it does from 150 degrees on (``test_pin_rotations.py``)."""
+FLAT = 1e-6
+"""Second singular value of a group, by its first, under which it is a line, whose rotation is not known."""
+MOST_PINS = 200
+"""Pins of a group that are looked at."""
+
+
+def pin_rotation_warnings(job: Job) -> list[str]:
+    """One sentence, with the frame, the pins and a remedy, where a group of pins rotates far in a step."""
+    body, steps = job.body, job.body.solver.substeps
+    track = body.pin_positions
+    if len(track) < 2 or job.frame_count < 2:
+        return []
+    farthest, at, vertex = 0.0, 0, 0
+    for group in _groups(body.surface.triangles, body.pinned_vertices):
+        chosen = group[:: -(-len(group) // MOST_PINS)]
+        for frame in range(1, job.frame_count):
+            before, after, _ = on_the_way(track[:, chosen], job.frame_count, frame, 1.0)
+            if np.array_equal(before, after):
+                continue
+            times = np.arange(steps + 1) / steps
+            places = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
+            # Between samples pins go straight, in however many steps: the rotation from sample to sample counts, too.
+            angle = max(_rotation(before, after), *(_rotation(p, q) for p, q in zip(places, places[1:])))
+            if angle > farthest:
+                farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
+    if farthest < FAR:
+        return []
+    return [
+        f"The pins around vertex {vertex} rotate by {np.degrees(farthest):.0f} degrees in a step on the way to frame "
+        f"{job.frame_start + at}: the body may stay folded. Rotate them over more frames, or raise Substeps."
+    ]
+
+
+def _targets(track: np.ndarray, frames: int, frame: int, part: float) -> np.ndarray:
+    before, after, between = on_the_way(track, frames, frame, part)
+    return before + between * (after - before)
+
+
+def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
+    """Indices of pins that edges of the surface join, three or more each."""
+    number = np.full(int(max(triangles.max(initial=0), pinned.max(initial=0))) + 1, -1)
+    number[pinned] = np.arange(len(pinned))
+    edges = number[edges_of(triangles)]
+    edges = edges[(edges >= 0).all(axis=1)]
+    graph = sp.coo_matrix((np.ones(len(edges)), edges.T), shape=(len(pinned), len(pinned)))
+    count, label = connected_components(graph, directed=False)
+    groups = [np.flatnonzero(label == k) for k in range(count)] if count < len(pinned) else []
+    return [group for group in groups if len(group) >= 3]
+
+
+def _rotation(before: np.ndarray, after: np.ndarray) -> float:
+    """Angle, rad, of the rotation nearest to what takes points (p,3) to others [Kabsch 1976]; 0 of points in a line."""
+    p, q = before - before.mean(axis=0), after - after.mean(axis=0)
+    U, spread, Vt = np.linalg.svd(p.T @ q)
+    if spread[1] <= FLAT * spread[0]:
+        return 0.0
+    sign = np.sign(np.linalg.det(U @ Vt))
+    trace = float(np.trace(U @ np.diag([1.0, 1.0, sign]) @ Vt))
+    return float(np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0)))
