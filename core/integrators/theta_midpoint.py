@@ -31,12 +31,12 @@ LABEL = "Theta Midpoint"
 DESCRIPTION = (
     "Livelier still where the body is soft: less error than BDF2 at the same price. Stiff parts ring for longer"
 )
-NEEDS_HISTORY = False
+NEEDS_HISTORY = True
 OWN = ("theta",)
 
 
 def begin(
     positions: np.ndarray, velocities: np.ndarray, _history: History | None, time_step: float, theta: float
 ) -> TimeStep:
-    """A step of ``time_step`` seconds from positions (n,3) m with velocities (n,3) m/s; needs no history."""
+    """A step of ``time_step`` seconds from positions (n,3) m with velocities (n,3) m/s; ignores the history."""
     return backward_euler.begin(positions, velocities, None, theta * time_step)._replace(theta=theta)

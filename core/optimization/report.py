@@ -10,8 +10,8 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-BY_EULER = "; by implicit Euler"
-"""In the reason of a step that was made again so, before the reason for that."""
+REDONE_BY = "; made again by "
+"""Mark in the reason of a step that another rule replaced, before the name of that rule."""
 
 
 @dataclass
@@ -65,9 +65,9 @@ class StepReport:
         """A block whose time is added to one part."""
         return _Timed(self.seconds, part)
 
-    def instead_of(self, refused: StepReport) -> StepReport:
-        """This report of a step by implicit Euler in the place of another, whose work is counted with it."""
-        self.reason += f"{BY_EULER}, for what it left unbalanced would not bear extrapolation"
+    def instead_of(self, refused: StepReport, rule: str) -> StepReport:
+        """Add the work of a refused step to this report of the ``rule`` that replaced it."""
+        self.reason += f"{REDONE_BY}{rule}, since the rule chosen would have gained energy"
         self.iterations += refused.iterations
         self.history = refused.history + self.history
         for part, seconds in refused.seconds.items():

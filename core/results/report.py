@@ -11,7 +11,7 @@ from typing import Any
 
 from ..checks.plausibility import scale_warnings
 from ..lengths import length_words
-from ..optimization.report import BY_EULER
+from ..optimization.report import REDONE_BY
 from ..solver_kinds import SOLVER_KINDS
 from ..store.frame_store import FrameStore
 
@@ -47,7 +47,7 @@ degrees in it.
 """
 
 REDONE = 0.1
-"""Of all steps, that may be made again by implicit Euler, or of a body that buckles, without a word."""
+"""Of all steps, that may be made again by another rule, or of a body that buckles, without a word."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FrameReport:
     """One frame: its steps, their iterations together and at most, whether all converged, and why they ended; how
     far a vertex wanted to move in a step's last iteration (m) and the force out of balance at a step's end (N), at
     most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
-    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by implicit Euler, and
+    what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by another rule, and
     those of a body that buckles (``StepReport.buckles``); contacts at a step's end, at most, and the least distance of
     what touches there (m; 0 without any); pairs that blocked each other (``StepReport.blocked_by``); seconds in all and
     by part, and the peak memory of the process so far (bytes; 0 unknown).
@@ -203,13 +203,13 @@ class BakeReport:
         return f"The nodes carry {1.0 - most.lost:.1%} of the motion (frame {most.frame}): add some, or raise Substeps."
 
     def of_steps_words(self) -> str:
-        """How many steps implicit Euler made, which is not the integration that was asked for, and in how many nodes
+        """Return how many steps another rule made than the one chosen, and in how many nodes
         had what carries too stiffly; "" where few are.
         """
         redone, buckling = sum(f.redone for f in self.frames), sum(f.buckling for f in self.frames)
         steps, said = sum(f.steps for f in self.frames), []
         if redone > REDONE * steps:
-            said.append(f"{redone} of {steps} steps were made again by implicit Euler, which calms: raise Substeps.")
+            said.append(f"{redone} of {steps} steps were made again by BDF2 or Implicit Euler: raise Substeps.")
         if buckling > REDONE * steps:
             said.append(
                 f"In {buckling} of {steps} steps the body buckled between its nodes, which move too stiffly then: "
@@ -312,7 +312,7 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         force=max(_number(step.get("force")) for step in loose or steps),
         taken=max(_number(step.get("taken")) for step in steps),
         lost=max(_number(step.get("lost")) for step in steps),
-        redone=sum(BY_EULER in str(step.get("reason", "")) for step in steps),
+        redone=sum(REDONE_BY in str(step.get("reason", "")) for step in steps),
         buckling=sum(step.get("buckles") is True for step in steps),
         contacts=max(int(_number(step.get("contacts"))) for step in steps),
         nearest=min((_number(step.get("distance")) for step in steps if step.get("contacts")), default=0.0),

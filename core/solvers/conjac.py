@@ -35,7 +35,7 @@ from ..linear_solvers.registry import Choice
 from ..model.nodes import Nodes, single_vertices
 from ..model.state import State
 from ..optimization.line_search import backtrack
-from ..optimization.report import BY_EULER, Iteration, StepReport
+from ..optimization.report import REDONE_BY, Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
 from .conjac_map import Carried, ConJacMap, by_columns, by_mass, products
@@ -132,7 +132,7 @@ class ConJacSolver(StepSolver):
             report.converged, report.reason = False, ""
         if not touches and end is None:
             end = self._calmed(state, carried, step, report)
-            report.reason += f"{BY_EULER}, as the nodes' own motion gained energy"
+            report.reason += f"{REDONE_BY}Implicit Euler, as the nodes' own motion gained energy"
             return end
         pins, h, loads = self._asked
         calm = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)

@@ -5,6 +5,7 @@ pins and the end of a step.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from ..errors import DivergenceError
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.mass_damping import MassDamping
 from ..forces.step_potential import Acting, Load, Motion
-from ..integrators import backward_euler
+from ..integrators import backward_euler, bdf2
 from ..integrators.registry import integrator
 from ..integrators.time_step import History, TimeStep
 from ..linear_solvers.registry import Choice
@@ -124,14 +125,15 @@ class StepSolver:
         with self.model.blas_threads():
             new, report = self._step_by(self._rule, state, pin_targets, time_step, loads)
             if new is None:
-                new, calm = self._step_by(backward_euler.begin, state, pin_targets, time_step, loads)
-                report = calm.instead_of(report)
+                rule = bdf2 if report.converged else backward_euler
+                new, replacing = self._step_by(rule.begin, state, pin_targets, time_step, loads)
+                report = replacing.instead_of(report, rule.LABEL)
             return new, report
 
     def _step_by(
         self, rule: Callable[..., TimeStep], state: State, pin_targets: np.ndarray, time_step: float, loads: Acting
     ) -> tuple[State | None, StepReport]:
-        """The state that a rule's step leads to; None where it is not to be extrapolated."""
+        """Return the state after a rule's step; None if the step is to be made by another rule."""
         report = StepReport(self.settings.solver)
         time = rule(state.positions, state.velocities, state.history, time_step)
         step = self.begin(state, time, pin_targets, loads)
@@ -144,10 +146,11 @@ class StepSolver:
             new = extrapolated(state, at, left, step, self.model, targets)
             if new is not None:
                 step.end()
+                new = replace(new, history=History(state.positions, state.velocities, time_step))
             return new, report
-        step.end()
         history = History(state.positions, state.velocities, time_step) if self.integrator.NEEDS_HISTORY else None
         velocities = time.velocities(at.x) if at.velocities is None else at.velocities
+        step.end()
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:

@@ -16,7 +16,7 @@ from sinew.core.mesh.tet_mesh import TetMesh
 from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.joined import joined
 from sinew.core.model.model import Model, build_model
-from sinew.core.optimization.report import BY_EULER
+from sinew.core.optimization.report import REDONE_BY
 from sinew.core.settings import SolverSettings
 from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.solvers import make_solver
@@ -321,7 +321,7 @@ def test_pins_do_not_go_through_a_plate(rule):
 
 
 def test_a_step_that_is_made_again_begins_where_obstacles_were():
-    """Few iterations leave forces that no extrapolation bears: implicit Euler's step has a plate on the same way."""
+    """Few iterations leave forces that no extrapolation bears: its replacement has a plate on the same way."""
     model, again = box((0.0, 0.0, 0.002)), 0
     meet, fast = meeting(model, [plate(0.0)]), np.tile([0.0, 0.0, -3.0], (model.unknowns, 1))
     state = model.state_at(model.mesh.rest_positions, fast)
@@ -329,7 +329,7 @@ def test_a_step_that_is_made_again_begins_where_obstacles_were():
     for _ in range(4):
         meet.targets, was = meet.places + [0.01, 0.0, 0.002], meet.places
         state, report = stepper.step(state, np.zeros((0, 3)), H, (meet,))
-        again += BY_EULER in report.reason
+        again += REDONE_BY in report.reason
         assert np.array_equal(meet.places, meet.targets) and np.array_equal(meet.earlier, was)
         assert meet.places[0, 2] < state.positions[:, 2].min()
     assert again
