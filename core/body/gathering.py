@@ -211,17 +211,9 @@ class Gathering:
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
         """Of each body, (n,s): the parts of a force on each of its colliding surface's s vertices that its n render
-        vertices take, by the closest point at rest. Columns sum to 1.
+        vertices take, at rest. Columns sum to 1.
         """
-        found = []
-        for job, own in zip(self._jobs, self.owns):
-            surface = job.body.surface
-            triangles = faces_with_area(surface)
-            at = SurfaceSearch(surface.positions, triangles).nearest(own.rest)
-            vertices = np.repeat(np.arange(len(own.rest)), 3)
-            entries = at.weights.ravel(), (triangles[at.triangles].ravel(), vertices)
-            found.append(sp.csr_matrix(entries, shape=(len(surface.positions), len(own.rest))))
-        return found
+        return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
     def _stopping(self, meeting: Meeting, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
         """The names of what collides first on the displacement (s,3) that is missing; never empty. The solution may
@@ -289,6 +281,26 @@ class Gathering:
             f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
             "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
         )
+
+
+def _shared_forces(own: OwnSurface, render: SurfaceMesh) -> sp.csr_matrix:
+    """The transfer of :attr:`Gathering._carried`. A vertex that the render mesh surrounds with at least half of its
+    area shares by these areas, which spreads a force over a finer render mesh; any other by its closest point.
+    """
+
+    def weights(points: np.ndarray, surface: SurfaceMesh) -> sp.csr_matrix:
+        triangles = faces_with_area(surface)
+        at = SurfaceSearch(surface.positions, triangles).nearest(points)
+        rows = np.repeat(np.arange(len(points)), 3)
+        shape = len(points), len(surface.positions)
+        return sp.csr_matrix((at.weights.ravel(), (rows, triangles[at.triangles].ravel())), shape=shape)
+
+    colliding = SurfaceMesh(own.rest, own.faces)
+    around = weights(render.positions, colliding).T @ sp.diags(render.vertex_areas)
+    area = np.asarray(around.sum(axis=1)).ravel()
+    is_fine = area >= 0.5 * np.maximum(colliding.vertex_areas, np.finfo(np.float64).tiny)
+    shares = sp.diags(is_fine / np.where(is_fine, area, 1.0)) @ around
+    return (shares + sp.diags(1.0 - is_fine) @ weights(own.rest, render)).T.tocsr()
 
 
 def _given(prepared: Prepared, own: OwnSurface, points: Any, frame: int) -> np.ndarray:

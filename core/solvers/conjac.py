@@ -26,6 +26,7 @@ import numpy as np
 from ..assembly.tangent_blocks import tangent_blocks
 from ..energies.kinematics import Deformation
 from ..energies.tangent import Tangent
+from ..errors import FactorizationError
 from ..forces.body_forces import InertiaPotential
 from ..forces.node_inertia import NodeInertia
 from ..forces.step_potential import Acting, LowRankPotential
@@ -41,7 +42,7 @@ from ..subspaces.space import Space
 from .conjac_map import Carried, ConJacMap, by_columns, by_mass, products
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
-from .newton import NewtonSolver
+from .newton import NewtonSolver, replacing_step
 from .protocol import check_direction
 from .reduced_flow import flow
 from .rigid_parts import RigidParts, Whole
@@ -95,7 +96,10 @@ class ConJacSolver(StepSolver):
     ) -> tuple[State, StepReport]:
         """As :meth:`StepSolver.step`, whatever the rule of time integration."""
         self._asked, self._solved = (pin_targets, time_step, loads), None
-        return self._step_by(backward_euler.begin, state, pin_targets, time_step, loads)
+        try:
+            return self.step_by(backward_euler.begin, state, pin_targets, time_step, loads)
+        except FactorizationError:
+            return replacing_step(self, state, pin_targets, time_step, loads)
 
     def _following(self, model: Space) -> Space:
         """What has no motion of its own: the nodes' centres are given, and hardly anything weighs."""
@@ -169,7 +173,7 @@ class ConJacSolver(StepSolver):
     def _light(self) -> NewtonSolver:
         """What finds where a body is that weighs next to nothing."""
         if self._newton is None:
-            self._newton = NewtonSolver(self._weightless(self.model), self.settings, self._linear_solver)
+            self._newton = NewtonSolver(self._weightless(self.model), self.settings, self.linear_solver)
             self._newton.inertia = InertiaPotential(0.0 * self.model.mass)
         return self._newton
 

@@ -101,7 +101,7 @@ class StepSolver:
         own = {name: getattr(settings, name) for name in self.integrator.OWN}
         self._rule = partial(self.integrator.begin, **own)
         self.drag = self.drag_of(model)
-        self._linear_solver = linear_solver
+        self.linear_solver = linear_solver
         self.system = model.linear_system(settings, linear_solver)
 
     def drag_of(self, model: Space) -> tuple[Load, ...]:
@@ -114,7 +114,7 @@ class StepSolver:
         self.model, self.elastic = model, model.elastic
         if pinned:
             del self.system  # its factor goes before the next one comes
-            self.system = model.linear_system(self.settings, self._linear_solver)
+            self.system = model.linear_system(self.settings, self.linear_solver)
         elif stiffness:
             self.system.follow(model.elastic.shear_modulus)
 
@@ -123,14 +123,14 @@ class StepSolver:
     ) -> tuple[State, StepReport]:
         """One step of the time integration rule, as :meth:`Solver.step`."""
         with self.model.blas_threads():
-            new, report = self._step_by(self._rule, state, pin_targets, time_step, loads)
+            new, report = self.step_by(self._rule, state, pin_targets, time_step, loads)
             if new is None:
                 rule = bdf2 if report.converged else backward_euler
-                new, replacing = self._step_by(rule.begin, state, pin_targets, time_step, loads)
+                new, replacing = self.step_by(rule.begin, state, pin_targets, time_step, loads)
                 report = replacing.instead_of(report, rule.LABEL)
             return new, report
 
-    def _step_by(
+    def step_by(
         self, rule: Callable[..., TimeStep], state: State, pin_targets: np.ndarray, time_step: float, loads: Acting
     ) -> tuple[State | None, StepReport]:
         """Return the state after a rule's step; None if the step is to be made by another rule."""

@@ -19,7 +19,7 @@ from sinew.core.mesh.topology import boundary_triangles
 from sinew.core.model.joined import joined
 from sinew.core.model.model import Model, build_model
 from sinew.core.model.nodes import balls, single_vertices
-from sinew.core.optimization.report import StepReport
+from sinew.core.optimization.report import REDONE_BY, StepReport
 from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.solvers.conjac import ConJacSolver
@@ -354,3 +354,17 @@ def test_a_body_that_buckles_between_its_nodes_is_told():
         K = [elastic.nodal(tangent.stress_change(elastic.change(u)))[follows].ravel() for u in columns]
         assert (np.linalg.eigvalsh(K)[0] < 0.0) == buckles
         assert moved(model, model.state_at(x), 1)[1][0].buckles == buckles
+
+
+def test_a_matrix_that_is_not_definite_falls_back_to_newton(monkeypatch):
+    """A body that nothing holds but its nodes' 1e-9 of the mass: rounding may end its factor. The report says so."""
+    mesh = block((4, 1, 1), (0.4, 0.1, 0.1))
+    model = build_model(mesh, 1e5, 0.3, 1e3)
+    solver = make_solver(model, SolverSettings(solver="conjac", gravity=(0.0, 0.0, -9.81)))
+    monkeypatch.setattr(solver.system, "try_factorize", lambda *_args, **_more: False)
+    state, h = model.rest_state(), 1.0 / 24.0
+    for _ in range(3):
+        state, report = solver.step(state, mesh.rest_positions[[]], h)
+        assert report.converged and "Newton FEM" in report.reason and report.reason.count(REDONE_BY) == 1
+    fall = state.positions - mesh.rest_positions
+    np.testing.assert_allclose(fall, np.tile([0.0, 0.0, -9.81 * h**2 * 6.0], (len(fall), 1)), atol=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sinew.core import cli
 from sinew.core.errors import CorruptFrameError
-from sinew.core.optimization.report import StepReport
+from sinew.core.optimization.report import REDONE_BY, StepReport
 from sinew.core.results.report import _number, _pairs, csv_of, frame_words, read_report
 from sinew.core.simulation.bake import bake
 from sinew.core.store.frame_store import FrameStore
@@ -177,7 +177,7 @@ def test_what_is_no_number_counts_as_zero(number):
 
 def test_steps_that_were_made_again_are_told_where_they_are_many(tmp_path):
     store = FrameStore.create(tmp_path / "bake", shaken_bar(frames=3))
-    again = StepReport("x", converged=True, reason="it converged; by implicit Euler, as it gained energy")
+    again = StepReport("x", converged=True, reason=f"it converged{REDONE_BY}Implicit Euler, as it gained energy")
     store.write(1, np.zeros((N, 3)), state(), [])
     store.write(2, np.zeros((N, 3)), state(), [StepReport("x", converged=True)] * 9 + [again])
     assert read_report(store).of_steps_words() == "", "a tenth"

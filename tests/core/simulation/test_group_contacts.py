@@ -7,17 +7,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
-from sinew.benchmarks.thin_bodies import hollow_ball
+from sinew.benchmarks.thin_bodies import ball, hollow_ball
 from sinew.core.body.gathering import Gathering
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import ColliderError, DivergenceError, SettingsError
+from sinew.core.job.body import Body
 from sinew.core.job.groups import check_group
+from sinew.core.job.job import Job
 from sinew.core.job.pair import PairSettings
 from sinew.core.job.surroundings import Collider, Ground, Spring
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.settings import MeetSettings, ResolutionSettings
+from sinew.core.settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
+from sinew.core.simulation.bake import bake_frames
 from sinew.core.simulation.group import GroupStepper, simulate_group
 from sinew.core.simulation.run import simulate
+from sinew.core.store.frame_store import FrameStore
 
 from ..jobs import box_surface
 from .test_group import box
@@ -356,3 +360,41 @@ def test_one_body_under_the_ground_leaves_it_to_others():
     ]
     frames, _reports, prepared = run(jobs)
     assert prepared[1].surface(frames[-1][1].state.positions)[:, 2].min() > 0.0
+
+
+@pytest.mark.parametrize("cells", (4, 7))
+@pytest.mark.parametrize("fine", (1, 3))
+def test_pressure_over_the_area_is_the_weight(fine, cells):
+    """Of a ball at rest on the ground, whatever its render mesh and its lattice: the manual's promise, within 2 %."""
+    surface = ball(6 * fine, 0.2)
+    body = Body(
+        surface=SurfaceMesh(surface.positions + [0.0, 0.0, 0.2012], surface.triangles),
+        materials=MaterialSettings("Flesh", 5e4, 0.45),
+        colliders=(Ground(friction=0.0),),
+        resolution=ResolutionSettings(cells_across=cells),
+        solver=SolverSettings(mass_damping=8.0, stiffness_damping=0.02),
+    )
+    job = Job(bodies=body, frame_start=1, frame_end=40, frame_rate=24.0)
+    (prepared,) = prepared_of([job])
+    (frame,) = list(simulate_group([job], [prepared]))[-1]
+    shown = SurfaceMesh(prepared.surface(frame.state.positions), surface.triangles)
+    weight = 9.81 * float(prepared.model.lumped_masses.sum())
+    assert frame.pressure @ shown.vertex_areas == pytest.approx(weight, rel=0.02)
+
+
+def test_pins_that_are_stopped_are_shown_where_they_are(tmp_path):
+    """A pinned end is driven through a plate: no frame shows it on the other side, and both sides are named."""
+    job = box("A", (0.0, 0.0, 0.3), 8, **STILL)
+    X = job.body.surface.positions
+    pins = np.flatnonzero(X[:, 2] <= X[:, 2].min() + 1e-9)
+    track = X[pins] - 0.08 * np.arange(8)[:, None, None] * [0.0, 0.0, 1.0]
+    job = job.with_body(pinned_vertices=pins, pin_positions=track, pin_held=None, colliders=(plate("Plate", 0.2),))
+    store, named, lowest = FrameStore.create(tmp_path, job), set(), []
+    for number, _prepared in bake_frames([job], [store]):
+        if number is None:
+            continue
+        steps = store.about(number)["reports"]
+        lowest.append(store.read(number)[:, 2].min())
+        named |= {frozenset(pair) for report in steps for pair in report["blocked_by"]}
+        assert not any(report["blocked"] >= 0.99 and report["converged"] for report in steps)
+    assert min(lowest) > 0.2 and named <= {frozenset((own, "Plate")) for own in ("A", "pins of A")} and named
