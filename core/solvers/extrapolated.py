@@ -32,7 +32,7 @@ from ..model.state import State
 from ..subspaces.space import Space
 from .incremental_potential import IncrementalPotential
 
-GAIN = 3e-4
+GAIN = 1e-2
 """Part of the kinetic and elastic energy that a step may gain. Soft bodies gain and lose less in turns; with 1e-4 a
 block that turns by 0.05 in a step would not keep its spin at theta 1/2."""
 
