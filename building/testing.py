@@ -187,7 +187,7 @@ def _rounding(arguments: list[str]) -> Outcome:
 
 
 def _has_avx512() -> bool:
-    """Whether OpenBLAS's SkylakeX kernels run here; where that cannot be read (not Linux), they are left out."""
+    """Return True if OpenBLAS's SkylakeX kernels run here; False where that cannot be read (not Linux)."""
     cpu = Path("/proc/cpuinfo")
     return cpu.is_file() and "avx512f" in cpu.read_text()
 

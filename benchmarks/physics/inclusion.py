@@ -1,8 +1,8 @@
 """Bone two cells thick in flesh: how far it bends under loads on the bone alone, against quadratic hexahedra.
 
 A free bar of flesh, 1 m long, with bone along all of it, a region of the materials. The bone is pulled up at its ends
-and in the middle down by a density that is in equilibrium, ``6 x² - 6 x + 1`` N/m³; its work is the compliance. Slab
-and core were used to choose the exponent of ``materials.fields.ModulusBlend``; strip and beside were not.
+and in the middle down by a density that is in equilibrium, ``6 x² - 6 x + 1`` N/m³; its work is the compliance. All
+four bodies were looked at when the exponent of ``materials.fields.ModulusBlend`` was chosen.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .lattice import cube_surface, rotation
 FLESH = 1e5
 """Young's modulus of the flesh, Pa."""
 BAR = 0.15
-"""How far compliances may be off at two cells."""
+"""Largest relative error of a compliance at two cells."""
 THROUGH = (1.85, 1.95, 2.05, 2.15)
 """Cells across the bone's thickness: its borders lie elsewhere in the lattice each time."""
 

@@ -38,7 +38,7 @@ def cases(data: Path | None) -> Iterator[Case]:
 
 
 def rolled(rule: str, substeps: int) -> np.ndarray:
-    """How far the ball's centre is down the slope at each frame, (frames,), m."""
+    """Distance of the ball's centre down the slope at each frame, (frames,), m."""
     surface = ball(20, RADIUS)
     g = 9.81 * np.array([SLOPE, 0.0, -np.sqrt(1.0 - SLOPE**2)])
     body = Body(

@@ -210,8 +210,8 @@ class Gathering:
 
     @cached_property
     def _carried(self) -> list[sp.csr_matrix]:
-        """Of each body, (n,s): the parts of a force on each of its colliding surface's s vertices that its n render
-        vertices take, at rest. Columns sum to 1.
+        """Transfer matrices (n,s), one a body: the parts of a force on each of the s vertices of its colliding surface
+        that its n render vertices take, at rest. Columns sum to 1.
         """
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
@@ -230,7 +230,7 @@ class Gathering:
         return list(told)[:MOST_TOLD] or [self._nearest_to(int((missing**2).sum(axis=1).argmax()), at)]
 
     def _is_rigid(self, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
-        """Whether a pair is of pins of one body, or of one collider, that keep their distances on a displacement."""
+        """Return True if a displacement keeps the distances in a pair of one body's pins, or of one collider."""
         if len(set(self._surfaces.body[corners])) > 1 or not self._surfaces.given[corners].all():
             return False
         x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))

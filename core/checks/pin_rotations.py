@@ -11,7 +11,7 @@ from ..mesh.topology import edges_of
 from ..tracks import on_the_way
 
 FAR = np.radians(100.0)
-"""Rotation in a step from which a body may stay folded: it does from 150 degrees on (``test_pin_rotations.py``)."""
+"""Rotation in a step, rad, from which it is reported. Draft bars stayed folded from 150 degrees on, others at 180."""
 FLAT = 1e-6
 """Second singular value of a group, by its first, under which it is a line, whose rotation is not known."""
 MOST_PINS = 200

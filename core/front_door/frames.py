@@ -42,7 +42,7 @@ class Frame:
     vertices : (n,3) float64, m
         Of its tetrahedra: what ``solid`` takes.
     pressure : (s,) float32 or None
-        With what pressure the surface is pushed by what it meets, Pa; None where by nothing.
+        Contact pressure at the surface's vertices, Pa: force over area. None without contact.
     iterations : int
         Of all substeps; 0 of the first frame.
     converged : bool
