@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.eigenfit.matching import Spectra, find_spectra, pair
-from ..core.eigenfit.methods import METHODS, MatchMethod, match_method
+from ..core.eigenfit.methods import METHODS, MatchMethod, match_methods
 from ..core.eigenfit.vibrations import rigid_count, vibrations
 from ..core.events import ignore
 from ..core.forces.acceleration_field import AccelerationField
@@ -31,7 +31,7 @@ FREQUENCY = 2.0
 MATCHED = 10
 """Modes, as in [EigenFit19]."""
 STILL = (0.0, 0.0, 0.0)
-DEFAULT = match_method(SolverSettings()).name
+DEFAULT = match_methods(SolverSettings())[0].name
 """The method that bars are for: that of bodies in all their vertices."""
 
 Field = Callable[[np.ndarray], np.ndarray]

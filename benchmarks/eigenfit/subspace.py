@@ -168,7 +168,7 @@ def _compared(case: str, model: Model) -> Iterable[Row]:
     yield row(case, "a swing of all vertices, to try the match", time.perf_counter() - begin, "s")
     for count in MODES:
         space = skinning_subspace(model, count, 0).model
-        trial = Trial(swing, space, ())
+        trial = Trial(swing, space, ((), ()), space.basis)
         body = _Body(model, space, find_spectra(model, space, MOST), trial, space.basis.T @ force, fine)
         yield from _in_modes(case, f"{count} modes", body, curves)
     draw("eigenfit", case, [Plot("away from the motion of all vertices", "t (s)", "m", curves)])
@@ -189,7 +189,7 @@ class _Body(NamedTuple):
     def match(self, method: type[MatchMethod], count: int = 0) -> MatchMethod:
         """By so many of the lowest modes, or by as many as are chosen."""
         tried = choices(self.spectra, count or enough(self.spectra), is_set=bool(count))
-        return best_match(method, self.space, self.spectra, tried, None, self.trial.off)
+        return best_match([method], self.space, self.spectra, tried, None, self.trial.off)
 
     def by(self, found: MatchMethod | None) -> tuple[ReducedModel, tuple[Load, ...]]:
         """What moves by a match, or by none."""

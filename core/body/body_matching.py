@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..checks.memory import check_before_tetrahedra
 from ..constraints.anchors import cell_sides
 from ..constraints.pins import PinnedSurface, PinSchedule, PinSprings
-from ..eigenfit.about_match import REFUSED, Match, about_control, about_match, about_others
+from ..eigenfit.about_match import REFUSED, Match, about_control, about_match, about_others, about_worse
 from ..eigenfit.comparable import check_comparable
 from ..eigenfit.estimate import enough, estimate
 from ..eigenfit.matching import MOST, Matching, Spectra, find_spectra
-from ..eigenfit.methods import MatchMethod, match_method
+from ..eigenfit.methods import MatchMethod, match_methods
 from ..eigenfit.vibrations import Springs, rigid_count, vibrations
 from ..errors import MatchError, MeshError, NotEnoughMemoryError
 from ..forces.embedded_points import EmbeddedPoints
@@ -28,12 +31,12 @@ from ..store.cached_shapes import cache_shapes
 from ..store.cached_spectra import cached_spectra
 from ..store.frame_store import FrameStore
 from ..subspaces.carried_points import CarriedPoints
-from ..subspaces.reduced_model import ReducedModel, Subspace
+from ..subspaces.reduced_model import Subspace
 from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .body_model import body_model, fields_of, pinned_surface
 from .cached_swing import cached_swing
-from .tried_swing import Trial, best_match, choices
+from .tried_swing import NEARER, Trial, best_match, choices
 
 STIFFEST = 1e8
 """Young's moduli, of the softest one's, that vibrations tell from stiffer ones: rigid they are all, and with 1e10 the
@@ -57,6 +60,9 @@ quarters of it, at 3.3, by 6 (plain 5 to 19); by half of it, at 6 and 10, by 28 
 """
 
 
+SWINGS = 2
+"""Of a body that is tried against a finer mesh: frequencies that are off by little tell in the second."""
+
 TRYING = 0.4
 """Part of what is told as done once vibrations are found, where a swing is tried then."""
 
@@ -76,7 +82,7 @@ def body_matching(
     be no better than none once pins let go. ``pins`` are of the unknowns, ``points`` the surface's.
     """
     solver, factors = job.body.solver, job.body.vibration_stiffness
-    finer, swung = None, None
+    finer: _Finer | None = None
     if not solver.is_matched and factors is None:
         return None, Match()
     before = store.match() if store is not None else ""
@@ -95,25 +101,25 @@ def body_matching(
     count = solver.match_modes or MOST
 
     def finding(part: float) -> None:
-        on_progress(part if finer else TRYING * part)
+        on_progress(TRYING * part)
 
     try:
         if solver.match_resolution:
-            finer, held, moduli = _at_rest(*finer_model(job, not before), softest, 1.0)
-            swung = partial(_swung, pinned=held, moduli=moduli)
-            check_comparable(model, finer, job.body.surface.positions[always.pinned[always.held[0]]])
+            finer = _Finer(*_at_rest(*finer_model(job, not before), softest, 1.0))
+            check_comparable(model, finer.model, job.body.surface.positions[always.pinned[always.held[0]]])
         if space.is_reduced and not solver.is_matched:
             spectra = find_spectra(model, space, count, springs, finer=space)
         else:
-            spectra = cached_spectra(model, space, count, springs, store, finding, finer, swung)
+            swung = partial(_swung, pinned=finer.pinned, moduli=finer.moduli) if finer else None
+            spectra = cached_spectra(model, space, count, springs, store, finding, finer and finer.model, swung)
     except MatchError as error:
         only = factors is not None and solver.match_resolution
         return None, Match(f"{REFUSED}{error}{' Without Match Resolution they can be controlled.' * only}")
     lets_go = bool(pinned.held.any() and not always.held.any())
-    method = match_method(solver, factors is not None, lets_go) if solver.is_matched else Matching
-    is_tried = space.is_reduced and solver.is_matched and finer is None
-    trial = _trial(job, model, space, always, firm, store, on_progress) if is_tried else None
-    matching, match = _matched(solver, method, space, springs, spectra, factors, trial)
+    methods = match_methods(solver, factors is not None, lets_go) if solver.is_matched else (Matching,)
+    is_tried = solver.is_matched and (finer or space.is_reduced)
+    trial = _trial(job, model, space, always, firm, finer, store, on_progress) if is_tried else None
+    matching, match = _matched(solver, methods, space, springs, spectra, factors, trial)
     match = match.with_words(_of_pins(pinned) * bool(match.vibrations))
     if store is not None and match.vibrations:
         rest, modes = space.rest_state().positions, spectra.modes[: len(match.vibrations)]
@@ -125,15 +131,15 @@ def body_matching(
 
 def _matched(
     solver: SolverSettings,
-    method: type[MatchMethod],
+    methods: Sequence[type[MatchMethod]],
     space: Space,
     springs: Springs | None,
     spectra: Spectra,
     factors: np.ndarray | None,
     trial: Trial | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """What matches vibrations by a method, or controls them by factors (frames,k), or does both, the best of what it
-    can be by a ``trial``; and what is told of it.
+    """What matches vibrations by one of some methods, or controls them by factors (frames,k), or does both, the best of
+    what it can be by a ``trial``, or None where that is not nearer than without; and what is told of it.
     """
     chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
@@ -147,10 +153,12 @@ def _matched(
     elif not of_any:
         matching, match = None, about_match(spectra, pairs, count)
     else:
-        matching = best_match(method, space, spectra, others, springs, trial and trial.off)
+        matching = best_match(methods, space, spectra, others, springs, trial and trial.off)
         matched, off = matching.pairs, None
         if len(matched.coarse):
             off = trial.estimate(matching) if trial else estimate(spectra, matched)
+        if trial and off and factors is None and not off.matched < NEARER * off.plain:
+            return None, Match(f"{REFUSED}{about_worse(off, spectra.is_one_mesh)}")
         wanted = count if matched is pairs else len(matched.shares)
         match = about_match(spectra, matched, wanted, bool(chosen), off, bool(trial))
     if factors is not None and match.vibrations:
@@ -158,24 +166,53 @@ def _matched(
     return matching, match
 
 
+class _Finer(NamedTuple):
+    """A finer body with its pins at rest and their moduli (m,) Pa."""
+
+    model: Model
+    pinned: PinnedSurface
+    moduli: np.ndarray
+
+
 def _trial(
     job: Job,
     model: Model,
-    space: ReducedModel,
+    space: Space,
     always: PinnedSurface,
     firm: np.ndarray,
+    finer: _Finer | None,
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> Trial | None:
-    """What the matched subspace is tried against, with its pins at rest; None where nothing can be."""
+    """What the matched space is tried against, with its pins at rest: all vertices, or the finer body, with pins as
+    they act in a bake. None where nothing can be.
+    """
     rest = job.body.surface.positions[always.pinned]
 
-    def held(by: Space) -> list[Load]:
-        holding = PinSprings(always, firm, by.points).holding(0, np.ones(len(firm)))
+    def held(by: Space, pins: PinnedSurface, moduli: np.ndarray) -> list[Load]:
+        holding = PinSprings(pins, moduli, by.points).holding(0, np.ones(len(moduli)))
         return [holding.load(rest, rest)] if holding else []
 
-    swing = cached_swing(model, held(model), store, lambda part: on_progress(TRYING + (1.0 - TRYING) * part))
-    return swing and Trial(swing, space, held(space))
+    def swinging(part: float) -> None:
+        on_progress(TRYING + (1.0 - TRYING) * part)
+
+    matched = held(space, always, firm)
+    if finer is None:
+        swing = cached_swing(model, held(model, always, firm), store, swinging)
+        return swing and Trial(swing, space, (matched, matched), space.basis)
+    swing = cached_swing(finer.model, held(*finer), store, swinging, SWINGS)
+    if swing is None:
+        return None
+    surface = [_carried(space, model, job.body.surface.positions)]
+    surface.insert(0, _carried(finer.model, finer.model, job.body.surface.positions))
+    lift = _carried(space, model, finer.model.mesh.rest_positions)
+    return Trial(swing, space, (held(space, always, firm / FIRM_PINS), matched), lift, tuple(surface))
+
+
+def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:
+    """What places (k,3) at rest of a model move by where the unknowns of its space do, (k,r)."""
+    by_vertices = embed(places, model.mesh).matrix(model.mesh.tets, model.unknowns)
+    return by_vertices @ space.basis if space.is_reduced else by_vertices
 
 
 def _of_pins(pinned: PinnedSurface) -> str:

@@ -1,4 +1,4 @@
-"""A swing of all vertices of a body, against which its subspace is tried, as the arrays that a frame store keeps: for
+"""A swing of all vertices of a body, against which coarser ones are tried, as the arrays that a frame store keeps: for
 its cost, and so that a bake that is resumed chooses by the same numbers. A body that is stiffer throughout has the
 same, in less time.
 """
@@ -21,29 +21,33 @@ from ..store.cached_subspace import largest_modulus, modes_key
 from ..store.frame_store import FrameStore
 from .tried_swing import STEPS, Swing, whole_swing
 
-SWING_FORMAT = 1
+SWING_FORMAT = 2
 """Part of the key: raise it when the same model swings otherwise than before."""
 
 TRIED = 100_000
 """Tets of a body that is tried at most: about 15 s on two cores."""
 
-_SCHEMA = {"push": "f8 n 3", "displacements": f"f4 {STEPS + 1} n 3"}
+_SCHEMA = {"push": "f8 n 3", "displacements": "f4 s n 3"}
 
 
 def cached_swing(
-    model: Model, held: Sequence[Load], store: FrameStore | None, on_progress: OnProgress = ignore_progress
+    model: Model,
+    held: Sequence[Load],
+    store: FrameStore | None,
+    on_progress: OnProgress = ignore_progress,
+    swings: int = 1,
 ) -> Swing | None:
-    """How a model swings that loads hold beside its pins: from the store where it is kept already, else found and kept
-    there. None where it is too large, or its steps come to nothing.
+    """How a model swings so many times that loads hold beside its pins: from the store where it is kept already, else
+    found and kept there. None where it is too large, or its steps come to nothing.
     """
     if len(model.mesh.tets) > TRIED:
         return None
-    key, scale = digest(repr((SWING_FORMAT, modes_key(model, 0)))), largest_modulus(model)
+    key, scale = digest(repr((SWING_FORMAT, swings, modes_key(model, 0)))), largest_modulus(model)
     cached = store.read_cached("swing") if store is not None else None
-    if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale)):
+    if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale, swings)):
         return swing
     try:
-        swing = whole_swing(model, held, on_progress)
+        swing = whole_swing(model, held, on_progress, swings)
     except (ArpackError, DivergenceError, FactorizationError, LinAlgError):
         return None
     if store is not None:
@@ -52,11 +56,11 @@ def cached_swing(
     return swing
 
 
-def _unpack(cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float) -> Swing | None:
+def _unpack(cached: tuple[dict[str, np.ndarray], dict], model: Model, scale: float, swings: int) -> Swing | None:
     """What a store kept, for a body of that largest modulus; None on any doubt."""
     arrays, about = cached
     before, eigenvalue = (about.get(name) for name in ("scale", "eigenvalue"))
     known = all(isinstance(each, float) and 0.0 < each < np.inf for each in (before, eigenvalue))
-    if not known or sides_of(arrays, _SCHEMA, n=model.unknowns) is None:
+    if not known or sides_of(arrays, _SCHEMA, n=model.unknowns, s=swings * STEPS + 1) is None:
         return None
     return Swing(eigenvalue=eigenvalue, **arrays).stiffer(scale / before)

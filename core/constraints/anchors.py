@@ -26,6 +26,7 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_triangles, sample_surface
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import edges_of, vertex_components
+from ..mesh.uneven import ALIKE, pieces_of
 
 CONFORMING, LOOSE = 10.0, 10.0
 """kappa of faces along which tets end, and of what has no area; of faces that cut through tets ``mesh/held_part.py``
@@ -114,7 +115,7 @@ def _samples(
     edges = edges_of(surface.triangles)
     edges = _without(edges[is_held[edges].all(axis=1)], edges_of(faces))
     lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
-    pieces = np.maximum(np.ceil(lengths / spacing), 1).astype(np.int64)
+    pieces = pieces_of(lengths, spacing)
     # Both ends included: in another tet than the rest, a pinned vertex would be held by nothing.
     edge = np.repeat(np.arange(len(edges)), pieces + 1)
     first = np.cumsum(pieces + 1) - pieces - 1
@@ -149,7 +150,7 @@ def _factors(tets: np.ndarray, area: np.ndarray, mesh: TetMesh, sides: np.ndarra
     place = place.reshape(-1)
     held_area = np.bincount(place, area)
     centres = mesh.rest_positions[mesh.tets[occupied]].mean(axis=1)
-    near = cKDTree(centres).query_ball_point(centres, sides[occupied])
+    near = cKDTree(centres).query_ball_point(centres, (1.0 + ALIKE) * sides[occupied])
     near_area = np.array([held_area[list(others)].sum() for others in near])
     narrow = np.clip(1.0 - near_area / (NARROW * sides[occupied] ** 2), 0.0, 1.0)
     loose = area == 0.0

@@ -23,6 +23,7 @@ from scipy.spatial import cKDTree
 
 from ..errors import SubspaceError
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.uneven import uneven
 from ..progress import OnProgress, ignore_progress
 
 ROUNDS = 60
@@ -36,6 +37,12 @@ KEPT = 0.25
 
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
 """Tets in the sample of a part, and at least so many a cubature point."""
+
+UNEVEN = 1e-3
+"""Part by which the tets' centres are shifted: many rounds of k-means make much of eigenvectors' round-off."""
+
+ALIKE = 1e-6
+"""Relative difference of squared distances below which two tets are equally near to a centre."""
 
 
 class Cubature(NamedTuple):
@@ -98,7 +105,8 @@ def spectral_clusters(
             own = rows[labels == label]
             away = np.sum((features[own] - centres[label]) ** 2, axis=1)
             clusters[own] = len(tets)
-            tets.append(own[np.argmin(away)])
+            # Of two alike tets both are as near to the centre between them but for round-off: the first.
+            tets.append(own[np.argmax(away <= (1.0 + ALIKE) * away.min() + ALIKE**2)])
     weights = np.bincount(clusters, volumes, minlength=len(tets))
     return Cubature(np.array(tets, dtype=np.int64), weights, clusters)
 
@@ -111,7 +119,8 @@ def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh)
     gamma = eigenvalues[bends]
     scales = (gamma.min(initial=np.inf) / gamma) ** 2
     by_weight = weights[:, bends][mesh.tets].mean(axis=1) * scales
-    return np.hstack([_of_unit_variance(by_weight), _of_unit_variance(mesh.rest_positions[mesh.tets].mean(axis=1))])
+    centres = uneven(mesh.rest_positions[mesh.tets].mean(axis=1), UNEVEN)
+    return np.hstack([_of_unit_variance(by_weight), _of_unit_variance(centres)])
 
 
 def _of_unit_variance(features: np.ndarray) -> np.ndarray:

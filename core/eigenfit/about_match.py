@@ -43,11 +43,12 @@ class _Words(NamedTuple):
     finer: str
     unlike: str
     limp: str
+    nearer: str
 
 
 OF_MESHES = {
-    True: _Words("full mesh", "Modes", "Cubature Points"),
-    False: _Words("finer lattice", "Cells Across", "Cells Across"),
+    True: _Words("full mesh", "Modes", "Cubature Points", "Raise Modes or Cubature Points."),
+    False: _Words("finer lattice", "Cells Across", "Cells Across", "Raise Cells Across."),
 }
 """By whether it is the same mesh."""
 
@@ -112,14 +113,20 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
     return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
 
 
+def about_worse(off: Estimate, is_one_mesh: bool) -> str:
+    """What is told where a body that was tried is hardly nearer with a match than without."""
+    tried = _off(*off, is_one_mesh, True)
+    return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].nearer}"
+
+
 def _off(plain: float, matched: float, is_one_mesh: bool, is_tried: bool) -> str:
     """By how much of its movement a body is expected to be off, as exactly as that can be told. Between two meshes the
     coarse vibrations are those of firm pins, which say nothing of the body without the match.
     """
     plain, matched = (f"{float(f'{100.0 * np.clip(part, 0.01, 1.0):.1g}'):.0f} %" for part in (plain, matched))
-    if is_one_mesh:
-        return f"{'Tried for one swing:' if is_tried else 'About'} {matched} off, {plain} without."
-    return f"About {matched} off it."
+    if is_tried:
+        return f"Tried for {'one swing' if is_one_mesh else 'two swings'}: {matched} off, {plain} without."
+    return f"About {matched} off, {plain} without." if is_one_mesh else f"About {matched} off it; not tried."
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:

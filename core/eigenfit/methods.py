@@ -58,31 +58,34 @@ AUTOMATIC = "automatic"
 MENU = {
     AUTOMATIC: (
         "Automatic",
-        f"{FittedMaterials.label}; {Matching.label} where vibrations are controlled or all pins let go",
+        f"{FittedMaterials.label} or {Matching.label}, whichever is nearer where a swing can be tried",
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}
 """What an artist chooses from: labels and descriptions."""
 
 
-def match_method(solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False) -> type[MatchMethod]:
-    """The method that settings choose; SettingsError names the known ones.
+def match_methods(
+    solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False
+) -> tuple[type[MatchMethod], ...]:
+    """The method that settings choose, or those of which the better is taken where a body can be tried, else the first;
+    SettingsError names the known ones.
 
-    The automatic choice is materials, which cost a step nothing and are nearer on most bodies
+    The automatic choice begins with materials, which cost a step nothing and are nearer on most bodies
     (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
     hangs too low until then by materials that are right once it flies.
     """
     name = solver.match_method
     if name == AUTOMATIC:
-        return Matching if is_controlled or lets_go else FittedMaterials
+        return (Matching,) if is_controlled or lets_go else (FittedMaterials, Matching)
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
-    return METHODS[name]
+    return (METHODS[name],)
 
 
 def check_method(solver: SolverSettings, is_controlled: bool = False) -> None:
     """SettingsError where the method that is chosen is unknown, or cannot serve the solver, or control vibrations."""
-    method = match_method(solver, is_controlled)
+    method = match_methods(solver, is_controlled)[0]
     if is_controlled and solver.is_matched and not method.controls:
         raise SettingsError(
             f"{method.label} cannot make single vibrations softer or stiffer.",

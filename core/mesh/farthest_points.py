@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .uneven import ALIKE, first_largest
+
 
 class Chosen(NamedTuple):
     """``points`` (c,) chosen ones, ascending; ``nearest`` (p,) the number of the chosen one nearest to each point."""
@@ -25,14 +27,14 @@ def farthest_points(positions: np.ndarray, count: int, go_on: Callable[[], None]
     if count >= len(positions):
         every = np.arange(len(positions))
         return Chosen(every, every)
-    wanted = _outermost(positions)
+    wanted, twice = _outermost(positions), (ALIKE * np.ptp(positions, axis=0).max()) ** 2
     chosen: list[int] = []
     nearest, away = np.zeros(len(positions), dtype=np.int64), np.full(len(positions), np.inf)
-    while len(chosen) < count and away.max() > 0.0:
+    while len(chosen) < count and away.max() > twice:
         go_on()
-        chosen.append(wanted.pop(0) if wanted else int(np.argmax(away)))
+        chosen.append(wanted.pop(0) if wanted else int(first_largest(away)))
         closer = np.sum((positions - positions[chosen[-1]]) ** 2, axis=1)
-        nearest[closer < away] = len(chosen) - 1
+        nearest[closer < (1.0 - ALIKE) * away] = len(chosen) - 1
         away = np.minimum(away, closer)
     order = np.argsort(chosen)
     rank = np.empty_like(order)
@@ -44,4 +46,7 @@ def _outermost(positions: np.ndarray) -> list[int]:
     """The points farthest out towards the corners, edges and faces of a cube, each once."""
     ways = np.array([way for way in np.ndindex(3, 3, 3) if way != (1, 1, 1)]) - 1.0
     ways = ways[np.argsort(-np.abs(ways).sum(axis=1), kind="stable")]
-    return list(dict.fromkeys(int(k) for k in np.argmax(positions @ ways.T, axis=0)))
+    beyond = (positions - positions.min(axis=0)) @ ways.T
+    # Of a flat set, all are as far out across it, but for round-off.
+    beyond -= beyond.min(axis=0) - np.ptp(positions, axis=0).max()
+    return list(dict.fromkeys(int(k) for k in first_largest(beyond)))

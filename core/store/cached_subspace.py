@@ -31,7 +31,7 @@ from ..subspaces.softening import ENOUGH, felt_share, points_that_suffice
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
-SUBSPACE_FORMAT = 4
+SUBSPACE_FORMAT = 5
 """Part of the key: raise it when the same model and numbers give another subspace than before."""
 
 _SCHEMA = {

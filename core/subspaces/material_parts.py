@@ -7,12 +7,13 @@ import numpy as np
 from ..model.model import Model
 
 STEPS_A_DECADE = 2
-"""Steps of stiffness in a factor of ten: where it is painted without borders, these are taken for them."""
+"""Steps of stiffness above the softest in a factor of ten: where it is painted without borders, these serve as them."""
 
 
 def material_parts(model: Model, islands: np.ndarray) -> np.ndarray:
     """A label of each tet, (m,): its island, its energy and the step of its stiffness; ``islands`` (n,) of vertices."""
     elastic = model.elastic
-    step = np.round(STEPS_A_DECADE * np.log10(elastic.youngs_modulus)).astype(np.int64)
+    E = elastic.youngs_modulus
+    step = np.round(STEPS_A_DECADE * np.log10(E / E.min())).astype(np.int64)
     keys = np.column_stack([islands[model.mesh.tets[:, 0]], elastic.energy_of_tet, step])
     return np.unique(keys, axis=0, return_inverse=True)[1].ravel()

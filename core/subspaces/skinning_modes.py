@@ -17,6 +17,7 @@ from scipy.sparse.linalg import ArpackError
 
 from ..errors import SubspaceError
 from ..linear_solvers.lowest import lowest_pairs
+from ..mesh.uneven import first_largest
 from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
 from .elastic_laplacian import elastic_laplacian
@@ -100,6 +101,5 @@ def _whole_clusters(values: np.ndarray, count: int, loose: int) -> int:
 
 def _with_sign(weights: np.ndarray) -> np.ndarray:
     """Each mode positive where it is largest; of places that are equal but for round-off, at the first."""
-    size = np.abs(weights)
-    at = (size >= (1.0 - 1e-6) * size.max(axis=0)).argmax(axis=0)
+    at = first_largest(np.abs(weights), DEGENERATE)
     return weights * np.where(weights[at, np.arange(weights.shape[1])] < 0.0, -1.0, 1.0)

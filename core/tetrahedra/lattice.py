@@ -38,6 +38,8 @@ from .tet_count import MAX_TETS, expected_tets, measured
 
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
+DIGITS = 9
+"""Of positions in cells: what lies on a plane of the lattice does, whatever the round-off of its unit of length."""
 SHEET_FILL = 0.1
 """What a sheet, which encloses nothing, is taken to fill of the tets that it crosses."""
 LEAST_FILL = 1e-3
@@ -74,15 +76,16 @@ def lattice_tets(
     _refuse_too_many(surface, cells_across)
 
     centre = 0.5 * (low + high)
-    extent = (high - low) / cell_side
+    extent = np.round((high - low) / cell_side, DIGITS)
     half = np.ceil(0.5 * extent).astype(np.int64) + PADDING
     # A sheet across an axis would lie on a plane of the lattice, where it cuts few tets: shift it off.
     middle = half + np.where(extent < 0.5, 0.25, 0.0)
-    points = (surface.positions - centre) / cell_side + middle
+    points = np.round((surface.positions - centre) / cell_side + middle, DIGITS)
     masks = np.zeros(2 * half + 1, dtype=np.uint16)
 
     samples = sample_surface(points, triangles, SAMPLE_SPACING)
-    _mark(masks, np.einsum("sc,sci->si", samples.barycentric, points[triangles[samples.triangle]]))
+    seen = np.einsum("sc,sci->si", samples.barycentric, points[triangles[samples.triangle]])
+    _mark(masks, np.round(seen, DIGITS))
     winding = WindingNumber(points, triangles)
     border = masks.copy()
     _flood_inside(masks, winding)

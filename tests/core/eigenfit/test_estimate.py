@@ -58,7 +58,7 @@ def test_a_bar_moves_as_far_off_as_expected(weight, share, within):
     """Under weight along three axes: where it is linear nearly as far, and within a factor of two where it swings by
     more than ``share`` of its size.
     """
-    (model, space), matching = reduced(hold="clamped"), matched(hold="clamped")
+    (model, space), matching = reduced(hold="clamped", modes=4), matched(hold="clamped", modes=4)
     spectra = matching.spectra._replace(
         coarse_pulls=matching.spectra.coarse_pulls[:, :3], fine_pulls=matching.spectra.fine_pulls[:, :3]
     )
