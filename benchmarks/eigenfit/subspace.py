@@ -168,7 +168,7 @@ def _compared(case: str, model: Model) -> Iterable[Row]:
     yield row(case, "a swing of all vertices, to try the match", time.perf_counter() - begin, "s")
     for count in MODES:
         space = skinning_subspace(model, count, 0).model
-        trial = Trial(swing, space, ((), ()), space.basis)
+        trial = Trial([swing], space, ((), ()), space.basis)
         body = _Body(model, space, find_spectra(model, space, MOST), trial, space.basis.T @ force, fine)
         yield from _in_modes(case, f"{count} modes", body, curves)
     draw("eigenfit", case, [Plot("away from the motion of all vertices", "t (s)", "m", curves)])
@@ -255,7 +255,7 @@ def _in_modes(case: str, words: str, body: _Body, curves: list[Curve]) -> Iterab
     def error_of(count: int) -> float:
         return body.error(body.course(body.by(body.match(METHODS[DEFAULT], count))).unknowns)
 
-    yield from told(case, words, seen, body.trial.estimate(fitted), error_of)
+    yield from told(case, words, seen, body.trial.estimates(fitted)[0], error_of)
 
 
 def _costs(case: str, words: str, runs: list[Course], others: list[Course], is_held: bool) -> Iterable[Row]:

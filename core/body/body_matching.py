@@ -36,7 +36,7 @@ from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .body_model import body_model, fields_of, pinned_surface
 from .cached_swing import cached_swing
-from .tried_swing import NEARER, Trial, best_match, choices
+from .tried_swing import Trial, best_match, choices, is_nearer
 
 STIFFEST = 1e8
 """Young's moduli, of the softest one's, that vibrations tell from stiffer ones: rigid they are all, and with 1e10 the
@@ -154,10 +154,10 @@ def _matched(
         matching, match = None, about_match(spectra, pairs, count)
     else:
         matching = best_match(methods, space, spectra, others, springs, trial and trial.off)
-        matched, off = matching.pairs, None
+        matched, off = matching.pairs, []
         if len(matched.coarse):
-            off = trial.estimate(matching) if trial else estimate(spectra, matched)
-        if trial and off and factors is None and not off.matched < NEARER * off.plain:
+            off = trial.estimates(matching) if trial else [estimate(spectra, matched)]
+        if trial and off and factors is None and not is_nearer(off):
             return None, Match(f"{REFUSED}{about_worse(off, spectra.is_one_mesh)}")
         wanted = count if matched is pairs else len(matched.shares)
         match = about_match(spectra, matched, wanted, bool(chosen), off, bool(trial))
@@ -199,14 +199,20 @@ def _trial(
     matched = held(space, always, firm)
     if finer is None:
         swing = cached_swing(model, held(model, always, firm), store, swinging)
-        return swing and Trial(swing, space, (matched, matched), space.basis)
-    swing = cached_swing(finer.model, held(*finer), store, swinging, SWINGS)
-    if swing is None:
+        return swing and Trial([swing], space, (matched, matched), space.basis)
+    swings = []
+    for k, across in enumerate((False, True)):
+
+        def so_far(part: float, before: int = k) -> None:
+            swinging(0.5 * (before + part))
+
+        swings.append(cached_swing(finer.model, held(*finer), store, so_far, SWINGS, across))
+    if None in swings:
         return None
     surface = [_carried(space, model, job.body.surface.positions)]
     surface.insert(0, _carried(finer.model, finer.model, job.body.surface.positions))
     lift = _carried(space, model, finer.model.mesh.rest_positions)
-    return Trial(swing, space, (held(space, always, firm / FIRM_PINS), matched), lift, tuple(surface))
+    return Trial(swings, space, (held(space, always, firm / FIRM_PINS), matched), lift, tuple(surface))
 
 
 def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:

@@ -36,23 +36,25 @@ def cached_swing(
     store: FrameStore | None,
     on_progress: OnProgress = ignore_progress,
     swings: int = 1,
+    across: bool = False,
 ) -> Swing | None:
-    """How a model swings so many times that loads hold beside its pins: from the store where it is kept already, else
-    found and kept there. None where it is too large, or its steps come to nothing.
+    """What :func:`.tried_swing.whole_swing` finds of a model that loads hold beside its pins: from the store where it
+    is kept already, else found and kept there. None where the model is too large, or its steps come to nothing.
     """
     if len(model.mesh.tets) > TRIED:
         return None
+    name = "swing_across" if across else "swing"
     key, scale = digest(repr((SWING_FORMAT, swings, modes_key(model, 0)))), largest_modulus(model)
-    cached = store.read_cached("swing") if store is not None else None
+    cached = store.read_cached(name) if store is not None else None
     if cached is not None and cached[1].get("key") == key and (swing := _unpack(cached, model, scale, swings)):
         return swing
     try:
-        swing = whole_swing(model, held, on_progress, swings)
+        swing = whole_swing(model, held, on_progress, swings, across)
     except (ArpackError, DivergenceError, FactorizationError, LinAlgError):
         return None
     if store is not None:
         about = {"key": key, "scale": scale, "eigenvalue": swing.eigenvalue}
-        store.write_cached("swing", {each: getattr(swing, each) for each in _SCHEMA}, about)
+        store.write_cached(name, {each: getattr(swing, each) for each in _SCHEMA}, about)
     return swing
 
 

@@ -45,9 +45,13 @@ MORE = 4
 ITERATIONS = 100
 """Of a step at most: what is compared is to have converged."""
 
+NEARER, WORSE = 0.8, 0.005
+"""Of the most that a plain body is off, under which a matched one is taken, since another push may serve the plain one
+better; and by what part of the movement it may be farther off by any of them.
+"""
 
-NEARER = 0.8
-"""Of what a plain body is off, from which a matched one is taken: another push may serve the plain one better."""
+DEARER = 0.03
+"""Of the movement: nearer by less, no match is worth a method that makes steps dearer than the first one does."""
 
 
 class Swing(NamedTuple):
@@ -70,17 +74,25 @@ class Swing(NamedTuple):
 
 
 def whole_swing(
-    model: Model, held: Sequence[Load], on_progress: OnProgress = ignore_progress, swings: int = 1
+    model: Model,
+    held: Sequence[Load],
+    on_progress: OnProgress = ignore_progress,
+    swings: int = 1,
+    across: bool = False,
 ) -> Swing:
-    """How all vertices of a model swing, so many times, which loads hold beside its pins; DivergenceError where they
-    come to no numbers.
+    """How all vertices of a model swing, so many times, which loads hold beside its pins; by its slowest vibrations, or
+    ``across`` and about its longest side, which has some of all in it. DivergenceError where they come to no numbers.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
     parts, slowest = _parts(found), float(found.eigenvalues[0])
-    modes, eigenvalues = found.modes[: len(parts)], found.eigenvalues[: len(parts)]
-    bend = np.tensordot(slowest / eigenvalues * parts, modes, axes=1)
-    push = slowest * (model.mass @ np.tensordot(parts, modes, axes=1))
+    pushing = np.tensordot(parts, found.modes[: len(parts)], axes=1)
+    if across:
+        X = model.mesh.rest_positions
+        thin, middle, long = np.eye(3)[np.argsort(np.ptp(X, axis=0).round(6), kind="stable")]
+        pushing = middle + 0.5 * thin + np.cross(long, X - X.mean(axis=0)) * 2.0 / model.size
+    push = model.mass @ pushing
+    bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
     push *= BENT * model.size / np.linalg.norm(bend, axis=1).max()
     swing = Swing(push, slowest, np.zeros((swings * STEPS + 1, *push.shape)))
     moved = _moved(model, swing, push, held, "mixed_fem", on_progress)
@@ -105,7 +117,7 @@ class Trial:
 
     Parameters
     ----------
-    swing : of a finer body
+    swings : of a finer body, one a push
     space : the space, plain; held : what holds it beside its pins, without a match and with one
     lift : (f,r), what the finer body's vertices move by where the space's unknowns do
     surface : (s,f), (s,r), what the points of the surface move by; None where they are the finer body's vertices
@@ -113,22 +125,28 @@ class Trial:
 
     def __init__(
         self,
-        swing: Swing,
+        swings: Sequence[Swing],
         space: Space,
         held: tuple[Sequence[Load], Sequence[Load]],
         lift: np.ndarray | sp.csr_matrix,
         surface: tuple[sp.csr_matrix, np.ndarray | sp.csr_matrix] | None = None,
     ) -> None:
-        self._swing, self._space, self._held = swing, space, held
-        self._pushed = lift.T @ swing.push
+        self._swings, self._space, self._held = swings, space, held
+        self._pushed = [lift.T @ swing.push for swing in swings]
         finer, self._surface = surface or (None, lift)
-        self._right = [u if finer is None else finer @ u for u in swing.displacements]
-        self._reach = max(np.linalg.norm(u, axis=1).max() for u in self._right)
-        self._plain: float | None = None
+        self._right = [[u if finer is None else finer @ u for u in swing.displacements] for swing in swings]
+        self._plain: list[float] = []
 
     def off(self, matching: MatchMethod | None = None) -> float:
-        """Of the farthest movement, by how much a vertex is off at most."""
-        if matching is None and self._plain is not None:
+        """Of the farthest movement, by how much a point is off at most, by the push that leaves most."""
+        return max(self._each(matching))
+
+    def estimates(self, matching: MatchMethod) -> list[Estimate]:
+        """How far off it is by each push, plain and by a match."""
+        return [Estimate(*each) for each in zip(self._each(None), self._each(matching), strict=True)]
+
+    def _each(self, matching: MatchMethod | None) -> list[float]:
+        if matching is None and self._plain:
             return self._plain
         space, loads = self._space, list(self._held[matching is not None])
         if matching is not None:
@@ -136,19 +154,25 @@ class Trial:
             loads += [] if load is None else [load]
             if matching.stiffness is not None:
                 space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
-        try:
-            moved = _moved(space, self._swing, self._pushed, loads, _solver_of(space, matching))
-        except (DivergenceError, FactorizationError, LinAlgError):
-            return np.inf
-        changes = zip(moved - moved[0], self._right, strict=True)
-        off = float(max(np.linalg.norm(self._surface @ u - x, axis=1).max() for u, x in changes) / self._reach)
+        off = [self._off(k, space, loads, _solver_of(space, matching)) for k in range(len(self._swings))]
         if matching is None:
             self._plain = off
         return off
 
-    def estimate(self, matching: MatchMethod) -> Estimate:
-        """How far off it is, plain and by a match."""
-        return Estimate(self.off(), self.off(matching))
+    def _off(self, k: int, space: Space, loads: Sequence[Load], solver: str) -> float:
+        try:
+            moved = _moved(space, self._swings[k], self._pushed[k], loads, solver)
+        except (DivergenceError, FactorizationError, LinAlgError):
+            return np.inf
+        changes, right = moved - moved[0], self._right[k]
+        apart = max(np.linalg.norm(self._surface @ u - x, axis=1).max() for u, x in zip(changes, right, strict=True))
+        return float(apart / max(np.linalg.norm(x, axis=1).max() for x in right))
+
+
+def is_nearer(off: Sequence[Estimate]) -> bool:
+    """Whether a match is worth its while, by how far off it is by each push."""
+    is_worse = any(matched > plain + WORSE for plain, matched in off)
+    return not is_worse and max(each.matched for each in off) < NEARER * max(each.plain for each in off)
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:
@@ -167,18 +191,27 @@ def best_match(
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
     """What the first method makes of the first choice of pairs; where ``off`` tells how far off a match is, the best of
-    what all methods make, in a subspace by each of their ways and with each of the pairs, where there are several ways.
-    To a thousandth of the movement: by less none is better, and a bake that is resumed elsewhere is to choose the same.
+    what it makes, in a subspace by each of its ways and with each of the pairs, where there are several ways. What
+    another method makes is taken where it is nearer by DEARER. To a thousandth of the movement: by less none is better,
+    and a bake that is resumed elsewhere is to choose the same.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
-    made = (
-        method(space, spectra, each, springs, *way)
-        for method in methods
-        for each in (pairs if space.is_reduced and len(method.ways) > 1 else pairs[:1])
-        for way in (method.ways if space.is_reduced else method.ways[:1])
-    )
-    return min(made, key=lambda match: round(min(off(match), 1e3), 3))
+    best, least = None, np.inf
+    for method in methods:
+        several = space.is_reduced and len(method.ways) > 1
+        made = (
+            method(space, spectra, each, springs, *way)
+            for each in (pairs if several else pairs[:1])
+            for way in (method.ways if several else method.ways[:1])
+        )
+        tried = ((each, round(min(off(each), 1e3), 3)) for each in made)
+        found, far = min(tried, key=lambda each: each[1])
+        if best is None or far < least - DEARER:
+            best, least = found, far
+        if least <= DEARER:
+            break
+    return best
 
 
 def _solver_of(space: Space, matching: MatchMethod | None) -> str:

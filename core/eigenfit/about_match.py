@@ -61,11 +61,11 @@ def about_match(
     pairs: Pairs,
     count: int,
     is_chosen: bool = False,
-    off: Estimate | None = None,
+    off: Sequence[Estimate] = (),
     is_tried: bool = False,
 ) -> Match:
     """What is told where the lowest ``count`` were to be paired, whose number ``is_chosen`` or set; ``off`` is how far
-    the body is expected to be, where that is known, as it was where a swing ``is_tried``.
+    the body is expected to be, where that is known, by each push where swings were ``is_tried``.
     """
     right = np.zeros(len(pairs.shares))
     right[pairs.coarse] = spectra.fine[pairs.fine]
@@ -74,7 +74,7 @@ def about_match(
     words, wanted = OF_MESHES[spectra.is_one_mesh], min(count, len(spectra.coarse))
     said = [_of_matched(vibrations, wanted, is_chosen, words)]
     if off:
-        said.append(_off(*off, spectra.is_one_mesh, is_tried))
+        said.append(_off(off, spectra.is_one_mesh, is_tried))
     said += _left_alone(vibrations, wanted, len(spectra.fine), words)
     slow = [k for k, each in enumerate(vibrations) if each.frequency < SLOW * each.right]
     if slow and not spectra.is_one_mesh:
@@ -113,20 +113,26 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
     return f"{how_many} {match} the {words.finer}; {which} swings at {right} Hz, {without} Hz without."
 
 
-def about_worse(off: Estimate, is_one_mesh: bool) -> str:
+def about_worse(off: Sequence[Estimate], is_one_mesh: bool) -> str:
     """What is told where a body that was tried is hardly nearer with a match than without."""
-    tried = _off(*off, is_one_mesh, True)
+    tried = _off(off, is_one_mesh, True)
     return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].nearer}"
 
 
-def _off(plain: float, matched: float, is_one_mesh: bool, is_tried: bool) -> str:
+def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
     """By how much of its movement a body is expected to be off, as exactly as that can be told. Between two meshes the
     coarse vibrations are those of firm pins, which say nothing of the body without the match.
     """
-    plain, matched = (f"{float(f'{100.0 * np.clip(part, 0.01, 1.0):.1g}'):.0f} %" for part in (plain, matched))
+    plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
         return f"Tried for {'one swing' if is_one_mesh else 'two swings'}: {matched} off, {plain} without."
     return f"About {matched} off, {plain} without." if is_one_mesh else f"About {matched} off it; not tried."
+
+
+def _range(parts: Sequence[float]) -> str:
+    """The least and the largest of parts of a movement, to a digit: "5 %", "3 to 10 %"."""
+    ends = [f"{float(f'{100.0 * np.clip(part, 0.01, 1.0):.1g}'):.0f}" for part in (min(parts), max(parts))]
+    return f"{' to '.join(dict.fromkeys(ends))} %"
 
 
 def _left_alone(vibrations: Sequence[Vibration], wanted: int, found: int, words: _Words) -> list[str]:

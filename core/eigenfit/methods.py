@@ -58,7 +58,7 @@ AUTOMATIC = "automatic"
 MENU = {
     AUTOMATIC: (
         "Automatic",
-        f"{FittedMaterials.label} or {Matching.label}, whichever is nearer where a swing can be tried",
+        f"{FittedMaterials.label}, or {Matching.label} where a swing that is tried is much nearer by it",
     )
 }
 MENU |= {name: (method.label, method.description) for name, method in METHODS.items()}

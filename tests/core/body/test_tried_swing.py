@@ -60,7 +60,7 @@ def test_a_match_is_as_far_off_as_another_solver_finds_it():
     """All of it computed by Newton and Subspace FEM, with settings of their own."""
     (model, space), matching = reduced(hold="clamped"), matched(hold="clamped")
     swing = whole_swing(model, ())
-    trial, rest = Trial(swing, space, ((), ()), space.basis), model.mesh.rest_positions
+    trial, rest = Trial([swing], space, ((), ()), space.basis), model.mesh.rest_positions
 
     def moved(by, push, solver, loads):
         settings = SolverSettings(
@@ -84,11 +84,11 @@ def test_a_match_is_as_far_off_as_another_solver_finds_it():
 @pytest.mark.parametrize("name", METHODS)
 def test_the_best_of_what_a_method_can_make_is_taken(name):
     method, (model, space), spectra = METHODS[name], reduced(hold="clamped"), matched(hold="clamped").spectra
-    trial = Trial(whole_swing(model, ()), space, ((), ()), space.basis)
+    trial = Trial([whole_swing(model, ())], space, ((), ()), space.basis)
     pairs = choices(spectra, 4, is_set=False)
     assert [len(each.shares) for each in pairs] == [4, 8] and len(choices(spectra, 4, is_set=True)) == 1
     best = trial.off(best_match([method], space, spectra, pairs, None, trial.off))
-    assert best < trial.off() and trial.estimate(best_match([method], space, spectra, pairs)).plain == trial.off()
+    assert best < trial.off() and trial.estimates(best_match([method], space, spectra, pairs))[0].plain == trial.off()
     all_of_them = [trial.off(method(space, spectra, each, None, *way)) for each in pairs for way in method.ways]
     assert best == pytest.approx(min(all_of_them) if len(method.ways) > 1 else all_of_them[0], rel=1e-9)
 
@@ -160,7 +160,7 @@ def test_what_cannot_be_tried_is_told_from_its_vibrations(job, store, name, valu
 
 def test_a_way_that_diverges_is_not_taken(monkeypatch):
     (model, space), matching = reduced(hold="clamped"), matched(hold="clamped")
-    trial = Trial(whole_swing(model, ()), space, ((), ()), space.basis)
+    trial = Trial([whole_swing(model, ())], space, ((), ()), space.basis)
     monkeypatch.setattr(tried_swing, "_moved", diverge)
     assert trial.off(matching) == np.inf
 

@@ -30,7 +30,7 @@ def told(coarse, fine, overlap, count):
     """Of modes at these frequencies, Hz."""
     spectra = spectra_of(coarse, fine, overlap)
     pairs = pair(spectra, count)
-    return about_match(spectra, pairs, count, off=estimate(spectra, pairs) if len(pairs.coarse) else None)
+    return about_match(spectra, pairs, count, off=[estimate(spectra, pairs)] if len(pairs.coarse) else ())
 
 
 def test_all_match_where_modes_cross():
