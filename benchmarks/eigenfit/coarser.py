@@ -21,6 +21,7 @@ from ...core.job.job import Job
 from ...core.job.surroundings import Ground
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.topology import boundary_triangles
+from ...core.model.model import Model
 from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.simulation.stepper import Stepper
 from ..bodies import has, load
@@ -159,11 +160,17 @@ def _swing(job: Job, moved: np.ndarray) -> float:
     return float(farthest)
 
 
+def _modulus(soft: Model) -> float:
+    """By which a body of 1e5 Pa swings at the frequency that all have."""
+    rigid = rigid_count(soft)
+    return 1e5 * (FREQUENCY / vibrations(soft, rigid + 1).frequencies[rigid]) ** 2
+
+
 def _compared(case: str, surface: SurfaceMesh) -> Iterable[Row]:
     size = float(np.ptp(surface.positions, axis=0).max())
     soft = prepare(_job(surface, FINE, 1e5)).model
-    rigid = rigid_count(soft)
-    E = 1e5 * (FREQUENCY / vibrations(soft, rigid + 1).frequencies[rigid]) ** 2
+    E = _modulus(soft)
+    of_drop = _modulus(prepare(_dropped(_job(surface, FINE, 1e5), size)).model)
     field = push(prepare(_job(surface, FINE, E)).model, 0.1)
     yield row(case, f"tets, {FINE} and {COARSE} cells", len(soft.mesh.tets))
     weight = push(prepare(_job(surface, FINE, E)).model, 0.06, lambda at: np.tile([0.0, 0.0, -1.0], (len(at), 1)))
@@ -171,7 +178,7 @@ def _compared(case: str, surface: SurfaceMesh) -> Iterable[Row]:
     for words, change in (ways | {"dropped": _dropped}).items():
 
         def job(cells: int, change=change, **settings: object) -> Job:
-            made = _job(surface, cells, E, **settings)
+            made = _job(surface, cells, of_drop if change is _dropped else E, **settings)
             return change(made, size) if change else made
 
         def push_of(prepared: Prepared) -> np.ndarray:

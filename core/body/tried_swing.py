@@ -91,6 +91,8 @@ def whole_swing(
         X = model.mesh.rest_positions
         thin, middle, long = np.eye(3)[np.argsort(np.ptp(X, axis=0).round(6), kind="stable")]
         pushing = middle + 0.5 * thin + np.cross(long, X - X.mean(axis=0)) * 2.0 / model.size
+        if rigid:  # it is to bend, not to fly
+            pushing = np.tensordot(np.tensordot(found.modes, model.mass @ pushing), found.modes, axes=1)
     push = model.mass @ pushing
     bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
     push *= BENT * model.size / np.linalg.norm(bend, axis=1).max()

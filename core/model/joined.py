@@ -53,6 +53,7 @@ def joined(models: Sequence[Model]) -> Model:
         sp.block_diag(anchors, format="csr") if any(each.anchors is not None for each in models) else None,
         _joined_nodes(models, first),
         slices,
+        any(model.grows for model in models),
     )
 
 

@@ -56,6 +56,7 @@ class Model:
         subspace is made for them.
     nodes : what carries its motion in ConJac
     slices : of each body, where there are several (:mod:`.joined`)
+    grows : whether its shape at rest, or a body's, is on its way to another size
     """
 
     mesh: TetMesh
@@ -66,6 +67,7 @@ class Model:
     anchors: sp.csr_matrix | None = None
     nodes: Nodes | None = None
     slices: tuple[Slices, ...] = ()
+    grows: bool = False
 
     is_reduced: ClassVar[bool] = False
 
@@ -181,7 +183,8 @@ class Model:
         mesh, elastic = replace(self.mesh, rest_positions=size * self.mesh.rest_positions), self.elastic
         like = elastic.energies, elastic.energy_of_tet, elastic.parameters
         weights = size**3 * elastic.weights
-        return replace(self, mesh=mesh, elastic=ElasticPotential(mesh.rest_positions, mesh.tets, weights, *like))
+        elastic = ElasticPotential(mesh.rest_positions, mesh.tets, weights, *like)
+        return replace(self, mesh=mesh, elastic=elastic, grows=True)
 
     def rest_state(self) -> State:
         """At rest at the rest shape."""

@@ -16,9 +16,9 @@ turn tets inside out, and where the step gains energy: with f the elastic forces
 
     K(v) - K(v0) + W(x) - W(x0) - (x - x0) . (M a - f)
 
-The last term is the work of all other forces. For what is linear the gain is never positive; but an extrapolated turn
-stretches stiff parts by a quarter of the square of its angle. BDF2 makes such a step again; implicit Euler one that
-did not converge.
+The last term is the work of all other forces; of a body whose shape at rest grows none can be told. For what is linear
+the gain is never positive; but an extrapolated turn stretches stiff parts by a quarter of the square of its angle. BDF2
+makes such a step again; implicit Euler one that did not converge.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def extrapolated(
         if float(np.sum((x - state.positions) * left)) > WORK_OF_NOTHING * kinetic * time.step**2:
             return None
     deformation = space.elastic.deformation(x, at.deformation)
-    if gains_energy(state, State(x, v, at.stretch), at, deformation, step, space):
+    if not space.grows and gains_energy(state, State(x, v, at.stretch), at, deformation, step, space):
         return None
     inverted, was = (each.sigma.min(axis=1) <= 0.0 for each in (deformation, at.deformation))
     if (inverted & ~was).any():

@@ -85,6 +85,7 @@ class ReducedModel:
     slices: tuple[Slices, ...] = ()
 
     is_reduced: ClassVar[bool] = True
+    grows: ClassVar[bool] = False
 
     def vertices(self, U: np.ndarray) -> np.ndarray:
         """Where the mesh's vertices are at unknowns (r,3), (n,3), m."""

@@ -46,6 +46,10 @@ class Space(Protocol):
         """Whether its unknowns are so few that what acts on the body is worth being condensed to them once."""
 
     @property
+    def grows(self) -> bool:
+        """Whether its shape at rest is on its way to another size, which works on the body beside all forces."""
+
+    @property
     def touching(self) -> int | None:
         """How many points of the surface suffice for contact; None for all."""
 
