@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.mesh.surface_mesh import SurfaceMesh
 
-_FINGERS = [
+FINGERS = [
     ((-0.3, 0.35, 0.0), (-0.42, 1.05, 0.0), 0.075),
     ((-0.1, 0.4, 0.0), (-0.13, 1.25, 0.0), 0.08),
     ((0.1, 0.4, 0.0), (0.15, 1.2, 0.0), 0.08),
@@ -51,7 +51,7 @@ def hand() -> SurfaceMesh:
     """A palm, four fingers and a thumb of 2 m in all, each closed: they cross each other where they meet."""
     palm = ball(16, 1.0)
     parts = [SurfaceMesh(palm.positions * (0.42, 0.55, 0.16), palm.triangles)]
-    return joined(parts + [_capsule(*finger) for finger in _FINGERS])
+    return joined(parts + [_capsule(*finger) for finger in FINGERS])
 
 
 def joined(surfaces: Sequence[SurfaceMesh]) -> SurfaceMesh:

@@ -44,7 +44,13 @@ WINDOWED = {
 ROUNDING = "rounding"
 """The part that repeats the tests whose numbers depend most on the BLAS, with the kernels of other processors."""
 
-ROUNDING_TESTS = ["tests/core/linear_solvers", "tests/core/eigenfit/test_stretch_potential.py"]
+ROUNDING_TESTS = [
+    "tests/core/linear_solvers",
+    "tests/core/eigenfit/test_stretch_potential.py",
+    "tests/core/eigenfit/test_methods.py",
+    "tests/core/eigenfit/test_motion.py",
+    "tests/core/body/test_tried_swing.py",
+]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
 """OpenBLAS's kernels and numbers of threads; Zen's are Haswell's, so each is run once."""

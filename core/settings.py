@@ -237,7 +237,11 @@ class SolverSettings(_OwnSettings):
         16, 1, 64, "", "Movements of a subspace: 8 for a swing, 16 for a creature, 32 and more for fine bends"
     )
     cubature_points: int = number(
-        0, 0, 100_000, "", "Tets at which a subspace feels its elasticity; 0 for 20 a mode, which is enough"
+        0,
+        0,
+        100_000,
+        "",
+        "Tets at which a subspace feels its elasticity; 0 for 20 a mode, and up to 80 where parts are thin",
     )
     match_full_space: bool = choice(
         True,

@@ -17,7 +17,7 @@ from ...core.body.tried_swing import Trial, best_match, choices, whole_swing
 from ...core.constraints.pins import Holding
 from ...core.eigenfit.estimate import enough
 from ...core.eigenfit.matching import MOST, Matching, Spectra, find_spectra
-from ...core.eigenfit.methods import METHODS, MatchMethod
+from ...core.eigenfit.methods import METHODS, MatchMethod, match_methods
 from ...core.eigenfit.vibrations import rigid_count, vibrations
 from ...core.events import ignore
 from ...core.forces.acceleration_field import AccelerationField
@@ -28,6 +28,7 @@ from ...core.model.model import Model, build_model
 from ...core.settings import ResolutionSettings, SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
+from ...core.store.cached_subspace import cached_subspace
 from ...core.subspaces.reduced_model import ReducedModel, skinning_subspace
 from ...core.subspaces.reduced_stiffness import symmetric
 from ...core.subspaces.space import Space
@@ -39,6 +40,7 @@ from ..physics.lattice import BODIES, held_job
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 from ..resolutions import DEFAULT
+from ..thin_bodies import FINGERS, hand
 
 STEP, PUSHED, SECONDS = 0.01, 0.3, 1.0
 FREQUENCY = 2.0
@@ -47,6 +49,8 @@ AMPLITUDE = 0.1
 """Of the size, by which the push would bend a body in the end, were it linear: it overshoots to half as much again."""
 MODES, PUSHED_MODES = (8, 16), 10
 REPEATS = 9
+HAND = 8.0
+"""% of the swing, by which a hand in the more modes may be off."""
 STIFF = 1e3
 """Bone over flesh."""
 SHARED = ("gummy_bear", "arm_fine", "armadillo_fine", "boat", "virus")
@@ -64,6 +68,9 @@ def cases(data: Path | None) -> Iterator[Case]:
     for name in SHARED:
         if has(data, name):
             yield Case(f"subspace_{name}", lambda name=name: _compared(f"subspace_{name}", _shared(data, name)))
+    for contrast in (1.0, 1e2, 1e4):
+        name = f"subspace_hand_{contrast:g}"
+        yield Case(name, lambda name=name, contrast=contrast: _fingers(name, _hand(contrast)))
     yield Case("subspace_truth", _truth)
 
 
@@ -102,6 +109,16 @@ def _slabs() -> Model:
     mesh = block((20, 5, 5), (1.0, 0.25, 0.25))
     x = mesh.rest_positions[mesh.tets].mean(axis=1)[:, 0]
     return _of(mesh, held_end(mesh), np.where((5.0 * x).astype(int) % 2 == 1, 1e4, 1.0))
+
+
+def _hand(contrast: float) -> Model:
+    """On a lattice, held at the wrist, with a bone so much stiffer in each finger and in the palm."""
+    mesh = tetrahedralize(hand(), ResolutionSettings(cells_across=24))
+    X, p = mesh.rest_positions, mesh.rest_positions[mesh.tets].mean(axis=1)
+    bone = ((p / (0.42, 0.55, 0.16)) ** 2).sum(axis=1) < 0.3
+    for start, end, radius in FINGERS:
+        bone |= capsule(p, start, end, 0.5 * radius)
+    return _of(mesh, np.flatnonzero(X[:, 1] < X[:, 1].min() + 0.1 * np.ptp(X[:, 1])), np.where(bone, contrast, 1.0))
 
 
 def _suzanne() -> Model:
@@ -186,10 +203,10 @@ class _Body(NamedTuple):
     pushed: np.ndarray
     fine: np.ndarray
 
-    def match(self, method: type[MatchMethod], count: int = 0) -> MatchMethod:
+    def match(self, *methods: type[MatchMethod], count: int = 0) -> MatchMethod:
         """By so many of the lowest modes, or by as many as are chosen."""
         tried = choices(self.spectra, count or enough(self.spectra), is_set=bool(count))
-        return best_match([method], self.space, self.spectra, tried, None, self.trial.off)
+        return best_match(methods, self.space, self.spectra, tried, None, self.trial.off)
 
     def by(self, found: MatchMethod | None) -> tuple[ReducedModel, tuple[Load, ...]]:
         """What moves by a match, or by none."""
@@ -216,6 +233,28 @@ class _Body(NamedTuple):
     def reach(self, course: Course) -> float:
         """How far it moves, m."""
         return max(float(np.linalg.norm(self.space.basis @ u, axis=1).max()) for u in course.unknowns)
+
+
+def _fingers(case: str, model: Model) -> Iterable[Row]:
+    """Errors of a body with many thin parts, plain and by the automatic choice."""
+    warm_up(ignore)
+    X, force = model.mesh.rest_positions, _pushed(model)
+    fine = _course(model, force, ()).unknowns - X
+    yield row(case, "tets", len(model.mesh.tets))
+    yield row(case, "amplitude, of the size", np.linalg.norm(fine, axis=2).max() / model.size)
+    swing = whole_swing(model, ())
+    for count in MODES:
+        space, words = cached_subspace(model, count, 0, None).subspace.model, f"{count} modes"
+        yield row(case, f"{words}: cubature points", len(space.elastic.weights))
+        trial = Trial([swing], space, ((), ()), space.basis)
+        body = _Body(model, space, find_spectra(model, space, MOST), trial, space.basis.T @ force, fine)
+        found = body.match(*match_methods(SolverSettings()))
+        plain, matched = (body.course(body.by(each)) for each in (None, found))
+        bar = {"at_most": HAND} if count == max(MODES) else {}
+        yield row(case, f"{words}: error, plain", body.error(plain.unknowns), "%")
+        yield row(case, f"{words}: error, matched by {found.label}", body.error(matched.unknowns), "%", **bar)
+        yield row(case, f"{words}: error, best in the span", body.error(_nearest(model, space, fine)), "%")
+        yield row(case, f"{words}: told", 100.0 * trial.off(found), "%")
 
 
 def _in_modes(case: str, words: str, body: _Body, curves: list[Curve]) -> Iterable[Row]:
@@ -253,7 +292,7 @@ def _in_modes(case: str, words: str, body: _Body, curves: list[Curve]) -> Iterab
     seen = Matched(body.model, body.space, matching, moves[Matching.name], (errors[DEFAULT], errors["plain"]))
 
     def error_of(count: int) -> float:
-        return body.error(body.course(body.by(body.match(METHODS[DEFAULT], count))).unknowns)
+        return body.error(body.course(body.by(body.match(METHODS[DEFAULT], count=count))).unknowns)
 
     yield from told(case, words, seen, body.trial.estimates(fitted)[0], error_of)
 

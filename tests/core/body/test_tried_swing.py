@@ -9,7 +9,8 @@ import pytest
 from sinew.core.body import body_matching, tried_swing
 from sinew.core.body import cached_swing as module
 from sinew.core.body.prepare import prepare
-from sinew.core.body.tried_swing import BENT, STEPS, Trial, best_match, choices, whole_swing
+from sinew.core.body.tried_swing import BENT, STEPS, Trial, best_match, choices, is_nearer, whole_swing
+from sinew.core.eigenfit.estimate import Estimate
 from sinew.core.eigenfit.methods import METHODS
 from sinew.core.eigenfit.vibrations import rigid_count, vibrations
 from sinew.core.errors import DivergenceError
@@ -98,6 +99,43 @@ def test_without_a_trial_the_first_way_is_taken():
     pairs = choices(spectra, 4, is_set=False)
     plain = method(space, spectra, pairs[0])
     np.testing.assert_array_equal(best_match([method], space, spectra, pairs).stiffness, plain.stiffness)
+
+
+class Told:
+    """A method that is as far off as it is told."""
+
+    ways = ((),)
+
+    def __init__(self, off):
+        self.far = off
+
+    def __call__(self, *_given):
+        return self
+
+
+@pytest.mark.parametrize(("quick", "dear", "taken"), [(0.1, 0.06, "dear"), (0.1, 0.08, "quick"), (0.02, 0.0, "quick")])
+def test_a_dearer_method_is_taken_where_it_is_much_nearer(quick, dear, taken):
+    methods = {"quick": Told(quick), "dear": Told(dear)}
+    found = best_match(list(methods.values()), reduced()[1], None, [None], None, lambda match: match.far)
+    assert found is methods[taken]
+
+
+def test_a_match_is_nearer_where_no_push_says_otherwise():
+    """By a fifth at least, and by no push farther off than half a hundredth."""
+    assert is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.104)])
+    assert not is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.106)])
+    assert not is_nearer([Estimate(0.3, 0.25)]) and not is_nearer([Estimate(0.3, np.inf)])
+
+
+@pytest.mark.parametrize("hold", ["free", "clamped"])
+def test_a_push_across_bends_and_does_not_throw(hold):
+    model = bar(hold=hold)
+    along, across = (whole_swing(model, (), across=each) for each in (False, True))
+    assert not np.allclose(along.push, across.push, atol=0.1 * np.abs(across.push).max())
+    pulled = np.linalg.norm(across.push.sum(axis=0)) / np.abs(across.push).sum()
+    assert pulled < 1e-9 if hold == "free" else pulled > 0.01
+    reach = np.linalg.norm(across.displacements, axis=2).max() / model.size
+    assert 0.1 < reach < 0.4
 
 
 def never(*_arguments):

@@ -31,7 +31,7 @@ def store(tmp_path_factory):
     return made
 
 
-FULL = {"solver": "mixed_fem", "match_resolution": True, "match_cells": 12}
+FULL = {"solver": "mixed_fem", "match_resolution": True, "match_cells": 20}
 """All vertices, matched to those of a finer lattice."""
 
 

@@ -4,14 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sinew.benchmarks.thin_bodies import hand
 from sinew.core.body.prepare import Stopped, prepare
 from sinew.core.events import Phase, StoppedAfter
+from sinew.core.model.model import build_model
+from sinew.core.settings import ResolutionSettings
 from sinew.core.simulation.bake import bake
 from sinew.core.store import cached_subspace as module
 from sinew.core.store.cached_subspace import cached_subspace, modes_key, unpack
 from sinew.core.store.frame_store import FrameStore
 from sinew.core.store.lending import borrow
-from sinew.core.subspaces.reduced_model import STEPS
+from sinew.core.subspaces.reduced_model import POINTS_A_MODE, STEPS
+from sinew.core.subspaces.softening import ENOUGH
+from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
 
 from ..jobs import shaken_bar
 
@@ -67,6 +72,29 @@ def test_other_points_keep_the_modes(model, store, monkeypatch):
     assert len(second.tets) > len(first.tets) and np.array_equal(second.transform, first.transform)
     monkeypatch.setattr(module, "find_cubature", never)
     assert np.array_equal(cached_subspace(model, MODES, 2 * POINTS, store)[0].parts.tets, second.tets)
+
+
+def fingers():
+    """A hand that is held at its wrist."""
+    mesh = tetrahedralize(hand(), ResolutionSettings(cells_across=16))
+    y = mesh.rest_positions[:, 1]
+    return build_model(mesh, 1e5, 0.45, 1e3, pinned=np.flatnonzero(y < y.min() + 0.2))
+
+
+def test_thin_parts_get_more_points_where_their_number_is_automatic(store, monkeypatch):
+    """Twice or four times as many until low movements feel enough, and none are sought again in a store that has them;
+    a number that is set stays.
+    """
+    model, first = fingers(), POINTS_A_MODE * MODES
+    few, share, _ = cached_subspace(model, MODES, first, None)
+    assert len(few.parts.tets) <= first and share < ENOUGH
+    more, felt, _ = cached_subspace(model, MODES, 0, store)
+    assert 1.9 * first < len(more.parts.tets) <= 4 * first and (felt >= ENOUGH or len(more.parts.tets) > 3.8 * first)
+    assert felt > share and np.array_equal(more.parts.transform, few.parts.transform)
+    monkeypatch.setattr(module, "find_cubature", never)
+    assert np.array_equal(cached_subspace(model, MODES, 0, store)[0].parts.tets, more.parts.tets)
+    thick = modelled(shaken_bar(frames=3))
+    assert len(cached_subspace(thick, MODES, 0, None)[0].parts.tets) <= first
 
 
 def test_a_body_that_is_stiffer_throughout_keeps_all(job, model, store, monkeypatch):
