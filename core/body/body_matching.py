@@ -209,10 +209,10 @@ def _trial(
         swings.append(cached_swing(finer.model, held(*finer), store, so_far, SWINGS, across))
     if None in swings:
         return None
-    surface = [_carried(space, model, job.body.surface.positions)]
-    surface.insert(0, _carried(finer.model, finer.model, job.body.surface.positions))
+    X, plain = job.body.surface.positions, held(space, always, firm / FIRM_PINS)
     lift = _carried(space, model, finer.model.mesh.rest_positions)
-    return Trial(swings, space, (held(space, always, firm / FIRM_PINS), matched), lift, tuple(surface))
+    surface = _carried(finer.model, finer.model, X), _carried(space, model, X)
+    return Trial(swings, space, (plain, matched), lift, surface)
 
 
 def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:

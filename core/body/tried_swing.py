@@ -89,7 +89,7 @@ def whole_swing(
     pushing = np.tensordot(parts, found.modes[: len(parts)], axes=1)
     if across:
         X = model.mesh.rest_positions
-        thin, middle, long = np.eye(3)[np.argsort(np.ptp(X, axis=0).round(6), kind="stable")]
+        thin, middle, long = np.eye(3)[np.argsort((np.ptp(X, axis=0) / model.size).round(6), kind="stable")]
         pushing = middle + 0.5 * thin + np.cross(long, X - X.mean(axis=0)) * 2.0 / model.size
         if rigid:  # it is to bend, not to fly
             pushing = np.tensordot(np.tensordot(found.modes, model.mass @ pushing), found.modes, axes=1)
