@@ -157,7 +157,7 @@ def _matched(
         matched, off = matching.pairs, []
         if len(matched.coarse):
             off = trial.estimates(matching) if trial else [estimate(spectra, matched)]
-        if trial and off and factors is None and not is_nearer(off):
+        if trial and off and factors is None and not is_nearer(off, spectra.is_one_mesh):
             return None, Match(f"{REFUSED}{about_worse(off, spectra.is_one_mesh)}")
         wanted = count if matched is pairs else len(matched.shares)
         match = about_match(spectra, matched, wanted, bool(chosen), off, bool(trial))

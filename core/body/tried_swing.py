@@ -46,8 +46,8 @@ ITERATIONS = 100
 """Of a step at most: what is compared is to have converged."""
 
 NEARER, WORSE = 0.8, 0.005
-"""Of the most that a plain body is off, under which a matched one is taken, since another push may serve the plain one
-better; and by what part of the movement it may be farther off by any of them.
+"""Of the most that a plain body is off, under which one that is matched to another mesh is taken, since another push
+may serve the plain one better; and by what part of the movement it may be farther off by any of them.
 """
 
 DEARER = 0.03
@@ -171,10 +171,11 @@ class Trial:
         return float(apart / max(np.linalg.norm(x, axis=1).max() for x in right))
 
 
-def is_nearer(off: Sequence[Estimate]) -> bool:
-    """Whether a match is worth its while, by how far off it is by each push."""
-    is_worse = any(matched > plain + WORSE for plain, matched in off)
-    return not is_worse and max(each.matched for each in off) < NEARER * max(each.plain for each in off)
+def is_nearer(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
+    """Whether a match is worth its while, by how far off it is by each push: with one mesh where it is not worse."""
+    if any(matched > plain + WORSE for plain, matched in off):
+        return False
+    return is_one_mesh or max(each.matched for each in off) < NEARER * max(each.plain for each in off)
 
 
 def choices(spectra: Spectra, count: int, is_set: bool) -> list[Pairs]:

@@ -1,4 +1,4 @@
-"""Pins that rotate far in one step: on the straight path between their targets they pass through one another."""
+"""Pins that rotate far in a frame: a body does not follow, and between samples they pass through one another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ..mesh.topology import edges_of
 from ..tracks import on_the_way
 
 FAR = np.radians(100.0)
-"""Rotation in a step, rad, from which it is reported. Draft bars stayed folded from 150 degrees on, others at 180."""
+"""Rotation in a frame, rad, from which it is reported. Draft bars stayed folded from 150 degrees on, at 180 with eight
+samples a frame, too, others at 180."""
 FLAT = 1e-6
 """Second singular value of a group, by its first, under which it is a line, whose rotation is not known."""
 MOST_PINS = 200
@@ -19,7 +20,7 @@ MOST_PINS = 200
 
 
 def pin_rotation_warnings(job: Job) -> list[str]:
-    """One sentence, with the frame, the pins and a remedy, where a group of pins rotates far in a step."""
+    """One sentence, with the frame, the pins and a remedy, where a group of pins rotates far in a frame."""
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
     if len(track) < 2 or job.frame_count < 2:
@@ -34,14 +35,14 @@ def pin_rotation_warnings(job: Job) -> list[str]:
             times = np.arange(steps + 1) / steps
             places = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
             # Between samples pins go straight, in however many steps: the rotation from sample to sample counts, too.
-            angle = max(_rotation(before, after), *(_rotation(p, q) for p, q in zip(places, places[1:])))
+            angle = max(_rotation(before, after), sum(_rotation(p, q) for p, q in zip(places, places[1:])))
             if angle > farthest:
                 farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
     if farthest < FAR:
         return []
     return [
-        f"The pins around vertex {vertex} rotate by {np.degrees(farthest):.0f} degrees in a step on the way to frame "
-        f"{job.frame_start + at}: the body may stay folded. Rotate them over more frames, or raise Substeps."
+        f"The pins around vertex {vertex} rotate by {np.degrees(farthest):.0f} degrees on the way to frame "
+        f"{job.frame_start + at}: the body may stay folded. Rotate them over more frames."
     ]
 
 

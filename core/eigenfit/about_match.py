@@ -130,8 +130,8 @@ def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
 
 
 def _range(parts: Sequence[float]) -> str:
-    """The least and the largest of parts of a movement, to a digit: "5 %", "3 to 10 %"."""
-    ends = [f"{float(f'{100.0 * np.clip(part, 0.01, 1.0):.1g}'):.0f}" for part in (min(parts), max(parts))]
+    """The least and the largest of parts of a movement: "5 %", "3 to 12 %"."""
+    ends = [f"{100.0 * np.clip(part, 0.01, 1.0):.0f}" for part in (min(parts), max(parts))]
     return f"{' to '.join(dict.fromkeys(ends))} %"
 
 

@@ -121,10 +121,12 @@ def test_a_dearer_method_is_taken_where_it_is_much_nearer(quick, dear, taken):
 
 
 def test_a_match_is_nearer_where_no_push_says_otherwise():
-    """By a fifth at least, and by no push farther off than half a hundredth."""
-    assert is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.104)])
-    assert not is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.106)])
-    assert not is_nearer([Estimate(0.3, 0.25)]) and not is_nearer([Estimate(0.3, np.inf)])
+    """Between meshes by a fifth at least, and by no push farther off than half a hundredth."""
+    for is_one_mesh in (True, False):
+        assert is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.104)], is_one_mesh)
+        assert not is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.106)], is_one_mesh)
+        assert not is_nearer([Estimate(0.3, np.inf)], is_one_mesh)
+        assert is_nearer([Estimate(0.3, 0.25)], is_one_mesh) == is_one_mesh
 
 
 @pytest.mark.parametrize("hold", ["free", "clamped"])

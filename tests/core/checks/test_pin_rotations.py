@@ -1,4 +1,4 @@
-"""Pins that rotate far in a step are named with their frame."""
+"""Pins that rotate far in a frame are named with their frame."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def test_ends_that_rotate_against_each_other_are_two_groups():
     assert len(pin_rotation_warnings(job(150.0, axis=(1.0, 0.0, 0.0), both=True))) == 1
 
 
-def test_small_rotations_and_enough_samples_are_fine():
-    assert pin_rotation_warnings(job(60.0)) == []
-    assert pin_rotation_warnings(job(180.0, substeps=8, samples=8)) == []
-
-
-def test_substeps_on_a_straight_path_do_not_help():
-    assert len(pin_rotation_warnings(job(180.0, substeps=8))) == 1
+@pytest.mark.parametrize("samples", (1, 8))
+@pytest.mark.parametrize("substeps", (1, 8))
+def test_neither_substeps_nor_samples_help(substeps, samples):
+    """What is between frames is rotated as far; a draft bar stayed folded with eight of both."""
+    assert pin_rotation_warnings(job(60.0, substeps=substeps, samples=samples)) == []
+    (said,) = pin_rotation_warnings(job(180.0, substeps=substeps, samples=samples))
+    assert "by 180 degrees on the way to frame 7" in said
