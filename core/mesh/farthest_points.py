@@ -46,7 +46,9 @@ def _outermost(positions: np.ndarray) -> list[int]:
     """The points farthest out towards the corners, edges and faces of a cube, each once."""
     ways = np.array([way for way in np.ndindex(3, 3, 3) if way != (1, 1, 1)]) - 1.0
     ways = ways[np.argsort(-np.abs(ways).sum(axis=1), kind="stable")]
-    beyond = (positions - positions.min(axis=0)) @ ways.T
-    # Of a flat set, all are as far out across it, but for round-off.
-    beyond -= beyond.min(axis=0) - np.ptp(positions, axis=0).max()
-    return list(dict.fromkeys(int(k) for k in first_largest(beyond)))
+    size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}
+    for way in ways:
+        beyond = (positions - low) @ way
+        # Of a flat set, all are as far out across it, but for round-off.
+        found[int(first_largest(beyond - beyond.min() + size))] = None
+    return list(found)

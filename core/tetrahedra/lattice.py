@@ -85,7 +85,8 @@ def lattice_tets(
 
     samples = sample_surface(points, triangles, SAMPLE_SPACING)
     seen = np.einsum("sc,sci->si", samples.barycentric, points[triangles[samples.triangle]])
-    _mark(masks, np.round(seen, DIGITS))
+    _mark(masks, np.round(seen, DIGITS, out=seen))
+    del seen
     winding = WindingNumber(points, triangles)
     border = masks.copy()
     _flood_inside(masks, winding)
