@@ -73,11 +73,14 @@ def match_methods(
 
     The automatic choice begins with materials, which cost a step nothing and are nearer on most bodies
     (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
-    hangs too low until then by materials that are right once it flies.
+    hangs too low until then by materials that are right once it flies. The potential is offered to Mixed FEM alone: in
+    steps of ten seconds Newton's method did not converge with it.
     """
     name = solver.match_method
     if name == AUTOMATIC:
-        return (Matching,) if is_controlled or lets_go else (FittedMaterials, Matching)
+        if is_controlled or lets_go:
+            return (Matching,)
+        return (FittedMaterials, Matching) if solver.kind.is_mixed else (FittedMaterials,)
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return (METHODS[name],)

@@ -21,7 +21,7 @@ from ..forces.unilateral_springs import Unilateral, UnilateralSprings
 from ..integrators.time_step import TimeStep
 from .internal_friction import InternalFriction
 
-RENEWALS = 3
+RENEWALS = 4
 """Rounds in which lagged potentials (friction) are renewed at a step's solution."""
 
 FOLLOWING = 30

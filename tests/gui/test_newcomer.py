@@ -12,5 +12,5 @@ def test_a_newcomer(windowed):
     assert "materials" in said["out of date"] and said["after undo"] == ""
     assert said["is there"] == ["DONE", 1] and "substeps 1 → 2" in said["compared"]
     assert said["take"] == ["DONE", 8, ""]
-    assert said["together"] == ["DONE", "DONE"]
+    assert said["together"] == ["DONE", "DONE"], said["together said"]
     assert "Traceback" not in result.log, result.log

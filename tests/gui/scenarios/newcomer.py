@@ -221,6 +221,7 @@ def second_body(gui, running):
         bpy.ops.sinew.bake("EXEC_DEFAULT", True)
     yield from gui.wait_until(running.is_idle, 480, "both are baked")
     gui.record("together", [body(name).sinew.bake.status for name in ("Suzanne", "Cube")])
+    gui.record("together said", body().sinew.bake.message)
     yield from gui.photograph("6-two")
 
 
