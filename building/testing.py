@@ -47,9 +47,8 @@ ROUNDING = "rounding"
 ROUNDING_TESTS = [
     "tests/core/linear_solvers",
     "tests/core/eigenfit/test_stretch_potential.py",
-    "tests/core/eigenfit/test_methods.py",
     "tests/core/eigenfit/test_motion.py",
-    "tests/core/body/test_tried_swing.py",
+    "tests/core/eigenfit/test_units.py",
 ]
 
 BLAS_KERNELS = [("Haswell", 1), ("SkylakeX", 1), ("SkylakeX", 2), ("Zen", 2), ("Prescott", 1), ("Prescott", 2)]
