@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.mesh.surface_mesh import SurfaceMesh
 from ..core.mesh.tet_mesh import TetMesh
+from ..core.mesh.topology import boundary_triangles
 from ..core.model.model import Model, build_model
 from ..core.model.state import State
 
@@ -104,6 +105,13 @@ def load(data: Path, name: str) -> dict[str, np.ndarray]:
     """A body's arrays: ``vertices``, ``tets`` and what else was recorded of it."""
     with np.load(data / f"{name}.npz", allow_pickle=False) as archive:
         return {key: archive[key] for key in archive.files}
+
+
+def boundary_surface(data: Path, name: str) -> SurfaceMesh:
+    """Return the boundary triangles of a shared body."""
+    body = load(data, name)
+    used, triangles = np.unique(boundary_triangles(body["tets"]), return_inverse=True)
+    return SurfaceMesh(body["vertices"][used], triangles.reshape(-1, 3))
 
 
 def recorded(

@@ -1,5 +1,5 @@
-"""Lattices with Match Resolution that are pushed, shaken, let sag and dropped: never farther off the finer one than
-without, and as far as is told before a bake.
+"""Error of coarse lattices against a finer one, with and without Match Resolution: pushed, shaken, sagging and dropped;
+and the error that is reported before a bake, against the measured one.
 """
 
 from __future__ import annotations
@@ -11,23 +11,22 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
-from ...core.body.prepare import Prepared, prepare
+from ...core.body.prepare import prepare
 from ...core.eigenfit.vibrations import rigid_count, vibrations
-from ...core.events import Mesh
-from ...core.forces.acceleration_field import AccelerationField
+from ...core.events import Event, Mesh
 from ...core.job.body import Body
 from ...core.job.job import Job
 from ...core.job.surroundings import Ground
 from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.topology import boundary_triangles
 from ...core.model.model import Model
 from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
-from ...core.simulation.stepper import Stepper
-from ..bodies import has, load
+from ..bodies import boundary_surface, has
 from ..registry import Case, Row, row
-from ..resolutions import FREQUENCY, PUSHED, STEP, STILL, push
+from ..resolutions import FREQUENCY, STEP, STILL, push
 from ..thin_bodies import hand
+from .lattices import simulated
 
 FRAMES, FALLING, FINE, COARSE = 101, 51, 22, 8
 HELD = 0.15
@@ -41,34 +40,28 @@ WORSE, FACTOR = 1.0, 2.0
 
 
 def cases(data: Path | None) -> Iterator[Case]:
-    """Two bodies, each in two ways, that nothing was tuned on, and the shared ones where they are."""
+    """Yield three bodies on which nothing was tuned, and the shared bodies that are there."""
     own: dict[str, Callable[[], SurfaceMesh]] = {"twisted_bar": twisted_bar, "ring": ring, "hand": hand}
     for name, make in own.items():
         yield Case(f"coarser_{name}", lambda name=name, make=make: _compared(f"coarser_{name}", make()))
     for name in SHARED:
         if has(data, name):
-            yield Case(f"coarser_{name}", lambda name=name: _compared(f"coarser_{name}", _shared(data, name)))
-
-
-def _shared(data: Path, name: str) -> SurfaceMesh:
-    body = load(data, name)
-    used, triangles = np.unique(boundary_triangles(body["tets"]), return_inverse=True)
-    return SurfaceMesh(body["vertices"][used], triangles.reshape(-1, 3))
+            yield Case(f"coarser_{name}", lambda name=name: _compared(f"coarser_{name}", boundary_surface(data, name)))
 
 
 def twisted_bar() -> SurfaceMesh:
-    """Of a flat section, turned by half a turn along its length of 1 m."""
+    """Return a bar of 1 m whose flat section makes half a turn along its length."""
     return _tube(np.array([(-0.11, -0.05), (0.11, -0.05), (0.11, 0.05), (-0.11, 0.05)]), 24, False)
 
 
 def ring() -> SurfaceMesh:
-    """Of a diameter of 1 m and a round section of 0.15 m."""
+    """Return a ring with a diameter of 1 m and a round section of 0.15 m."""
     angle = 2.0 * np.pi * np.arange(12) / 12
     return _tube(0.075 * np.column_stack([np.cos(angle), np.sin(angle)]), 48, True)
 
 
 def _tube(section: np.ndarray, count: int, is_closed: bool) -> SurfaceMesh:
-    """A section (k,2) carried along the x axis and turned, or around the z axis."""
+    """Sweep a section (k,2) along the x axis by half a turn or, closed, around the z axis."""
     k, t = len(section), np.arange(count) / (count if is_closed else count - 1)
     if is_closed:
         out, angle = np.tile(section[:, 0] + 0.425, (count, 1)), 2.0 * np.pi * t[:, None]
@@ -105,7 +98,7 @@ def _job(surface: SurfaceMesh, cells: int, E: float, **settings: object) -> Job:
 
 
 def _shaken(job: Job, size: float) -> Job:
-    """With pins that are shaken along two axes."""
+    """Shake the pins along two axes."""
     t = 2.0 * np.pi * RHYTHM * FREQUENCY * STEP * np.arange(FRAMES)[:, None, None]
     axes = np.eye(3)[np.argsort(np.ptp(job.body.surface.positions, axis=0))]
     return job.with_body(
@@ -114,12 +107,12 @@ def _shaken(job: Job, size: float) -> Job:
 
 
 def _sagging(gravity: np.ndarray, job: Job, _size: float) -> Job:
-    """Let go at rest under its weight."""
+    """Switch gravity on at rest."""
     return job.with_body(solver=replace(job.body.solver, gravity=tuple(map(float, gravity))))
 
 
 def _dropped(job: Job, size: float) -> Job:
-    """Without pins, onto a floor, from a height of a third of its size."""
+    """Drop the body without pins onto a floor that is 0.3 of its size below."""
     X = job.body.surface.positions
     fallen = 0.5 * FREQUENCY**2 * size
     solver = replace(job.body.solver, gravity=(0.0, 0.0, -4.0 * fallen))
@@ -133,35 +126,18 @@ def _dropped(job: Job, size: float) -> Job:
     return replace(job, bodies=(body,), frame_end=FALLING)
 
 
-def _moved(job: Job, push_of: Callable[[Prepared], np.ndarray] | None) -> tuple[np.ndarray, str]:
-    """The surface (frames,n,3) of a job that is pushed at first, or not; and what is told of its match."""
-    told: list[str] = []
-    prepared = prepare(job, on_event=lambda event: told.append(event.match) if isinstance(event, Mesh) else None)
-    stepper, state = Stepper(job, prepared), prepared.first_state()
-    force = () if push_of is None else (AccelerationField(push_of(prepared)),)
-    seen = [prepared.surface(state.positions, 0)]
-    for k in range(1, job.frame_count):
-        state, _reports = stepper.advance(state, k, lambda _part, k=k: force if k * STEP < PUSHED + 1e-9 else ())
-        seen.append(prepared.surface(state.positions, k))
-    return np.array(seen), told[-1]
-
-
-def _swing(job: Job, moved: np.ndarray) -> float:
-    """How far a point is at most from where it were if the body moved with its pins; without any, as a rigid one."""
+def _swing(job: Job, positions: np.ndarray) -> float:
+    """Return the largest displacement, m, relative to the pins or, without pins, to the nearest rigid motion."""
     if len(pins := job.body.pinned_vertices):
-        carried = (moved - moved[0])[:, pins].mean(axis=1, keepdims=True)
-        return float(np.linalg.norm(moved - moved[0] - carried, axis=2).max())
-    X, farthest = moved[0] - moved[0].mean(axis=0), 0.0
-    for x in moved:
-        y = x - x.mean(axis=0)
-        U, _s, V = np.linalg.svd(X.T @ y)
-        turn = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ V))]) @ V
-        farthest = max(farthest, np.linalg.norm(y - X @ turn, axis=1).max())
-    return float(farthest)
+        carried = (positions - positions[0])[:, pins].mean(axis=1, keepdims=True)
+        return float(np.linalg.norm(positions - positions[0] - carried, axis=2).max())
+    X = positions[0] - positions[0].mean(axis=0)
+    centred = positions - positions.mean(axis=1, keepdims=True)
+    return max(float(np.linalg.norm(y - Rotation.align_vectors(y, X)[0].apply(X), axis=1).max()) for y in centred)
 
 
 def _modulus(soft: Model) -> float:
-    """By which a body of 1e5 Pa swings at the frequency that all have."""
+    """Return the Young's modulus, Pa, that gives FREQUENCY to a body whose model has 1e5 Pa."""
     rigid = rigid_count(soft)
     return 1e5 * (FREQUENCY / vibrations(soft, rigid + 1).frequencies[rigid]) ** 2
 
@@ -181,21 +157,20 @@ def _compared(case: str, surface: SurfaceMesh) -> Iterable[Row]:
             made = _job(surface, cells, of_drop if change is _dropped else E, **settings)
             return change(made, size) if change else made
 
-        def push_of(prepared: Prepared) -> np.ndarray:
-            return prepared.model.mass @ field(prepared.model.mesh.rest_positions)
-
-        pushing = push_of if words == "pushed" else None
-        fine, _told = _moved(job(FINE), pushing)
+        pushing = field if words == "pushed" else None
+        fine, _prepared = simulated(job(FINE), pushing)
         swing = _swing(job(FINE), fine)
         yield row(case, f"{words}: swing, of the size", swing / size)
         errors = {}
         for way, settings in (("plain", {}), ("matched", {"match_resolution": True, "match_cells": FINE})):
-            moved, told = _moved(job(COARSE, **settings), pushing)
+            events: list[Event] = []
+            moved, _prepared = simulated(job(COARSE, **settings), pushing, events.append)
+            told = next(event.match for event in events if isinstance(event, Mesh))
             errors[way] = 100.0 * np.linalg.norm(moved - fine, axis=2).max() / swing
         yield row(case, f"{words}: error, plain", errors["plain"], "%")
         bar = errors["plain"] + WORSE
         yield row(case, f"{words}: error, matched ({told})", errors["matched"], "%", at_most=bar)
-        # How a drop ends is told by how it turns at the floor, which no swing tells.
+        # A drop is decided by how the body rotates at the floor, which a swing does not show.
         if words != "dropped" and (numbers := re.findall(TOLD, told)):
             few, many, plain_few, plain_many = numbers[0]
             ends = (few, many) if "match the" in told or "matches the" in told else (plain_few, plain_many)

@@ -12,14 +12,14 @@ import numpy as np
 
 from ...core.body.prepare import Prepared, prepare
 from ...core.eigenfit.vibrations import vibrations
+from ...core.events import OnEvent, ignore
 from ...core.forces.acceleration_field import AccelerationField
 from ...core.job.body import Body
 from ...core.job.job import Job
 from ...core.mesh.surface_mesh import SurfaceMesh
-from ...core.mesh.topology import boundary_triangles
 from ...core.settings import MaterialSettings, ResolutionSettings, SolverSettings
 from ...core.simulation.stepper import Stepper
-from ..bodies import has, load, suzanne
+from ..bodies import boundary_surface, has, suzanne
 from ..physics.lattice import HEAD_CUBE, cube_surface, head_cubes
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
@@ -40,20 +40,19 @@ def cases(data: Path | None) -> Iterator[Case]:
         yield Case("lattice_suzanne", lambda: _compared("lattice_suzanne", _Shape(suzanne(2.0), 2), COARSE))
     yield Case("lattice_head", lambda: _compared("lattice_head", _Shape(_head(), 2), COARSE))
     if has(data, "gummy_bear"):
-        yield Case("lattice_bear", lambda: _compared("lattice_bear", _Shape(_bear(data), 0), COARSE))
+        yield Case(
+            "lattice_bear", lambda: _compared("lattice_bear", _Shape(boundary_surface(data, "gummy_bear"), 0), COARSE)
+        )
         painted = "lattice_painted_bear"
-        yield Case(painted, lambda: _compared(painted, _Shape(_bear(data), 0, CONTRAST), (*COARSE, 16)))
+        yield Case(
+            painted,
+            lambda: _compared(painted, _Shape(boundary_surface(data, "gummy_bear"), 0, CONTRAST), (*COARSE, 16)),
+        )
 
 
 def _head() -> SurfaceMesh:
     cubes = head_cubes()
     return cube_surface(cubes, tuple(HEAD_CUBE * np.array(cubes.shape)))
-
-
-def _bear(data: Path) -> SurfaceMesh:
-    body = load(data, "gummy_bear")
-    used, triangles = np.unique(boundary_triangles(body["tets"]), return_inverse=True)
-    return SurfaceMesh(body["vertices"][used], triangles.reshape(-1, 3))
 
 
 class _Shape(NamedTuple):
@@ -81,13 +80,15 @@ def _job(shape: _Shape, cells: int, stiffness: float, **settings: object) -> Job
     return Job(bodies=(body,), frame_start=1, frame_end=FRAMES, frame_rate=1.0 / STEP)
 
 
-def _moved(job: Job, a: Field) -> tuple[np.ndarray, Prepared]:
-    """The surface (frames,n,3) of a job that accelerations a push at first."""
-    prepared = prepare(job)
+def simulated(job: Job, a: Field | None = None, on_event: OnEvent = ignore) -> tuple[np.ndarray, Prepared]:
+    """Simulate a job of one body under the accelerations ``a``, if any, for the first PUSHED seconds. Return its
+    surface at each frame, (frames,n,3), m.
+    """
+    prepared = prepare(job, on_event=on_event)
     model, stepper, state = prepared.model, Stepper(job, prepared), prepared.first_state()
-    push = (AccelerationField(model.mass @ a(model.mesh.rest_positions)),)
+    push = (AccelerationField(model.mass @ a(model.mesh.rest_positions)),) if a else ()
     seen = [prepared.surface(state.positions, 0)]
-    for k in range(1, FRAMES):
+    for k in range(1, job.frame_count):
         state, _reports = stepper.advance(state, k, lambda _part, k=k: push if k * STEP < PUSHED + 1e-9 else ())
         seen.append(prepared.surface(state.positions, k))
     return np.array(seen), prepared
@@ -97,7 +98,7 @@ def _compared(case: str, shape: _Shape, coarse: tuple[int, ...]) -> Iterable[Row
     soft = prepare(_job(shape, FINE, 1e5)).model
     E = 1e5 * (FREQUENCY / vibrations(soft, 1).frequencies[0]) ** 2
     a = push(prepare(_job(shape, FINE, E)).model, 0.1)
-    fine, prepared = _moved(_job(shape, FINE, E), a)
+    fine, prepared = simulated(_job(shape, FINE, E), a)
     amplitude = np.linalg.norm(fine - fine[0], axis=2).max()
     yield row(case, f"tets, {FINE} cells", len(prepared.model.mesh.tets))
     yield row(case, "amplitude, of the size", amplitude / soft.size)
@@ -105,7 +106,7 @@ def _compared(case: str, shape: _Shape, coarse: tuple[int, ...]) -> Iterable[Row
     for cells in coarse:
         errors = {}
         for words, settings in (("plain", {}), ("matched", {"match_resolution": True, "match_cells": FINE})):
-            swung[words, cells], prepared = _moved(_job(shape, cells, E, **settings), a)
+            swung[words, cells], prepared = simulated(_job(shape, cells, E, **settings), a)
             away = np.linalg.norm(swung[words, cells] - fine, axis=2).max(axis=1)
             errors[words] = 100.0 * away.max() / amplitude
             bar = max(errors["plain"] / 6.0, 6.0) if words == "matched" else None

@@ -48,10 +48,10 @@ def _compared(case: str, E: float) -> Iterable[Row]:
 
 
 def _over(model: Model, is_bone: np.ndarray, is_shaken: bool, rule: str, theta: float) -> tuple[float, float]:
-    """The most that energy is above start and work of pins, of the largest energy; and the largest stretch of bone.
+    """Return the largest excess of the energy over its start and the work of the pins, as a part of the largest energy,
+    and the largest stretch of bone.
 
-    The work is that of the force that moves the pins through a step, from its change of momentum and the stress at its
-    middle: it asks nothing of the rule.
+    The pins' force in a step is computed from the change of momentum and the stress at the midpoint, whatever the rule.
     """
     X, pins, elastic, mass = model.mesh.rest_positions, model.pinned, model.elastic, model.mass
     settings = SolverSettings(integrator=rule, theta=theta, gravity=(0.0, 0.0, 0.0), max_iterations=100)

@@ -36,7 +36,7 @@ from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from .body_model import body_model, fields_of, pinned_surface
 from .cached_swing import cached_swing
-from .tried_swing import Trial, best_match, choices, is_nearer
+from .tried_swing import Trial, best_match, choices, is_improvement
 
 STIFFEST = 1e8
 """Young's moduli, of the softest one's, that vibrations tell from stiffer ones: rigid they are all, and with 1e10 the
@@ -61,7 +61,7 @@ quarters of it, at 3.3, by 6 (plain 5 to 19); by half of it, at 6 and 10, by 28 
 
 
 SWINGS = 2
-"""Of a body that is tried against a finer mesh: frequencies that are off by little tell in the second."""
+"""Length of a trial against a finer mesh, in periods of its slowest vibration: small frequency errors show late."""
 
 TRYING = 0.4
 """Part of what is told as done once vibrations are found, where a swing is tried then."""
@@ -138,8 +138,8 @@ def _matched(
     factors: np.ndarray | None,
     trial: Trial | None,
 ) -> tuple[MatchMethod | None, Match]:
-    """What matches vibrations by one of some methods, or controls them by factors (frames,k), or does both, the best of
-    what it can be by a ``trial``, or None where that is not nearer than without; and what is told of it.
+    """Match vibrations by one of the methods, control them by factors (frames,k), or both. Return the best match of a
+    ``trial``, or None where it does not reduce the error, with the report.
     """
     chosen = enough(spectra) if solver.is_matched and not solver.match_modes else 0
     count = chosen or solver.match_modes or MOST
@@ -157,7 +157,7 @@ def _matched(
         matched, off = matching.pairs, []
         if len(matched.coarse):
             off = trial.estimates(matching) if trial else [estimate(spectra, matched)]
-        if trial and off and factors is None and not is_nearer(off, spectra.is_one_mesh):
+        if trial and off and factors is None and not is_improvement(off, spectra.is_one_mesh):
             return None, Match(f"{REFUSED}{about_worse(off, spectra.is_one_mesh)}")
         wanted = count if matched is pairs else len(matched.shares)
         match = about_match(spectra, matched, wanted, bool(chosen), off, bool(trial))
@@ -184,8 +184,8 @@ def _trial(
     store: FrameStore | None,
     on_progress: OnProgress,
 ) -> Trial | None:
-    """What the matched space is tried against, with its pins at rest: all vertices, or the finer body, with pins as
-    they act in a bake. None where nothing can be.
+    """Set up the trial of a matched space with its pins at rest: against all vertices of the same mesh, or against the
+    finer body with its pins as in a bake. None where the reference is too large or diverges.
     """
     rest = job.body.surface.positions[always.pinned]
 
@@ -216,7 +216,7 @@ def _trial(
 
 
 def _carried(space: Space, model: Model, places: np.ndarray) -> np.ndarray | sp.csr_matrix:
-    """What places (k,3) at rest of a model move by where the unknowns of its space do, (k,r)."""
+    """Return the interpolation (k,r) from the unknowns of a model's space to points (k,3) of its rest shape."""
     by_vertices = embed(places, model.mesh).matrix(model.mesh.tets, model.unknowns)
     return by_vertices @ space.basis if space.is_reduced else by_vertices
 

@@ -38,8 +38,8 @@ def cached_swing(
     swings: int = 1,
     across: bool = False,
 ) -> Swing | None:
-    """What :func:`.tried_swing.whole_swing` finds of a model that loads hold beside its pins: from the store where it
-    is kept already, else found and kept there. None where the model is too large, or its steps come to nothing.
+    """Return :func:`.tried_swing.whole_swing` of a model, read from the store or computed and stored. None where the
+    model has more than TRIED tets, or its simulation fails.
     """
     if len(model.mesh.tets) > TRIED:
         return None

@@ -1,4 +1,4 @@
-"""How far off a matched body swings, tried before anything is baked: the finer one makes the same swing.
+"""Error of a matched body in a trial simulation before a bake, against the finer body under the same push.
 
 Vibrations at rest tell what a small movement comes to. In a movement of a fifth of the size a boat in 8 modes whose
 vibrations were right was off by 21 % of it, where 6 had been told. The push is made of the slowest vibrations, so that
@@ -29,8 +29,8 @@ from ..solvers import make_solver
 from ..subspaces.space import Space
 
 PUSHING, BESIDE = 4, 6
-"""Number of the slowest vibrations that make the push, each by as large a force, and of more that are found, since the
-push takes clusters whole.
+"""Number of the slowest vibrations that make the push, each by an equal force, and of further ones that are computed,
+since the push contains clusters of equal eigenvalues as a whole.
 """
 
 BENT = 0.1
@@ -46,12 +46,12 @@ ITERATIONS = 100
 """Of a step at most: what is compared is to have converged."""
 
 NEARER, WORSE = 0.8, 0.005
-"""Of the most that a plain body is off, under which one that is matched to another mesh is taken, since another push
-may serve the plain one better; and by what part of the movement it may be farther off by any of them.
+"""Largest error of a body matched to another mesh, over that of the plain body, with which the match is accepted; and
+largest increase of the error under any push, as a part of the movement.
 """
 
-DEARER = 0.03
-"""Of the movement: nearer by less, no match is worth a method that makes steps dearer than the first one does."""
+COSTLIER_GAIN = 0.03
+"""Least reduction of the error, as a part of the movement, for which a method with costlier steps is chosen."""
 
 
 class Swing(NamedTuple):
@@ -80,8 +80,9 @@ def whole_swing(
     swings: int = 1,
     across: bool = False,
 ) -> Swing:
-    """How all vertices of a model swing, so many times, which loads hold beside its pins; by its slowest vibrations, or
-    ``across`` and about its longest side, which has some of all in it. DivergenceError where they come to no numbers.
+    """Simulate all vertices of a model for a number of swings. The push excites its slowest vibrations or, with
+    ``across``, all of them: forces across and a torque about the longest side. ``held`` acts beside the pins.
+    DivergenceError where positions are not numbers.
     """
     rigid = rigid_count(model)
     found = vibrations(model, rigid + PUSHING + BESIDE).after(rigid, PUSHING + BESIDE)
@@ -91,7 +92,7 @@ def whole_swing(
         X = model.mesh.rest_positions
         thin, middle, long = np.eye(3)[np.argsort((np.ptp(X, axis=0) / model.size).round(6), kind="stable")]
         pushing = middle + 0.5 * thin + np.cross(long, X - X.mean(axis=0)) * 2.0 / model.size
-        if rigid:  # it is to bend, not to fly
+        if rigid:  # a free body is to bend, without a rigid motion
             pushing = np.tensordot(np.tensordot(found.modes, model.mass @ pushing), found.modes, axes=1)
     push = model.mass @ pushing
     bend = np.tensordot(np.tensordot(found.modes, push) / found.eigenvalues, found.modes, axes=1)
@@ -102,8 +103,8 @@ def whole_swing(
 
 
 def _parts(found: Vibrations) -> np.ndarray:
-    """Factors (k,) of the modes in the push. The modes of equal eigenvalues, and the sign of any mode, are a matter of
-    round-off: each cluster is pushed along the projection of a fixed random field, which depends on neither.
+    """Return the factors (k,) of the modes in the push: for each cluster of equal eigenvalues, the projection of a
+    fixed random field. It does not depend on signs and on the basis within a cluster, which round-off decides.
     """
     new = found.eigenvalues[1:] >= CLUSTER * found.eigenvalues[:-1]
     ends = np.append(np.flatnonzero(new) + 1, len(found.modes))
@@ -115,14 +116,16 @@ def _parts(found: Vibrations) -> np.ndarray:
 
 
 class Trial:
-    """What swings of a space are held against.
+    """Comparison of a space with a finer body in trial simulations.
 
     Parameters
     ----------
-    swings : of a finer body, one a push
-    space : the space, plain; held : what holds it beside its pins, without a match and with one
-    lift : (f,r), what the finer body's vertices move by where the space's unknowns do
-    surface : (s,f), (s,r), what the points of the surface move by; None where they are the finer body's vertices
+    swings : reference simulations of the finer body, one for each push
+    space : the space without a match
+    held : loads beside its pins, without and with a match
+    lift : (f,r) interpolation from the space's unknowns to the finer body's vertices
+    surface : (s,f), (s,r) interpolation from the finer body's vertices and from the space's unknowns to the surface,
+        where errors are measured; None measures them at the finer body's vertices
     """
 
     def __init__(
@@ -140,14 +143,14 @@ class Trial:
         self._plain: list[float] = []
 
     def off(self, matching: MatchMethod | None = None) -> float:
-        """Of the farthest movement, by how much a point is off at most, by the push that leaves most."""
-        return max(self._each(matching))
+        """Return the largest error of a point over the largest displacement, under the push with the largest error."""
+        return max(self._errors(matching))
 
     def estimates(self, matching: MatchMethod) -> list[Estimate]:
-        """How far off it is by each push, plain and by a match."""
-        return [Estimate(*each) for each in zip(self._each(None), self._each(matching), strict=True)]
+        """Return the errors under each push, without and with a match."""
+        return [Estimate(*each) for each in zip(self._errors(None), self._errors(matching), strict=True)]
 
-    def _each(self, matching: MatchMethod | None) -> list[float]:
+    def _errors(self, matching: MatchMethod | None) -> list[float]:
         if matching is None and self._plain:
             return self._plain
         space, loads = self._space, list(self._held[matching is not None])
@@ -156,12 +159,12 @@ class Trial:
             loads += [] if load is None else [load]
             if matching.stiffness is not None:
                 space = replace(space, elastic=space.elastic.scaled(matching.stiffness))
-        off = [self._off(k, space, loads, _solver_of(space, matching)) for k in range(len(self._swings))]
+        off = [self._error(k, space, loads, _solver_of(space, matching)) for k in range(len(self._swings))]
         if matching is None:
             self._plain = off
         return off
 
-    def _off(self, k: int, space: Space, loads: Sequence[Load], solver: str) -> float:
+    def _error(self, k: int, space: Space, loads: Sequence[Load], solver: str) -> float:
         try:
             moved = _moved(space, self._swings[k], self._pushed[k], loads, solver)
         except (DivergenceError, FactorizationError, LinAlgError):
@@ -171,8 +174,8 @@ class Trial:
         return float(apart / max(np.linalg.norm(x, axis=1).max() for x in right))
 
 
-def is_nearer(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
-    """Whether a match is worth its while, by how far off it is by each push: with one mesh where it is not worse."""
+def is_improvement(off: Sequence[Estimate], is_one_mesh: bool) -> bool:
+    """Return True if the errors under each push allow a match. On one mesh, no push may increase the error."""
     if any(matched > plain + WORSE for plain, matched in off):
         return False
     return is_one_mesh or max(each.matched for each in off) < NEARER * max(each.plain for each in off)
@@ -193,10 +196,11 @@ def best_match(
     springs: Springs | None = None,
     off: Callable[[MatchMethod], float] | None = None,
 ) -> MatchMethod:
-    """What the first method makes of the first choice of pairs; where ``off`` tells how far off a match is, the best of
-    what it makes, in a subspace by each of its ways and with each of the pairs, where there are several ways. What
-    another method makes is taken where it is nearer by DEARER. To a thousandth of the movement: by less none is better,
-    and a bake that is resumed elsewhere is to choose the same.
+    """Return the match with the least error; without ``off``, which returns the error of a match, the first method's.
+
+    A later method replaces an earlier one if it reduces the error by COSTLIER_GAIN. In a subspace, all ways of a method
+    with several ways are tried with all pairs. Errors are rounded to a thousandth, so that a bake that continues on
+    another machine makes the same choice.
     """
     if off is None:
         return methods[0](space, spectra, pairs[0], springs)
@@ -210,9 +214,9 @@ def best_match(
         )
         tried = ((each, round(min(off(each), 1e3), 3)) for each in made)
         found, far = min(tried, key=lambda each: each[1])
-        if best is None or far < least - DEARER:
+        if best is None or far < least - COSTLIER_GAIN:
             best, least = found, far
-        if least <= DEARER:
+        if least <= COSTLIER_GAIN:
             break
     return best
 

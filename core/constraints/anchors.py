@@ -25,8 +25,8 @@ from ..mesh.held_part import kappa_of
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_triangles, sample_surface
 from ..mesh.tet_mesh import TetMesh
+from ..mesh.ties import ALIKE, subdivision_counts
 from ..mesh.topology import edges_of, vertex_components
-from ..mesh.uneven import ALIKE, pieces_of
 
 CONFORMING, LOOSE = 10.0, 10.0
 """kappa of faces along which tets end, and of what has no area; of faces that cut through tets ``mesh/held_part.py``
@@ -115,7 +115,7 @@ def _samples(
     edges = edges_of(surface.triangles)
     edges = _without(edges[is_held[edges].all(axis=1)], edges_of(faces))
     lengths = np.linalg.norm(X[edges[:, 1]] - X[edges[:, 0]], axis=1)
-    pieces = pieces_of(lengths, spacing)
+    pieces = subdivision_counts(lengths, spacing)
     # Both ends included: in another tet than the rest, a pinned vertex would be held by nothing.
     edge = np.repeat(np.arange(len(edges)), pieces + 1)
     first = np.cumsum(pieces + 1) - pieces - 1

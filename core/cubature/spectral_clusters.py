@@ -23,7 +23,7 @@ from scipy.spatial import cKDTree
 
 from ..errors import SubspaceError
 from ..mesh.tet_mesh import TetMesh
-from ..mesh.uneven import uneven
+from ..mesh.ties import jittered
 from ..progress import OnProgress, ignore_progress
 
 ROUNDS = 60
@@ -38,11 +38,11 @@ KEPT = 0.25
 SAMPLE, SAMPLE_A_POINT = 20_000, 50
 """Tets in the sample of a part, and at least so many a cubature point."""
 
-UNEVEN = 1e-3
-"""Part by which the tets' centres are shifted: many rounds of k-means make much of eigenvectors' round-off."""
+JITTER = 1e-3
+"""Noise on the tets' centres, of their standard deviation: rounds of k-means amplify the round-off of eigenvectors."""
 
 ALIKE = 1e-6
-"""Relative difference of squared distances below which two tets are equally near to a centre."""
+"""Relative difference below which two squared distances from a centre count as equal."""
 
 
 class Cubature(NamedTuple):
@@ -105,7 +105,7 @@ def spectral_clusters(
             own = rows[labels == label]
             away = np.sum((features[own] - centres[label]) ** 2, axis=1)
             clusters[own] = len(tets)
-            # Of two alike tets both are as near to the centre between them but for round-off: the first.
+            # Two congruent tets are equally far from the centre between them: take the first.
             tets.append(own[np.argmax(away <= (1.0 + ALIKE) * away.min() + ALIKE**2)])
     weights = np.bincount(clusters, volumes, minlength=len(tets))
     return Cubature(np.array(tets, dtype=np.int64), weights, clusters)
@@ -119,7 +119,7 @@ def weight_features(weights: np.ndarray, eigenvalues: np.ndarray, mesh: TetMesh)
     gamma = eigenvalues[bends]
     scales = (gamma.min(initial=np.inf) / gamma) ** 2
     by_weight = weights[:, bends][mesh.tets].mean(axis=1) * scales
-    centres = uneven(mesh.rest_positions[mesh.tets].mean(axis=1), UNEVEN)
+    centres = jittered(mesh.rest_positions[mesh.tets].mean(axis=1), JITTER)
     return np.hstack([_of_unit_variance(by_weight), _of_unit_variance(centres)])
 
 

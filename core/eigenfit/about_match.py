@@ -43,7 +43,7 @@ class _Words(NamedTuple):
     finer: str
     unlike: str
     limp: str
-    nearer: str
+    remedy: str
 
 
 OF_MESHES = {
@@ -114,9 +114,9 @@ def _of_matched(vibrations: Sequence[Vibration], wanted: int, is_chosen: bool, w
 
 
 def about_worse(off: Sequence[Estimate], is_one_mesh: bool) -> str:
-    """What is told where a body that was tried is hardly nearer with a match than without."""
+    """Report a match that is not used, since the trial did not show a smaller error with it."""
     tried = _off(off, is_one_mesh, True)
-    return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].nearer}"
+    return f"{tried[0].lower()}{tried[1:]} {OF_MESHES[is_one_mesh].remedy}"
 
 
 def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
@@ -130,7 +130,7 @@ def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
 
 
 def _range(parts: Sequence[float]) -> str:
-    """The least and the largest of parts of a movement: "5 %", "3 to 12 %"."""
+    """Format the least and the largest error in per cent of the movement: "5 %", "3 to 12 %"."""
     ends = [f"{100.0 * np.clip(part, 0.01, 1.0):.0f}" for part in (min(parts), max(parts))]
     return f"{' to '.join(dict.fromkeys(ends))} %"
 

@@ -68,19 +68,16 @@ MENU |= {name: (method.label, method.description) for name, method in METHODS.it
 def match_methods(
     solver: SolverSettings, is_controlled: bool = False, lets_go: bool = False
 ) -> tuple[type[MatchMethod], ...]:
-    """The method that settings choose, or those of which the better is taken where a body can be tried, else the first;
-    SettingsError names the known ones.
+    """Return the methods to be tried; the first is used where a trial is not possible. SettingsError lists the known
+    ones.
 
     The automatic choice begins with materials, which cost a step nothing and are nearer on most bodies
     (``docs/design/eigenfit.md``). But materials control nothing, and a body that ``lets_go`` of all its pins
-    hangs too low until then by materials that are right once it flies. The potential is offered to Mixed FEM alone: in
-    steps of ten seconds Newton's method did not converge with it.
+    hangs too low until then by materials that are right once it flies.
     """
     name = solver.match_method
     if name == AUTOMATIC:
-        if is_controlled or lets_go:
-            return (Matching,)
-        return (FittedMaterials, Matching) if solver.kind.is_mixed else (FittedMaterials,)
+        return (Matching,) if is_controlled or lets_go else (FittedMaterials, Matching)
     if name not in METHODS:
         raise SettingsError(f"Unknown match method “{name}”.", f"Choose one of {', '.join(MENU)}.")
     return (METHODS[name],)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .uneven import ALIKE, first_largest
+from .ties import ALIKE, first_largest
 
 
 class Chosen(NamedTuple):
@@ -49,6 +49,6 @@ def _outermost(positions: np.ndarray) -> list[int]:
     size, low, found = np.ptp(positions, axis=0).max(), positions.min(axis=0), {}
     for way in ways:
         beyond = (positions - low) @ way
-        # Of a flat set, all are as far out across it, but for round-off.
+        # Across a flat set all points are equally far out, but for round-off.
         found[int(first_largest(beyond - beyond.min() + size))] = None
     return list(found)

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import MeshError
 from ..jit import kernel
 from .surface_mesh import SurfaceMesh
-from .uneven import pieces_of
+from .ties import subdivision_counts
 
 DEGENERATE = 1e-12
 """A triangle whose doubled area is not over this part of its longest side squared is ignored: its normal is noise."""
@@ -70,7 +70,7 @@ def sample_surface(positions: np.ndarray, triangles: np.ndarray, spacing: float)
     sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)
     first, longest = sides.argmax(axis=1), sides.max(axis=1)
     doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    rows, columns = pieces_of(doubled / longest, spacing), pieces_of(longest, spacing)
+    rows, columns = subdivision_counts(doubled / longest, spacing), subdivision_counts(longest, spacing)
     triangle, barycentric, area = _sample(first, rows, columns, 0.5 * doubled)
     return SurfaceSamples(proper[triangle].astype(np.int32), barycentric, area)
 

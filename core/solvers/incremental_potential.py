@@ -22,7 +22,9 @@ from ..integrators.time_step import TimeStep
 from .internal_friction import InternalFriction
 
 RENEWALS = 4
-"""Rounds in which lagged potentials (friction) are renewed at a step's solution."""
+"""Rounds in which lagged potentials (friction, the law of pin springs) are updated at a step's solution. Each is a
+Newton iteration of that law: a step of ten seconds in a subspace takes four, ordinary steps one or two.
+"""
 
 FOLLOWING = 30
 """Iterations in which they are renewed on the way there; where they do not converge by then, each round has its own."""

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import ArpackError
 
 from ..errors import SubspaceError
 from ..linear_solvers.lowest import lowest_pairs
-from ..mesh.uneven import first_largest
+from ..mesh.ties import first_largest
 from ..model.model import Model
 from ..progress import OnProgress, ignore_progress
 from .elastic_laplacian import elastic_laplacian

@@ -39,7 +39,7 @@ from .tet_count import MAX_TETS, expected_tets, measured
 SAMPLE_SPACING = 1.0 / 6.0
 PADDING = 3
 DIGITS = 9
-"""Of positions in cells: what lies on a plane of the lattice does, whatever the round-off of its unit of length."""
+"""Decimals of positions in cells: a face on a plane of the lattice stays on it in every unit of length."""
 SHEET_FILL = 0.1
 """What a sheet, which encloses nothing, is taken to fill of the tets that it crosses."""
 LEAST_FILL = 1e-3

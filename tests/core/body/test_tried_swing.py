@@ -9,7 +9,7 @@ import pytest
 from sinew.core.body import body_matching, tried_swing
 from sinew.core.body import cached_swing as module
 from sinew.core.body.prepare import prepare
-from sinew.core.body.tried_swing import BENT, STEPS, Trial, best_match, choices, is_nearer, whole_swing
+from sinew.core.body.tried_swing import BENT, STEPS, Trial, best_match, choices, is_improvement, whole_swing
 from sinew.core.eigenfit.estimate import Estimate
 from sinew.core.eigenfit.methods import METHODS
 from sinew.core.eigenfit.vibrations import rigid_count, vibrations
@@ -120,13 +120,13 @@ def test_a_dearer_method_is_taken_where_it_is_much_nearer(quick, dear, taken):
     assert found is methods[taken]
 
 
-def test_a_match_is_nearer_where_no_push_says_otherwise():
+def test_a_match_is_improvement_where_no_push_says_otherwise():
     """Between meshes by a fifth at least, and by no push farther off than half a hundredth."""
     for is_one_mesh in (True, False):
-        assert is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.104)], is_one_mesh)
-        assert not is_nearer([Estimate(0.3, 0.1), Estimate(0.1, 0.106)], is_one_mesh)
-        assert not is_nearer([Estimate(0.3, np.inf)], is_one_mesh)
-        assert is_nearer([Estimate(0.3, 0.25)], is_one_mesh) == is_one_mesh
+        assert is_improvement([Estimate(0.3, 0.1), Estimate(0.1, 0.104)], is_one_mesh)
+        assert not is_improvement([Estimate(0.3, 0.1), Estimate(0.1, 0.106)], is_one_mesh)
+        assert not is_improvement([Estimate(0.3, np.inf)], is_one_mesh)
+        assert is_improvement([Estimate(0.3, 0.25)], is_one_mesh) == is_one_mesh
 
 
 @pytest.mark.parametrize("hold", ["free", "clamped"])

@@ -75,7 +75,7 @@ def test_features_are_scaled_weights_and_places():
     assert features.shape == (len(mesh.tets), 5)
     by_weight = weights[mesh.tets, 1:].mean(axis=1) * [1.0, 0.25]
     places = mesh.rest_positions[mesh.tets].mean(axis=1)
-    for part, values, off in ((features[:, :2], by_weight, 1e-12), (features[:, 2:], places, 6.0 * module.UNEVEN)):
+    for part, values, off in ((features[:, :2], by_weight, 1e-12), (features[:, 2:], places, 6.0 * module.JITTER)):
         away = values - values.mean(axis=0)
         away /= np.sqrt(np.mean(np.sum(away**2, axis=1)))
         np.testing.assert_allclose(part, away, atol=off)

@@ -183,7 +183,7 @@ def test_what_is_controlled_is_told_of_it_too():
 )
 def test_vibrations_are_those_of_the_pins_that_hold_throughout(solver, kept, monkeypatch):
     """As of a body that has no others; what every pin lets go of swings as a free one."""
-    monkeypatch.setattr(module, "is_nearer", lambda *_off: True)
+    monkeypatch.setattr(module, "is_improvement", lambda *_off: True)
     matched = job(solver=solver, modes=8)
     height = matched.body.surface.positions[matched.body.pinned_vertices, 2]
     least = {"all": -1.0, "half": 0.01, "none": 1.0}[kept]
