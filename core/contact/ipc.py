@@ -285,7 +285,7 @@ class Barrier:
         points = np.where(points >= 0, asked.kept[points], -1)
         of_edges = EDGES + _numbers(ee, "dtype")
         parts = np.concatenate([np.repeat([POINTS, EDGE_POINT, FACE_POINT], [len(one) for one in kinds[:3]]), of_edges])
-        areas = asked.mesh.vertex_areas, asked.mesh.edge_areas
+        areas = asked.mesh.vertex_areas, asked.mesh.edge_areas()
         of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
         numbers[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
