@@ -13,7 +13,7 @@ from . import command
 from .bake import edited, together
 from .basics import playback, restart
 from .basics.names import ADDON_ID, PACKAGE
-from .cache import save_handlers
+from .cache import save_handlers, undone_bakes
 from .child import compiling, running
 from .live import live, live_handlers
 from .properties import overlay_properties, preferences, properties
@@ -22,7 +22,7 @@ from .views.ghosts import Ghosts
 from .views.newest import Newest
 from .views.overlays import Overlays
 
-ANSWERING = (running, live_handlers, save_handlers, playback, together, edited, swings)
+ANSWERING = (running, live_handlers, undone_bakes, save_handlers, playback, together, edited, swings)
 """Modules with ``HANDLERS``, in order: what is read is put back as live mode had it, which then puts that back."""
 
 KEYS = (

@@ -17,7 +17,7 @@ from ..blender_addon.properties import choices
 from ..blender_addon.scene_in.job_in import group_steps
 from ..blender_addon.scene_in.settings_in import frame_range
 from . import polls
-from .operator_class import BY_ESC, EDITS, choose_file, file_parts, operator, refused
+from .operator_class import BY_ESC, EDITS, ask_before_loss, choose_file, file_parts, operator, refused
 
 ASKS_AFTER = 30.0
 """Seconds that a bake has run before an Esc is taken for one that may mean it, wherever the pointer is."""
@@ -27,17 +27,12 @@ USUAL_PRE_ROLL = 10
 """Frames over which bodies that overlap grow apart: each a few hundredths of their size."""
 
 
-def _ask_before_loss(self: Any, context: Any, event: Any) -> set[str]:
+def _ask_before_bake(self: Any, context: Any, event: Any) -> set[str]:
     group = groups.group_of(sources.body_of(context), context)
-    lost = " ".join(filter(None, map(baking.replaced_words, group)))
-    if not lost:
-        return self.execute(context)
-    return context.window_manager.invoke_confirm(
-        self, event, title="Bake Again?", message=lost, confirm_text="Bake Again", icon="WARNING"
-    )
+    return ask_before_loss(self, context, event, group, "Bake Again")
 
 
-@operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_loss)
+@operator("Bake", partial(polls.can_begin, kept=polls.KEPT), invoke=_ask_before_bake)
 def bake(self: Any, context: Any, obj: Any) -> None:
     """Simulate the body, and all that it meets, over the frame range, in the background. Blender stays free.
     Asks before it replaces frames that are baked.
@@ -143,6 +138,7 @@ def bake_all(self: Any, context: Any, obj: Any) -> set[str] | None:
     if not bodies:
         self.report({"INFO"}, "All of them are baked")
         return {"CANCELLED"}
+    background.mark_file_changed()
     running.begin(*background.work_on_all(bodies))
     first = bodies[0]
     if first.sinew.bake.message and not bpy.app.background and running.current(first.session_uid) is None:

@@ -10,7 +10,7 @@ from ..blender_addon.bake import baking
 from ..blender_addon.basics import linked, sources
 from ..blender_addon.setup import copying, starting
 from . import polls
-from .operator_class import EDITS, operator
+from .operator_class import EDITS, ask_before_loss, operator
 
 
 def _can_enable(context: Any) -> None:
@@ -24,9 +24,13 @@ def enable(self: Any, context: Any, obj: Any) -> None:
     starting.enable(context.object)
 
 
-@operator("Sinew", polls.idle_body, {"UNDO"}, keep=True)
+def _ask_before_removal(self: Any, context: Any, event: Any) -> set[str]:
+    return ask_before_loss(self, context, event, [sources.body_of(context)], "Remove Sinew")
+
+
+@operator("Remove Sinew", polls.idle_body, {"UNDO"}, keep=True, invoke=_ask_before_removal)
 def disable(self: Any, context: Any, obj: Any) -> None:
-    """Stop simulating this object. Its bake is deleted; its physical materials are remembered."""
+    """Stop simulating this object, and delete its bake when the file is saved. Physical materials are remembered."""
     if obj.mode == "EDIT":
         bpy.ops.object.mode_set(mode="OBJECT")
     baking.delete(obj)

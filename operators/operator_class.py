@@ -1,6 +1,6 @@
 """A button is a function: its name is the operator's, its docstring the tooltip; what the library refuses is told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from inspect import isfunction
 from typing import Any
@@ -94,6 +94,16 @@ BY_ESC = {
     "invoke": _invoke_by_key,
 }
 """Of what ends something: a button, and a key that ends a playback first."""
+
+
+def ask_before_loss(self: Any, context: Any, event: Any, bodies: Iterable[Any], button: str) -> set[str]:
+    """Ask whether baked frames of bodies may be deleted, if there are any, and execute; what ``invoke`` returns."""
+    lost = " ".join(filter(None, map(baking.replaced_words, bodies)))
+    if not lost:
+        return self.execute(context)
+    return context.window_manager.invoke_confirm(
+        self, event, title=f"{button}?", message=lost, confirm_text=button, icon="WARNING"
+    )
 
 
 def file_parts(about: str, endings: str, path_of: Callable[[Any], str]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Pick vertices for pins, a spring or nodes in the 3D View: a click, or a box. Modal only while the button is down."""
 
+from typing import Any
+
 import bpy
 import numpy as np
 from bpy.props import EnumProperty
@@ -9,7 +11,21 @@ from ..blender_addon.picking import picking_view
 from ..blender_addon.scene_in import picks
 from ..core.errors import SinewError
 from . import polls
-from .operator_class import refused
+from .operator_class import operator, refused
+
+
+def _can_start(context: bpy.types.Context) -> None:
+    obj = polls.active(context, polls.body(context))
+    polls.disable_if(context.area is None or context.area.type != "VIEW_3D", "Vertices are picked in a 3D View")
+    polls.disable_if(obj.library is not None, "The object is linked from another file")
+
+
+@operator("Pick Vertices", _can_start)
+def start_picking(self: Any, context: bpy.types.Context, obj: Any) -> None:
+    """Choose the tool that picks vertices, in Object Mode. Click adds a vertex or takes it out, a box adds several."""
+    if obj.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.tool_set_by_id(name=picking_view.TOOL)
 
 
 class SINEW_OT_pick(bpy.types.Operator):

@@ -5,22 +5,34 @@ from typing import Any
 
 import bpy
 
-from ..blender_addon.bake import background
+from ..blender_addon.bake import background, baking
+from ..blender_addon.basics import sources
 from ..blender_addon.scene_in.finer_in import select_vertices, thin_vertices
 from ..blender_addon.scene_in.rest_in import store_rest
 from ..blender_addon.setup import size
 from ..core.errors import SinewError
 from . import polls
-from .operator_class import EDITS, operator
-
-_WHY = {"kept": "the tetrahedra are kept beside it", "baked": "The bake has its tetrahedra: press Delete Bake first"}
+from .operator_class import EDITS, ask_before_loss, operator
 
 
-@operator("Tetrahedralize", partial(polls.can_begin, **_WHY))
+def _ask_before_rebuild(self: Any, context: Any, event: Any) -> set[str]:
+    return ask_before_loss(self, context, event, [sources.body_of(context)], "Tetrahedralize")
+
+
+@operator(
+    "Tetrahedralize",
+    partial(polls.can_begin, kept="the tetrahedra are kept beside it"),
+    keep=True,
+    invoke=_ask_before_rebuild,
+)
 def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
     """Fill the body with tetrahedra and show their number and quality, in the background. They are kept
-    until the mesh or the resolution changes, and a bake makes them by itself.
+    until the mesh or the resolution changes, and a bake makes them by itself. A bake of other tetrahedra is deleted
+    when the file is saved.
     """
+    if obj.sinew.bake.status != "NONE":
+        background.mark_file_changed()
+        baking.delete(obj)
     background.begin(obj, "mesh")
 
 

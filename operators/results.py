@@ -11,7 +11,7 @@ from ..core.errors import SinewError
 from ..core.results.report import csv_of
 from ..core.store.frame_store import FrameStore
 from . import polls
-from .operator_class import operator
+from .operator_class import ask_before_loss, operator
 
 
 def _told(name: str, description: str, default: str = "") -> Any:
@@ -68,17 +68,21 @@ def _can_delete(context: Any) -> None:
     polls.with_bake(obj)
 
 
-@operator("Delete Bake", _can_delete, {"UNDO"}, keep=True)
+def _ask_before_delete(self: Any, context: Any, event: Any) -> set[str]:
+    return ask_before_loss(self, context, event, [sources.body_of(context) or context.object], "Delete Bake")
+
+
+@operator("Delete Bake", _can_delete, {"UNDO"}, keep=True, invoke=_ask_before_delete)
 def delete_bake(self: Any, context: Any, obj: Any) -> None:
-    """Remove the baked shapes and all that is kept on disk, for live mode and Compare too; a hidden original is shown
-    again.
+    """Remove the baked shapes, and show a hidden original again. The frames on disk are deleted when the file is saved;
+    until then an undo has them again.
     """
     source = obj or context.object
-    comparing.remove(source)
     words = baking.delete(source)
     baking.delete_live(source)
     if words:
         self.report({"WARNING"}, words)
+    comparing.look_again(source)
     context.view_layer.objects.active = source
 
 

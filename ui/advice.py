@@ -15,10 +15,8 @@ def draw_advice(layout: Any, context: Any, obj: Any) -> None:
         return
     found = advising.of_solver(obj, context.scene)
     if advising.is_outdated(obj):
-        words = "Physical materials were edited since the body was filled: fill it anew to know what suits it now."
-        wrapped(layout, words, context, "ERROR")
-        if obj.sinew.bake.status == "NONE":
-            draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
+        wrapped(layout, "Physical materials were edited: the tetrahedra are outdated.", context, "ERROR")
+        draw_button(layout, context, "sinew.tetrahedralize", text="Rebuild Tetrahedra", icon="MESH_ICOSPHERE")
     elif not found:
         what = "Solver and step suit" if advising.is_step_known(obj) else "The solver suits"
         wrapped(layout, f"{what} this body.", context, "CHECKMARK")

@@ -84,6 +84,6 @@ def physics_button(self: Any, context: Any) -> None:
         return
     column = self.layout.column()
     if obj.sinew.enabled:
-        column.operator("sinew.disable", text="Sinew", icon="X")
+        column.operator("sinew.disable", text="Remove Sinew", icon="X")
     else:
         column.operator("sinew.enable", text="Sinew", icon="PHYSICS")

@@ -2,22 +2,15 @@
 
 from typing import Any
 
-from ..blender_addon.child import running
 from ..blender_addon.setup import figures
-from .bake import draw_progress
-from .places import CLOSED, draw_button, draw_reasons, panel, wrapped
+from .places import CLOSED, draw_reasons, panel, wrapped
 
 
 @panel("Diagnostics", bl_options=CLOSED)
 def draw_diagnostics(layout: Any, context: Any, obj: Any) -> None:
     """What the body was filled with last."""
     record, scene = obj.sinew.bake, context.scene
-    work = running.current(obj.session_uid)
-    if work is not None and work.order.mode == "mesh":
-        draw_progress(layout, work, context)
-    else:
-        draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
-    wrapped(layout, record.mesh_summary, context, "CHECKMARK")
+    wrapped(layout, record.mesh_summary, context, "INFO")
     if record.body_mass > 0.0:
         words = f"{figures.mass_words(record.body_mass, scene)}, {figures.volume_words(record.body_volume, scene)}"
         words = f"{figures.extent_words(record.body_size, scene)}, {words}"

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from ..blender_addon.picking import picking_view
 from ..blender_addon.views import open_panel
 from .places import draw_keyed, draw_reasons, panel, wrapped
 
@@ -22,10 +21,10 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     if obj.mode == "EDIT":
         _draw_for_selected(layout, context)
     elif context.area is not None and context.area.type == "VIEW_3D":  # the tool is of that editor
-        layout.operator("wm.tool_set_by_id", text="Pick Vertices", icon="PINNED").name = picking_view.TOOL
+        layout.operator("sinew.start_picking", icon="PINNED")
     wrapped(layout, settings.pick_warning, context, "ERROR")
     if not settings.pin_group:
-        layout.label(text="Nothing is held: the body falls", icon="INFO")
+        layout.label(text="No pins: the body will fall", icon="INFO")
 
 
 def _draw_for_selected(layout, context):

@@ -3,9 +3,11 @@
 from typing import Any
 
 from ..blender_addon.basics import sources
+from ..blender_addon.child import running
 from ..blender_addon.setup import advising, forecasts, size
 from .advice import draw_advised
-from .places import CLOSED, draw_properties, draw_reasons, panel, wrapped
+from .bake import draw_progress
+from .places import CLOSED, draw_button, draw_properties, draw_reasons, panel, wrapped
 
 
 def _draw_header(panel: Any, context: Any) -> None:
@@ -26,6 +28,11 @@ def draw_resolution(layout: Any, context: Any, obj: Any) -> None:
     layout.prop_search(settings, "finer_group", obj, "vertex_groups")
     if settings.finer_group:
         layout.prop(settings, "finest")
+    work = running.current(obj.session_uid)
+    if work is not None and work.order.mode == "mesh":
+        draw_progress(layout, work, context)
+    else:
+        draw_button(layout, context, "sinew.tetrahedralize", icon="MESH_ICOSPHERE")
     wrapped(layout, forecasts.missing_words(settings.method), context, "ERROR")
     words, icon = forecasts.cost_words(obj, context)
     wrapped(layout, words, context, icon)

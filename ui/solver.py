@@ -86,8 +86,7 @@ def draw_match(layout: Any, settings: Any, kind: Any, context: Any) -> None:
     if choices.has_vibrations(settings):
         words = {} if choices.is_matched(settings) else {"text": "Vibrations"}
         layout.prop(settings, "match_modes", **words)
-        rows, told = settings.bake.vibrations, settings.bake.match
-        wrapped(layout, told, context, "CHECKMARK" if rows and "left alone" not in told else "INFO")
+        wrapped(layout, settings.bake.match, context, "INFO")
 
 
 def integration_words(settings: Any) -> str:

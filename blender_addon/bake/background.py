@@ -62,7 +62,14 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
 
 def begin(obj: Any, mode: str, until: int | None = None) -> None:
     """Begin :func:`work_on` a body."""
+    mark_file_changed()
     running.begin(work_on(obj, mode, until))
+
+
+def mark_file_changed() -> None:
+    """Let Blender ask before another file ends a bake: it does so for unsaved changes, which an undo step is."""
+    if not bpy.app.background:
+        bpy.ops.ed.undo_push(message="Before Bake")
 
 
 def work_on_all(bodies: Sequence[Any]) -> list[Work]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,9 +17,7 @@ from ...core.store.cached_handles import cached_handles
 from ...core.store.frame_store import FrameStore
 from ...core.store.lending import borrow
 from ...core.store.store_lock import locked
-from ..basics.stack import CACHE_FILE
-from ..basics.stored_paths import is_straight
-from ..cache import cache_owner, frame_folders
+from ..cache import cache_owner, frame_folders, undone_bakes
 from ..child.process import LOG_NAME
 from ..properties import choices
 from ..result_out import exported
@@ -49,18 +48,32 @@ def prepare(obj: Any, job: Job) -> FrameStore:
     """
     check(job)  # the frames of the bake before are still there
     folder = cache_owner.folder_to_write(obj)
+    lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
     try:
-        check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
+        lenders += keep_earlier(obj, job, folder)
         store = FrameStore.create(folder, job)
     except StoreError:
         cache_owner.delete_empty(folder)
         raise
-    lenders = [FrameStore(folder) for folder in (frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj))]
     borrow(store, lenders, job.body.solver.modes)
     _note_folder(obj, store)
     notes.note_warnings(obj, job)
     edited.note_read(obj, store.folder, bpy.context.scene)
     return store
+
+
+def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
+    """Keep the frames in a folder for an undo where the disk has room for both, and return the store that they are in
+    now; StoreError where it has no room for those of the job.
+    """
+    with_cache = obj.sinew.result == "CACHE"
+    if undone_bakes.has_frames(folder):
+        with contextlib.suppress(StoreError):
+            check_disk_space(ToBake(job, FrameStore(undone_bakes.free_path(folder)), with_cache=with_cache))
+            return [FrameStore(undone_bakes.keep(folder))]
+        undone_bakes.delete_kept()
+    check_disk_space(ToBake(job, FrameStore(folder), with_cache=with_cache))
+    return []
 
 
 def prepare_all(bodies: Sequence[Any], jobs: Sequence[Job], resume: bool) -> list[FrameStore]:
@@ -129,7 +142,7 @@ def open_store(obj: Any) -> FrameStore:
             "its file was saved last, unless on another computer: put them there, or beside the .blend, to go on with "
             "them.",
         )
-    if not os.path.isdir(folder):
+    if not os.path.isdir(folder) or obj.sinew.bake.is_deleted:
         raise StoreError(f"“{obj.name}” has no baked frames to go on from.", "Bake it first.")
     store = FrameStore.open(folder)
     store.check_about()
@@ -173,7 +186,7 @@ def has_store(obj: Any) -> bool:
     folder = frame_folders.recorded_folder(obj) or (
         frame_folders.default_folder(obj) if frame_folders.has_home() else None
     )
-    return folder is not None and os.path.isfile(folder / "job.npz")
+    return folder is not None and not obj.sinew.bake.is_deleted and os.path.isfile(folder / "job.npz")
 
 
 def has_frames(obj: Any) -> bool:
@@ -219,7 +232,7 @@ def replaced_words(obj: Any) -> str:
         frames = "frames of an earlier bake on disk"
     else:
         return ""
-    return f"The {frames} of “{obj.name}” will be lost."
+    return f"The {frames} of “{obj.name}” will be deleted when the file is saved."
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
@@ -267,7 +280,7 @@ def discard_bare(store: FrameStore) -> bool:
     log = store.folder / LOG_NAME
     if not store.is_bare() or os.path.isfile(log) and log.stat().st_size:  # of a failure that is to be reported
         return False
-    delete_folder(store.folder)
+    cache_owner.delete_folder(store.folder)
     return True
 
 
@@ -317,32 +330,32 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> str:
-    """Remove the frames on disk and the baked shapes; frames that another object or .blend may need are kept. Returns
-    what is to be said of files that stay though nobody is known to need them. StoreError, and the scene as it was,
-    where the disk does not let the frames go.
+    """Remove the baked shapes. The frames on disk are deleted when the .blend is saved without them, so that an undo
+    has them again, or at once where the disk is full; those that another object or .blend may need stay. Return a
+    message about files that stay although nothing is known to need them. StoreError, and the scene as it was, where
+    the disk does not let the frames go.
     """
-    folder, has_gone = frame_folders.recorded_folder(obj), True
-    if folder is not None and cache_owner.may_delete(obj, folder):
-        has_gone = delete_folder(folder)
+    folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
+    goes = folder is not None and os.path.isdir(folder) and cache_owner.may_delete(obj, folder)
+    is_known = goes and FrameStore(folder).is_known()
+    waits = is_known and undone_bakes.can_wait(folder)
+    if is_known and not waits:
+        cache_owner.delete_folder(folder)
+    kept = record.folder, record.home
     remove_result(obj)
     obj.sinew.property_unset("bake")
-    return "" if has_gone else f"The files in {folder} stay: nothing that can be read there says that they are a bake's"
+    if waits:
+        record = obj.sinew.bake
+        record.folder, record.home, record.is_deleted = *kept, True
+    return f"The files in {folder} stay: nothing that can be read there says that they are a bake's" * (
+        goes and not is_known
+    )
 
 
 def delete_live(obj: Any) -> None:
     """Remove what live mode keeps of the object on disk."""
     for folder in {frame_folders.live_path(obj), frame_folders.unsaved_live_path(obj)}:
-        delete_folder(folder)
-
-
-def delete_folder(folder: Path) -> bool:
-    """Remove a store with its log and cache file, and folders above that are empty then; StoreError where the disk does
-    not let it go. False where a link leads there, or nothing says that the files are a bake's: they stay.
-    """
-    if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
-        return False
-    cache_owner.delete_empty(folder)
-    return True
+        cache_owner.delete_folder(folder)
 
 
 def find_changes(obj: Any, job: Job) -> list[str]:
@@ -371,7 +384,7 @@ def note_report(obj: Any, store: FrameStore) -> None:
     record, report = obj.sinew.bake, read_report(store)
     record.report = "\n".join(report.summary())
     record.linear_solver = report.linear_solver
-    record.message = record.message or report.unconverged_words()
+    record.message = record.message or report.warning()
     forecasts.note_pace(store.job(), record, sum(frame.steps for frame in report.frames), report.seconds)
 
 
@@ -398,6 +411,6 @@ def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:
 def _note_folder(obj: Any, store: FrameStore) -> None:
     cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
-    record.message = ""
+    record.message, record.is_deleted = "", False
     record.stale, record.way_out_of = "", None
     record.status = "NONE"

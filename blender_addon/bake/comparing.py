@@ -53,7 +53,7 @@ class Compared(NamedTuple):
 
 def ghost_folder(obj: Any) -> Path | None:
     """Folder of the second bake, its own or that of the file or object it comes from; None where there is none."""
-    places = (_home(obj), frame_folders.recorded_folder(obj))
+    places = () if obj.sinew.bake.is_deleted else (_home(obj), frame_folders.recorded_folder(obj))
     folders = (frame_folders.compare_path(place) for place in places if place is not None)
     return next((folder for folder in folders if os.path.isfile(folder / "job.npz")), None)
 
@@ -206,7 +206,7 @@ def remove(obj: Any) -> None:
     if not cache_owner.may_delete(obj, folder.with_name(folder.name.removesuffix("-compare"))):
         obj.sinew.compare.show = False
         return
-    baking.delete_folder(folder)
+    cache_owner.delete_folder(folder)
     look_again(obj)
 
 

@@ -20,17 +20,18 @@ import bpy
 from ...core.errors import refusing
 from ...core.store.frame_store import FrameStore
 from ...core.store.store_lock import locked
-from ..basics.stack import own_caches
+from ..basics.stack import CACHE_FILE, own_caches
 from ..basics.stored_paths import check_straight, is_straight
+from ..child.process import LOG_NAME
 from ..result_out.cache_out import cache_path, kept_path
 from .frame_folders import (
     CACHE,
     COMPARE,
     LIVE,
     default_folder,
-    folder_name,
     has_home,
     home_folder,
+    readable_name,
     recorded_folder,
     writable,
 )
@@ -86,15 +87,15 @@ def _has_object_of(blend: Path, folder: str) -> bool:
         names = _folder_names(str(blend), blend.stat().st_mtime_ns)
     except OSError:  # a link to nothing, say: who knows
         return True
-    return names is None or any(folder == name or folder.startswith(f"{name}-") for name in names)
+    return names is None or any(folder.startswith(f"{name}-") for name in names)
 
 
 @lru_cache(maxsize=1024)
 def _folder_names(blend: str, _changed: int) -> frozenset[str] | None:
-    """Of the frames that the objects of a .blend would have; None where it cannot be read."""
+    """Return what folders of the frames of a .blend's objects begin with; None where it cannot be read."""
     try:
         with bpy.data.libraries.load(blend) as (there, _):
-            return frozenset(folder_name(name) for name in there.objects)
+            return frozenset(readable_name(name) for name in there.objects)
     except OSError:
         return None
 
@@ -185,6 +186,16 @@ def delete_empty(folder: Path) -> None:
     for place in (folder, home, home.parent):
         with contextlib.suppress(OSError):  # not empty, not there, or not ours to delete: it stays
             place.rmdir()
+
+
+def delete_folder(folder: Path) -> bool:
+    """Remove a store with its log and cache file, and folders above that are empty then; StoreError where the disk does
+    not let it go. False where a link leads there, or nothing says that the files are a bake's: they stay.
+    """
+    if not is_straight(folder) or not FrameStore(folder).delete(beside=(LOG_NAME, CACHE_FILE)):
+        return False
+    delete_empty(folder)
+    return True
 
 
 def bring(obj: Any) -> None:

@@ -43,7 +43,7 @@ def home_folder() -> Path:
 
 def default_folder(obj: Any) -> Path:
     """Folder of the object's frames in :func:`home_folder`."""
-    home, name = home_folder(), folder_name(obj.name)
+    home, name = home_folder(), folder_name(obj.name, text_of(obj.sinew, "identity"))
     folder, k = home / name, 2
     # An object that was renamed keeps its folder: a new one of the old name gets another.
     taken = [recorded_folder(other) for other in bpy.data.objects if other != obj]
@@ -52,11 +52,15 @@ def default_folder(obj: Any) -> Path:
     return folder
 
 
-def folder_name(name: str) -> str:
-    """Of the frames of an object of that name."""
-    readable = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
-    readable = readable.encode()[:LONGEST].decode(errors="ignore")
-    return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+def folder_name(name: str, identity: str = "") -> str:
+    """Return the name of the folder for frames of an object; the ``identity`` is the body's."""
+    return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
+
+
+def readable_name(name: str) -> str:
+    """Return what of an object's name is in that of its folder."""
+    short = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
+    return short.encode()[:LONGEST].decode(errors="ignore")
 
 
 def live_path(obj: Any) -> Path:

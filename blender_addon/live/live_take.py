@@ -101,8 +101,12 @@ def put(obj: Any, context: Any, take: Take) -> int:
     own = keyed_springs(obj, context, names_of_take(obj), (job.frame_start, job.frame_end))
     folder = cache_owner.folder_to_write(obj)
     obj.sinew.bake.status = "FAILED"  # until all of it is there
-    store = FrameStore.create(folder, job.with_body(springs=(*job.body.springs, *own)))
+    job = job.with_body(springs=(*job.body.springs, *own))
+    baking.keep_earlier(obj, job, folder)
+    store = FrameStore.create(folder, job)
     store.take_over(recorded)
+    baking.note_meeting([obj], ())
+    obj.sinew.bake.message, obj.sinew.bake.way_out_of = "", None  # of the bake before
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)
     obj.sinew.bake.stale = ", ".join(take.edits)
     recorded.keep_until(None)

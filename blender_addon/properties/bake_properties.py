@@ -43,6 +43,7 @@ class SinewBake(bpy.types.PropertyGroup):
 
     folder: text("Disk Cache", "Folder of the baked frames")
     home: text("Home", "Folder that a Disk Cache beginning with // is told from")
+    is_deleted: switch("Deleted", "The frames in Disk Cache are deleted when the file is saved")
     status: menu("Status", "How the last bake ended", items=STATUSES)
     frames: integer("Frames Baked", "How many the result shows", min=0)
     first_frame: integer("First Frame Baked", "First frame that the result shows")

@@ -201,6 +201,7 @@ class SinewObject(bpy.types.PropertyGroup):
     """Settings of one simulated object."""
 
     enabled: switch("Sinew", "Simulate this object as an elastic body")
+    identity: text("Identity", "Tells this object's frames on disk from those of a deleted one of its name")
     method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
     cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
     finer_group: text(

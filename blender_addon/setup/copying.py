@@ -8,10 +8,12 @@ from typing import Any
 import bpy
 
 from ..basics.list_animation import curves_of, follow_items
+from .starting import switch_on
 
 LEFT_OUT = {
-    "rna_type", "name", "enabled", "place_label", "place_warning", "bake", "live", "live_layer", "is_stand_in", "picks",
-    "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value", "painted_value",
+    "rna_type", "name", "enabled", "identity", "place_label", "place_warning", "bake", "live", "live_layer",
+    "is_stand_in", "picks", "bake_of", "pick_warning", "collider", "message", "take", "stiffness_value",
+    "painted_value",
 }  # fmt: skip
 """What belongs to one object alone: its results, its picked vertices, how others run into it; and what is computed."""
 GROUPS = {"vertex_group", "stiffness_map", "pin_group", "node_group", "finer_group"}
@@ -25,7 +27,7 @@ def copy_settings(source: Any, target: Any) -> list[str]:
     Materials, springs and pairs are matched by name and come to stand in the order of the source's; animation of those
     that stay follows them, of those that go it goes.
     """
-    target.sinew.enabled = True
+    switch_on(target)
     left: list[str] = []
     for name in LISTS:
         _match_list(source, target, name)

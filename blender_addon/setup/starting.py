@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 from typing import Any
 
 from ...core.errors import MaterialError
@@ -22,9 +23,15 @@ SAG = 0.01
 
 def enable(obj: Any) -> None:
     """Turn Sinew on; a body without any material gets the first preset."""
-    obj.sinew.enabled = True
+    switch_on(obj)
     if not obj.sinew.materials:
         add_material(obj, FIRST_PRESET)
+
+
+def switch_on(obj: Any) -> None:
+    """Turn Sinew on; the frames on disk of a deleted object of this name are not taken for those of ``obj``."""
+    obj.sinew.enabled = True
+    obj.sinew.identity = obj.sinew.identity or secrets.token_hex(4)
 
 
 def add_material(obj: Any, preset: str) -> Any:

@@ -46,6 +46,9 @@ LOST = 0.01
 degrees in it.
 """
 
+SEEN = 1e-4
+"""Part of a body's size that a viewport shows: a fifth of a pixel of a body that fills 2,000."""
+
 REDONE = 0.1
 """Of all steps, that may be made again by another rule, or of a body that buckles, without a word."""
 
@@ -85,7 +88,7 @@ class FrameReport:
 class BakeReport:
     """A bake: the method's name, the linear solver with the reason for it ("" unknown), every frame but the first, at
     which the body is at rest; seconds of what came before the frames, by part; warnings of a size that does not fit;
-    what helps steps that do not converge; how a subspace was matched with the full mesh.
+    what helps steps that do not converge; how a subspace was matched with the full mesh; the body's size, m.
     """
 
     solver: str
@@ -95,6 +98,7 @@ class BakeReport:
     warnings: tuple[str, ...] = ()
     remedy: str = "raise Substeps, or Iterations"
     match: str = ""
+    size: float = 0.0
 
     @property
     def unconverged(self) -> list[int]:
@@ -168,8 +172,16 @@ class BakeReport:
             return ""
         many = "s" if len(frames) > 1 else ""
         farthest = max(frame.movement for frame in self.frames if not frame.converged)
-        missing = f" (vertices still wanted to move by up to {length_words(farthest)})" if farthest > 0.0 else ""
+        missing = f" (stopped {length_words(farthest)} short)" if farthest > 0.0 else ""
         return f"Frame{many} {frame_words(frames)} did not converge{missing}: {self.remedy}."
+
+    def warning(self) -> str:
+        """Return the words of frames that did not converge where that can be seen: a step stopped short by more than
+        SEEN of the body's size, or by an unknown length; "" otherwise.
+        """
+        short = [frame.movement for frame in self.frames if not frame.converged]
+        is_seen = any(movement <= 0.0 or movement > SEEN * self.size for movement in short)
+        return self.unconverged_words() if is_seen else ""
 
     def match_words(self) -> str:
         """What a match takes of the stiffness at most; "" where it never does."""
@@ -288,6 +300,7 @@ def read_report(store: FrameStore) -> BakeReport:
         warnings=tuple(scale_warnings(job)),
         remedy=known.remedy if known is not None else BakeReport.remedy,
         match=store.match(),
+        size=job.body.surface.size,
     )
 
 

@@ -32,6 +32,7 @@ def empty_file(extension: None) -> None:
 def saved(empty_file: None, tmp_path: Path) -> Path:
     """The file is saved; its path."""
     path = tmp_path / "scene.blend"
+    bpy.context.preferences.filepaths.save_version = 0
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
 

@@ -10,6 +10,10 @@ def picked(windowed):
     return windowed.run("pick")
 
 
+def test_the_button_works_in_every_mode(picked):
+    assert picked.values["chosen"] == 3 * [["OBJECT", "sinew.pick_tool"]]
+
+
 def test_a_click_adds_the_vertex_under_the_cursor_and_takes_it_out(picked):
     assert np.allclose(picked.values["clicked"], [[0.5, -1.0, 0.5]])
     assert picked.values["clicked again"] == 0

@@ -18,6 +18,7 @@ CHANGES_NOTHING_TO_UNDO = {
     "SINEW_OT_bake_to_current": "starts work; its result comes by apply_bake",
     "SINEW_OT_bake_all": "starts work; its results come by apply_bake",
     "SINEW_OT_resume_bake": "starts work; its result comes by apply_bake",
+    "SINEW_OT_start_picking": "chooses a tool",
     "SINEW_OT_convert_result": "its result comes by apply_bake",
     "SINEW_OT_tetrahedralize": "fills the cache; what it tells is true whatever is undone",
     "SINEW_OT_check_bake": "what it tells is true whatever is undone",
@@ -256,19 +257,6 @@ def test_a_bake_is_undone(body, saved):
     assert undone["settings"]["bake"]["status"] == "NONE"
     bpy.ops.ed.redo()
     assert len(state()["keys"]) == 4
-
-
-def test_undone_shapes_of_a_deleted_bake_say_that_their_frames_are_gone(body, saved):
-    """Undo brings the shapes back, not the files: they play, and Resume says why it cannot go on."""
-    bpy.ops.sinew.bake()
-    bpy.ops.ed.undo_push(message="Before")
-    bpy.ops.sinew.delete_bake("EXEC_DEFAULT", True)
-    bpy.ops.ed.undo()
-    body = bpy.data.objects["Body"]
-    assert len(body.data.shape_keys.key_blocks) == 4 and body.sinew.bake.status == "DONE"
-    with pytest.raises(RuntimeError, match="not in .*Bake Again"):
-        bpy.ops.sinew.check_bake()
-    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and body.data.shape_keys is None
 
 
 def test_an_example_is_undone(body, saved):

@@ -119,4 +119,5 @@ def test_the_zoo(one: Specimen, saved: Path, evaluated: Any, table: dict[str, st
         table[one.name] = check(one, obj, evaluated)
         bpy.context.scene.frame_set(before["frame"])
         bpy.ops.sinew.delete_bake()
+        bpy.ops.wm.save_mainfile()
     assert surroundings(obj, saved.parent) == before

@@ -174,7 +174,7 @@ def test_to_the_current_frame_in_the_child(body, saved):
 def test_baking_again_names_what_is_lost(body, saved, evaluated):
     assert baking.replaced_words(body) == ""
     bpy.ops.sinew.bake()
-    assert baking.replaced_words(body) == "The 4 baked frames (1-4) of “Body” will be lost."
+    assert baking.replaced_words(body) == "The 4 baked frames (1-4) of “Body” will be deleted when the file is saved."
     before = evaluated(body, 4)
     body.sinew.materials[0].log_stiffness += 1.0
     assert bpy.ops.sinew.bake() == {"FINISHED"}, "a script is not asked"

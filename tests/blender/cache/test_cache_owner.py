@@ -59,6 +59,7 @@ def test_save_as_keeps_both_files_working(half_baked, saved, evaluated, place):
     assert own.parent == new.parent / "sinew_cache" / new.stem and content(first) == before
     assert Path(bpy.path.abspath(body.modifiers[0].filepath)).is_relative_to(own)
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
     assert not own.exists() and content(first) == before
     bpy.ops.wm.open_mainfile(filepath=str(saved))
     body = bpy.data.objects["Body"]
@@ -130,6 +131,7 @@ def test_a_file_renamed_outside_takes_its_frames_with_it(half_baked, saved, eval
     body = bpy.data.objects["Body"]
     assert recorded_folder(body) == own and np.array_equal(evaluated(body, 3), expected)
     bpy.ops.sinew.delete_bake()
+    bpy.ops.wm.save_mainfile()
     assert not (saved.parent / "sinew_cache").exists()
 
 

@@ -138,7 +138,8 @@ def test_a_renamed_object_keeps_its_frames(body, saved, evaluated):
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and recorded_folder(body) == folder
     assert bpy.ops.sinew.bake() == {"FINISHED"} and recorded_folder(body) == folder, "none is left behind"
     assert edits(body) == []
-    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not folder.exists()
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and bpy.ops.wm.save_mainfile() == {"FINISHED"}
+    assert not folder.exists()
 
 
 def begin_elsewhere(path: Path | None) -> None:
@@ -188,7 +189,8 @@ def test_an_appended_bake_goes_on_naming_its_frames(body, saved, tmp_path, evalu
     assert bpy.ops.sinew.resume_bake() == {"FINISHED"} and obj.sinew.bake.status == "DONE"
     own = recorded_folder(obj)
     assert own.parent == tmp_path / "other" / "sinew_cache" / "shot" and content(source) == before
-    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not own.exists() and content(source) == before
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and bpy.ops.wm.save_mainfile() == {"FINISHED"}
+    assert not own.exists() and content(source) == before
 
 
 @pytest.mark.parametrize("kind", ["KEYS", "CACHE"])
@@ -304,7 +306,9 @@ def test_a_deleted_object_leaves_the_others_alone(body, saved, evaluated):
     bpy.data.orphans_purge(do_recursive=True)
     assert np.array_equal(evaluated(twin, 4), before) and folder.is_dir()
     bpy.context.view_layer.objects.active = twin
-    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and not folder.exists() and twin.data.shape_keys is None
+    assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and twin.data.shape_keys is None
+    bpy.ops.wm.save_mainfile()
+    assert not folder.exists()
 
 
 def test_a_full_copy_of_the_scene_has_a_bake_of_its_own(body, saved, evaluated):

@@ -236,7 +236,7 @@ def test_a_dry_run_checks_and_writes_nothing(scene, capfd, kind):
         told = events(capfd.readouterr().out)
         return (told[0]["first"], told[0]["last"], told[0]["why"]) if code == 0 else told[0]["message"]
 
-    complete, replaces = (None, None, ""), "The 4 baked frames (1-4) of “Body” will be lost."
+    complete, replaces = (None, None, ""), "The 4 baked frames (1-4) of “Body” will be deleted when the file is saved."
     assert plan() == (complete if kind else (1, 4, replaces))
     changed = "Edited since the bake began: frame range"
     assert str(plan("--frames", "1-2")).count(changed if kind else replaces) == 1

@@ -62,6 +62,7 @@ def test_deleting_the_bake_deletes_what_live_mode_keeps(soft_body):
     folders = session.store.folder, baking.open_store(soft_body).folder
     assert all(folder.is_dir() for folder in folders)
     bpy.ops.sinew.delete_bake()
+    bpy.ops.wm.save_mainfile()
     assert not any(folder.exists() for folder in folders)
 
 
@@ -95,6 +96,7 @@ def test_a_file_that_was_never_saved(unsaved_body, tmp_path):
     assert unsaved_body.sinew.bake.status == "DONE" and store.frames() == [1, 2, 3, 4]
     assert store.folder.is_relative_to(tmp_path) and not FrameStore(session_folder).frames()
     bpy.ops.sinew.delete_bake()
+    bpy.ops.wm.save_mainfile()
     assert not session_folder.exists() and list(tmp_path.rglob("*.sinew")) == []
 
 

@@ -145,4 +145,5 @@ def test_bake_convert_and_delete(body, saved, evaluated):
     body.modifiers.clear()
     assert baking.lost_words(body) == "The Mesh Cache modifier was removed."
     bpy.ops.sinew.delete_bake()
+    bpy.ops.wm.save_mainfile()
     assert not folder.exists() and not body.modifiers and body.sinew.bake.status == "NONE"

@@ -55,7 +55,7 @@ def test_a_summary_is_for_reading(store):
     said = read_report(store).summary()
     assert said[0] == "Mixed FEM, frames 2-4, 6 steps, 9 s"
     assert said[1] == "Iterations a step: 3.7 on average, 5 at most (frame 2)"
-    far = "vertices still wanted to move by up to 7 mm"
+    far = "stopped 7 mm short"
     assert said[2] == f"Frames 3-4 did not converge ({far}): raise Substeps, or Iterations."
     assert said[3] == "Worst frame: 4 (the cap was reached)"
     assert said[4] == "Slowest frame: 4 (4 s)"

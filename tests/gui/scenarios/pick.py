@@ -58,8 +58,13 @@ def drag(gui, start, end, **modifiers):
 
 def scenario(gui):
     name = make_scene(gui)
-    with gui.context():
-        bpy.ops.wm.tool_set_by_id(name="sinew.pick_tool")
+    chosen = []
+    for mode in ("EDIT", "SCULPT", "WEIGHT_PAINT"):
+        with gui.context():
+            bpy.ops.object.mode_set(mode=mode)
+            bpy.ops.sinew.start_picking("INVOKE_DEFAULT")
+            chosen.append((bpy.context.mode, bpy.context.workspace.tools.from_space_view3d_mode("OBJECT").idname))
+    gui.record("chosen", chosen)
     yield from gui.settle()
     yield from gui.photograph("0-tool")
     yield from gui.click(*at(gui, name, (0.5, -1.0, 0.5), (4, 3)))

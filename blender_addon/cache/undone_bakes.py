@@ -1,0 +1,185 @@
+"""Frames that an undo may need: deleted bakes and bakes that another one replaced, until the .blend is saved.
+
+Delete Bake only marks a record (``is_deleted``). A bake that replaces another renames the folder of the earlier one
+first; an undo finds it by the key of the frames that the result shows, and exchanges the folders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import SinewError, refusing
+from ...core.store.frame_store import FrameStore
+from ...core.store.store_lock import locked
+from ..basics.stored_paths import is_straight
+from .cache_owner import delete_folder, may_delete
+from .frame_folders import compare_path, has_home, home_folder, recorded_folder
+
+UNDO = "-undo-"
+ROOM = 100e6
+"""Bytes of a disk under which deleted frames make room at once."""
+_kept: dict[Path, list[Path]] = {}
+"""Folders of earlier bakes, by the folder that they were in, of this session."""
+_deleted: list[tuple[int, Path, str, str]] = []
+"""Bodies whose mark goes away with the save, the folder, and its record."""
+
+
+def has_frames(folder: Path) -> bool:
+    """Whether a store that may be renamed has frames."""
+    store = FrameStore(folder)
+    return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
+
+
+def can_wait(folder: Path) -> bool:
+    """Whether frames may stay until the .blend is saved, which has to fit on the disk; StoreError where nothing can be
+    deleted there.
+    """
+    with locked(folder):
+        return shutil.disk_usage(folder).free > ROOM
+
+
+def free_path(folder: Path) -> Path:
+    """Return a path beside a folder that nothing has."""
+    k = 1
+    while (path := folder.with_name(f"{folder.name}{UNDO}{k}")).exists():
+        k += 1
+    return path
+
+
+def keep(folder: Path) -> Path:
+    """Rename the folder of a bake that is replaced, and return its path; StoreError when that fails. What an earlier
+    session left of the same body is deleted.
+    """
+    for left in _left_by(folder):
+        if left not in _kept.get(folder, ()):
+            _delete(left)
+    path = free_path(folder)
+    _rename(folder, path)
+    _kept.setdefault(folder, []).append(path)
+    return path
+
+
+def delete_kept() -> None:
+    """Delete the frames of all earlier bakes of the open .blend, except those that a result shows."""
+    shown = {obj.sinew.bake.shows for obj in bpy.data.objects}
+    for folder in _left_by(None):
+        if FrameStore(folder).key() not in shown:
+            _delete(folder)
+            for others in _kept.values():
+                with contextlib.suppress(ValueError):
+                    others.remove(folder)
+
+
+def _left_by(folder: Path | None) -> Iterator[Path]:
+    """Yield the folders of earlier bakes of a folder, or of all of the open .blend."""
+    home = folder.parent if folder is not None else home_folder() if has_home() else None
+    if home is None or not home.is_dir():
+        return
+    for path in sorted(home.iterdir()):
+        name, undo, k = path.name.rpartition(UNDO)
+        if undo and k.isdigit() and (folder is None or name == folder.name) and is_straight(path):
+            yield path
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder; a save or a bake does not fail for one that stays."""
+    try:
+        delete_folder(folder)
+    except SinewError as error:
+        print(f"sinew: {error}", file=sys.stderr)
+
+
+def _rename(source: Path, target: Path) -> None:
+    with locked(source):
+        pass  # another Blender writes to it
+    with refusing(f"The frames in {source} cannot be moved to {target}", "Close what uses them."):
+        source.rename(target)
+
+
+@bpy.app.handlers.persistent
+def after_undo(*_: Any) -> None:
+    """A handler of ``undo_post`` and ``redo_post``: the frames that a result shows are in its folder again."""
+    for obj in bpy.data.objects:
+        folder = recorded_folder(obj) if obj.sinew.bake.shows else None
+        for path in _kept.get(folder, ()):
+            if FrameStore(path).key() == obj.sinew.bake.shows != FrameStore(folder).key():
+                with contextlib.suppress(SinewError):  # a child writes to it: the panel says that they are others
+                    _exchange(folder, path)
+                    obj.update_tag()
+                break
+
+
+def _exchange(folder: Path, path: Path) -> None:
+    """Exchange the frames in a folder for those in ``path``."""
+    between = free_path(folder)
+    has_other = folder.exists()
+    if has_other:
+        _rename(folder, between)
+    path.rename(folder)
+    if has_other:
+        between.rename(path)
+    else:
+        _kept[folder].remove(path)
+
+
+@bpy.app.handlers.persistent
+def before_save(*_: Any) -> None:
+    """A handler of ``save_pre``: the saved file names no deleted frames."""
+    _deleted.clear()
+    for obj in bpy.data.objects:
+        record = obj.sinew.bake
+        if record.is_deleted:
+            if (folder := recorded_folder(obj)) is not None:
+                _deleted.append((obj.session_uid, folder, record.folder, record.home))
+            record.folder, record.home, record.is_deleted = "", "", False
+
+
+@bpy.app.handlers.persistent
+def after_save(path: Any = "", *_: Any) -> None:
+    """A handler of ``save_post``: frames that the saved file does not need are deleted; not after Save Copy."""
+    if not isinstance(path, str) or os.path.realpath(path) != os.path.realpath(bpy.data.filepath):
+        put_back()
+        return
+    objects = {obj.session_uid: obj for obj in bpy.data.objects}
+    for uid, folder, _folder, _home in _deleted:
+        if uid in objects and may_delete(objects[uid], folder):
+            _delete(folder)
+            _delete(compare_path(folder))
+    _deleted.clear()
+    delete_kept()
+
+
+@bpy.app.handlers.persistent
+def put_back(*_: Any) -> None:
+    """A handler of ``save_post_fail``."""
+    records = {uid: (folder, home) for uid, _path, folder, home in _deleted}
+    for obj in bpy.data.objects:
+        if obj.session_uid in records:
+            obj.sinew.bake.folder, obj.sinew.bake.home = records[obj.session_uid]
+            obj.sinew.bake.is_deleted = True
+    _deleted.clear()
+
+
+@bpy.app.handlers.persistent
+def forget(*_: Any) -> None:
+    """A handler of ``load_post``: another file has no undo for these."""
+    _kept.clear()
+    _deleted.clear()
+
+
+HANDLERS = (
+    ("save_pre", before_save),
+    ("save_post", after_save),
+    ("save_post_fail", put_back),
+    ("undo_post", after_undo),
+    ("redo_post", after_undo),
+    ("load_post", forget),
+)
