@@ -12,19 +12,8 @@ from ..blender_addon.live.live_state import Stepped
 from ..blender_addon.result_out.take_out import names_of_take
 from ..core.errors import SinewError
 from ..core.events import StopRecording
-from ..core.solver_kinds import live_solver
 from . import polls
-from .operator_class import BY_ESC, EDITS, operator
-
-SOLVER = live_solver()
-
-
-def live_choose_solver(self: Any, context: Any, obj: Any) -> None:
-    obj.sinew.solver = SOLVER.name
-
-
-live_choose_solver.__doc__ = f"Choose the solver {SOLVER.label}, which takes milliseconds a frame"
-live_choose_solver = operator(f"Use {SOLVER.label}", polls.idle_body, EDITS)(live_choose_solver)
+from .operator_class import BY_ESC, operator
 
 
 def _can_play(context: Any) -> None:

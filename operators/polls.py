@@ -8,7 +8,6 @@ import bpy
 from ..blender_addon.basics import linked, restart, sources
 from ..blender_addon.child import running
 from ..blender_addon.live import live, live_scene
-from ..blender_addon.properties import choices
 
 UNSAVED, KEPT = "Save the .blend first", "the baked frames are kept beside it"
 IN_EDIT = "Leave Edit Mode first (Tab)"
@@ -185,9 +184,6 @@ def can_play(context: Any) -> None:
     obj = with_material(idle_body(context))
     disable_if(bpy.app.background, "Live mode needs a window: Blender runs without one")
     disable_if(obj.mode != "OBJECT", NOT_IN_OBJECT)
-    disable_if(
-        not choices.solver_kind(obj.sinew.solver).plays_live, "Choose a solver of a subspace or of nodes first (Solver)"
-    )
     not_rendering()
     disable_if(
         obj.sinew.bake.hides_original and not sources.is_edited(obj),

@@ -7,20 +7,13 @@ from ..blender_addon.child import running
 from ..blender_addon.live import live
 from ..blender_addon.properties import choices, live_properties
 from .bake import draw_reading
-from .places import CLOSED, draw_button, draw_large, draw_properties, draw_reasons, panel, wrapped
+from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 from .solver import draw_points
-
-
-def _can_be_played_with(obj: Any) -> bool:
-    return choices.solver_kind(obj.sinew.solver).plays_live or live.session_of(obj) is not None
 
 
 @panel("Live", is_often=True, bl_options=CLOSED)
 def draw_live(layout: Any, context: Any, obj: Any) -> None:
     """The buttons, how fast and how strong, what is seen meanwhile."""
-    if not _can_be_played_with(obj):
-        _draw_unplayable(layout, context)
-        return
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else running.reading(obj.session_uid)
     if read is not None:
@@ -29,13 +22,14 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
         _draw_preparing(layout, session)
     else:
         _draw_buttons(layout, session, context)
-    draw_properties(layout, settings, "rate", "strength")
+    draw_properties(layout, settings, "solver", "rate", "strength")
     column = layout.column()
     column.prop(settings, "preview")
     column = column.column()
     column.active = settings.preview == "CARD"
     column.prop(settings, "show")
-    if not choices.solver_kind(obj.sinew.solver).takes_modes and settings.show in live_properties.OF_SUBSPACE:
+    kind = choices.solver_kind(choices.live_solver_name(obj.sinew))
+    if not kind.takes_modes and settings.show in live_properties.OF_SUBSPACE:
         wrapped(layout, "Modes, clusters and cubature points are those of a subspace.", context, "INFO")
     elif settings.show == "WEIGHTS":
         column.prop(settings, "mode")
@@ -54,11 +48,6 @@ def _meets_more_exactly(obj: Any, context: Any) -> bool:
     own = obj.sinew.collisions
     meets = own.use_ground or own.collection is not None or own.meets_itself or len(groups.group_of(obj, context)) > 1
     return meets and choices.solver_kind(obj.sinew.solver).meets_bodies
-
-
-def _draw_unplayable(layout, context):
-    wrapped(layout, "Playing in the viewport needs a solver of a subspace or of nodes.", context, "INFO")
-    draw_button(layout, context, "sinew.live_choose_solver")
 
 
 def _draw_preparing(layout, session):

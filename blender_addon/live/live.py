@@ -27,6 +27,7 @@ from ..child import running
 from ..child.machine import Waits
 from ..child.process import Order
 from ..child.work import Work
+from ..properties.choices import live_solver_name
 from ..result_out.take_out import keyable_strength, keyable_target, names_of_take
 from ..scene_in import job_in
 from ..scene_in.mesh_in import unit_scale
@@ -139,7 +140,8 @@ def note_error(obj: Any, error: Exception | str) -> None:
 
 def job_steps(obj: Any) -> Steps[Job]:
     """The body's job as the scene is now, without the springs of its last take."""
-    return job_in.job_steps(obj, bpy.context, without_springs=names_of_take(obj), alone=True)
+    solver = live_solver_name(obj.sinew)
+    return job_in.job_steps(obj, bpy.context, solver=solver, without_springs=names_of_take(obj), alone=True)
 
 
 def stop(message: str = "", keep: Work | None = None) -> None:

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...core.settings import MaterialSettings
-from ...core.solver_kinds import SOLVER_KINDS, SolverKind
+from ...core.solver_kinds import SOLVER_KINDS, SolverKind, live_solver
 from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
 OWN = "OWN"
 """Entry of menus that leaves a choice as the body has it."""
+AUTOMATIC = "AUTOMATIC"
 _AS_BODY = OWN, "As the Body", "What the body itself is set to"
 
 
@@ -69,6 +70,21 @@ def solver_items(owner: Any = None, context: Any = None) -> Items:
 def solver_kind(solver: str) -> SolverKind:
     """What a solver is and reads; a plain one where this version does not know it."""
     return SOLVER_KINDS.get(solver, SolverKind(solver, solver, ""))
+
+
+def live_solver_items(owner: Any = None, context: Any = None) -> Items:
+    """Items callback: the methods that live mode can step."""
+    label = live_solver().label
+    automatic = AUTOMATIC, "Automatic", f"The body's own solver where it is quick enough, else {label}"
+    return _menu([automatic, *_words_of({name: kind for name, kind in SOLVER_KINDS.items() if kind.plays_live})])
+
+
+def live_solver_name(settings: Any) -> str:
+    """Return the name of the solver with which live mode steps a body."""
+    chosen = settings.live.solver
+    if chosen != AUTOMATIC:
+        return chosen
+    return settings.solver if solver_kind(settings.solver).plays_live else live_solver().name
 
 
 def is_matched(settings: Any) -> bool:

@@ -5,6 +5,7 @@ No ``from __future__ import annotations`` here: Blender reads the annotations as
 
 import bpy
 
+from . import choices
 from .mirror import integer, menu, number, text
 
 RATES = (
@@ -34,6 +35,9 @@ PREVIEWS = (
 class SinewLive(bpy.types.PropertyGroup):
     """Settings of live mode, and what it has said last."""
 
+    solver: menu(
+        "Solver", "Steps the body in live mode; bakes have a solver of their own", items=choices.live_solver_items
+    )
     rate: menu("Rate", "How fast time passes", items=RATES)
     strength: number(
         "Strength (N/m)",

@@ -10,7 +10,7 @@ from ...core.errors import PinError, SettingsError
 from ...core.job.surroundings import Spring
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ..basics.stack import Place
-from ..properties.choices import solver_kind
+from ..properties.choices import live_solver_name, solver_kind
 from ..properties.mirror import clean
 from .animation_in import Moment, Moved, Track, matrix_at
 from .mesh_in import vectors_of
@@ -63,7 +63,7 @@ class BodySampler:
         is, or holds all of a surface.
         """
         settings, groups = self._object.sinew, self._object.vertex_groups
-        takes_nodes = solver_kind(settings.solver).takes_nodes
+        takes_nodes = any(solver_kind(name).takes_nodes for name in (settings.solver, live_solver_name(settings)))
         if takes_nodes and settings.node_group and settings.node_group not in groups:
             gone = f"The group “{settings.node_group}” of dynamic nodes is not there any more."
             raise SettingsError(gone, "Choose a vertex group under Solver, or none.")

@@ -209,7 +209,6 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "show_bake": (source_shown, {}),
     "bring_frames": (baked_before_save_as, {}),
     "open_report": (baked, {}),
-    "live_choose_solver": (nothing, {}),
     "copy_settings": (beside_another, {}),
     "take_advice": (advised, {"setting": "cells_across"}),
     "use_points": (too_few_points, {}),

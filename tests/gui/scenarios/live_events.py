@@ -11,7 +11,7 @@ def prepared(gui, scene):
     live = gui.module("blender_addon.live.live")
     scene.make_body(gui)
     with gui.context():
-        bpy.ops.sinew.live_choose_solver()
+        bpy.context.object.sinew.solver = "subspace_mixed_fem"
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "events.blend"))
         bpy.ops.sinew.live_play("INVOKE_DEFAULT")
     session = live.current()

@@ -131,7 +131,7 @@ def scenario(gui):
     live = gui.module("blender_addon.live.live")
     scene.make_body(gui)
     with gui.context():
-        bpy.ops.sinew.live_choose_solver()
+        bpy.context.object.sinew.solver = "subspace_mixed_fem"
         bpy.ops.wm.save_as_mainfile(filepath=str(gui.session / "mouse.blend"))
     bpy.context.scene.frame_end = LAST
     bpy.context.preferences.view.ui_scale = scene.SCALE

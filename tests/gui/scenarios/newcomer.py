@@ -199,7 +199,6 @@ def record(gui):
     live = gui.module("blender_addon.live.live")
     with gui.context():
         bpy.ops.sinew.delete_bake()
-        bpy.ops.sinew.live_choose_solver()
         bpy.ops.wm.save_mainfile()
         bpy.ops.sinew.live_play("INVOKE_DEFAULT")
     yield from gui.wait_until(lambda: live.current().state.frame >= 2, 480, "it plays")

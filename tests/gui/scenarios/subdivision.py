@@ -31,7 +31,7 @@ def make_body(gui):
         bpy.ops.view3d.view_axis(type="FRONT")
         bpy.ops.view3d.view_orbit(angle=0.5, type="ORBITLEFT")
         bpy.ops.view3d.view_orbit(angle=0.4, type="ORBITUP")
-        bpy.ops.sinew.live_choose_solver()
+        bpy.context.object.sinew.solver = "subspace_mixed_fem"
     space.region_3d.view_distance, space.region_3d.view_location = 3.0, (0.0, 0.0, -0.1)
     return obj
 
