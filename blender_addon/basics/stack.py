@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import bpy
 
 from ...core.errors import MeshError
 from . import linked
+from .overrides import Override, is_animated, overridden
 
 DEFORMING = frozenset({
     "ARMATURE", "CURVE", "HOOK", "LAPLACIANDEFORM", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
@@ -61,7 +62,10 @@ def place_of(obj: Any) -> Place:
 
 
 def _deforms(modifier: Any) -> bool:
-    return modifier.type in DEFORMING and modifier.show_viewport and not is_own_cache(modifier)
+    """Return whether a modifier deforms; one of animated visibility does at some frame, whichever is the present."""
+    if modifier.type not in DEFORMING or is_own_cache(modifier):
+        return False
+    return modifier.show_viewport or is_animated(modifier, "show_viewport")
 
 
 def is_own_cache(modifier: Any) -> bool:
@@ -143,37 +147,19 @@ def _changes_weights(modifier: Any, groups: set[str]) -> bool:
 @contextmanager
 def cut_after(obj: Any, place: Place) -> Iterator[None]:
     """Within it, ``obj`` evaluates to its shape at the place: later modifiers and our own result are off, and the
-    object is not hidden.
+    object is not hidden, whatever is keyed or driven.
     """
     own = [m for m in list(obj.modifiers)[: place.below] if is_own_cache(m)]
-    later = [(m.name, m.show_viewport) for m in [*own, *later_modifiers(obj, place)]]
-    try:
-        for name, _ in later:
-            obj.modifiers[name].show_viewport = False
-        with shown(obj):
-            yield
-    finally:
-        # Deleted meanwhile, in another window, an object says so; a modifier would not, and so is named.
-        with suppress(ReferenceError):
-            for name, was_on in later:
-                if (modifier := obj.modifiers.get(name)) is not None:
-                    modifier.show_viewport = was_on
+    later = [*own, *later_modifiers(obj, place)]
+    with overridden([Override.of(modifier, "show_viewport", False) for modifier in later]), shown(obj):
+        yield
 
 
-@contextmanager
-def shown(*objects: Any) -> Iterator[None]:
+def shown(*objects: Any) -> AbstractContextManager[None]:
     """Within it, neither the objects nor collections that hold them are disabled in viewports: of what is, Blender
     evaluates no modifier and no animation.
     """
-    before = [(block, block.hide_viewport) for block in with_collections(*objects)]
-    try:
-        for block, _ in before:
-            block.hide_viewport = False
-        yield
-    finally:
-        for block, hidden in before:
-            with suppress(ReferenceError):
-                block.hide_viewport = hidden
+    return overridden([Override.of(block, "hide_viewport", False) for block in with_collections(*objects)])
 
 
 def with_collections(*objects: Any) -> list[Any]:

@@ -14,6 +14,7 @@ from ...core.job.job import Job
 from ...core.settings import MeetSettings
 from ..basics import linked
 from ..basics.groups import group_of, met_by
+from ..basics.overrides import is_animated
 from ..basics.stack import Place, check_place, cut_after, place_of, shown, with_collections
 from ..basics.stepwise import Steps, at_once
 from .animation_in import Passenger, at_frame, for_each, lead
@@ -186,9 +187,9 @@ def terms(obj: Any, context: Any, frames: tuple[int, int] | None = None) -> tupl
     check_object(obj, context)
     settings, needed = obj.sinew, (obj, *spring_targets(obj), *collider_objects(obj, context))
     layer, span = context.view_layer, simulated_range(settings, context.scene, frames)
-    disabled = {block for block in with_collections(*needed) if block.hide_viewport}
+    overridden = (b for b in with_collections(*needed) if b.hide_viewport or is_animated(b, "hide_viewport"))
     eyes = {each for each in needed if linked.is_in(layer, each) and each.hide_get(view_layer=layer)}
-    return span, settings.pre_roll, settings.substeps, disabled, eyes
+    return span, settings.pre_roll, settings.substeps, set(overridden), eyes
 
 
 def _check(obj: Any, context: Any) -> None:

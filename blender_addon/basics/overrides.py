@@ -1,0 +1,74 @@
+"""Temporary values of Blender's properties that animation and drivers cannot undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from .list_animation import curves_at
+
+
+class Override(NamedTuple):
+    """A value for a property of a data-block, named by its data path, which outlives edits of lists such as the
+    modifiers.
+    """
+
+    block: Any
+    path: str
+    value: Any
+
+    @classmethod
+    def of(cls, owner: Any, name: str, value: Any) -> Override:
+        """The override of the property ``name`` of a data-block, or of a part of one such as a modifier."""
+        return cls(owner.id_data, owner.path_from_id(name), value)
+
+    def current(self) -> Any:
+        """Return the present value."""
+        return self.block.path_resolve(self.path)
+
+    def assign(self, value: Any) -> None:
+        """Assign a value where it differs: assigning even the same value makes Blender forget rigid bodies."""
+        if self.current() != value:
+            before, _, name = self.path.rpartition(".")
+            setattr(self.block.path_resolve(before) if before else self.block, name, value)
+
+
+@contextmanager
+def overridden(overrides: Iterable[Override]) -> Iterator[None]:
+    """Give properties other values within the context, and mute the F-curves and drivers that would set them."""
+    applied: list[tuple[Override, Any, list[bool]]] = []
+    try:
+        for override in overrides:
+            curves = curves_and_drivers(override.block, override.path)
+            applied.append((override, override.current(), [curve.mute for curve in curves]))
+            _mute(override, [True] * len(curves))
+            override.assign(override.value)
+        yield
+    finally:
+        for override, before, was_muted in reversed(applied):
+            # Another window may delete the object (ReferenceError) or the modifier (ValueError) meanwhile.
+            with suppress(ReferenceError, ValueError):
+                override.assign(before)
+            with suppress(ReferenceError):
+                _mute(override, was_muted)
+
+
+def _mute(override: Override, muted: list[bool]) -> None:
+    """Mute the curves of an override. They are looked up each time, since an undo frees them."""
+    for curve, mute in zip(curves_and_drivers(override.block, override.path), muted, strict=False):
+        if curve.mute != mute:
+            curve.mute = mute
+
+
+def is_animated(owner: Any, name: str) -> bool:
+    """Return whether F-curves or drivers set a property of a data-block or of a part of one."""
+    return any(not curve.mute for curve in curves_and_drivers(owner.id_data, owner.path_from_id(name)))
+
+
+def curves_and_drivers(block: Any, path: str) -> list[Any]:
+    """Return the F-curves, those of NLA strips too, and the drivers that set a property of a data-block."""
+    animation = getattr(block, "animation_data", None)
+    if animation is None:
+        return []
+    return [*curves_at(block, path), *(driver for driver in animation.drivers if driver.data_path == path)]
