@@ -17,6 +17,7 @@ import numpy as np
 
 from ...core.errors import MeshError, SinewError
 from ...core.tracks import interleaved
+from ..basics.physics import restart_physics
 from ..basics.stack import Place
 from ..basics.stepwise import Steps
 from .mesh_in import check_matrix, mesh_at_place, object_to_world, transform, vertex_positions
@@ -119,14 +120,28 @@ def matrix_at(moment: Moment) -> np.ndarray:
 
 
 @contextmanager
-def at_frame(scene: Any, frame: int) -> Iterator[None]:
-    """Go to a frame, and back to the present one afterwards."""
+def at_frame(scene: Any, frame: int | None = None) -> Iterator[None]:
+    """Go to a frame, if one is given, and back to the present one afterwards."""
     before, part = scene.frame_current, scene.frame_subframe
     try:
-        scene.frame_set(frame)
+        if frame is not None:
+            scene.frame_set(frame)
         yield
     finally:
         scene.frame_set(before, subframe=part)
+
+
+def run_up(context: Any, first: int) -> Steps[None]:
+    """Come to the ``first`` frame by way of all frames of the scene's physics before it: entered in the middle, rigid
+    bodies and the like stand still.
+    """
+    scene = context.scene
+    begin = restart_physics(scene, context.evaluated_depsgraph_get())
+    if begin is not None:
+        for frame in range(begin, first):
+            scene.frame_set(frame)
+            yield 0.0
+    scene.frame_set(first)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from ..basics.groups import group_of, met_by
 from ..basics.overrides import is_animated
 from ..basics.stack import Place, check_place, cut_after, place_of, shown, with_collections
 from ..basics.stepwise import Steps, at_once
-from .animation_in import Passenger, at_frame, for_each, lead
+from .animation_in import Passenger, at_frame, for_each, lead, run_up
 from .body_in import BodySampler
 from .colliders_in import Seen, collider_objects, collider_samplers
 from .finer_in import fineness
@@ -68,7 +68,8 @@ def job_steps(
     readings = [_Reading(each, context, seen, alone) for each in (obj, *beside)]
     with ExitStack() as stack:
         for_each(readings, lambda reading: stack.enter_context(reading.opened()))
-        with at_frame(scene, first):
+        with at_frame(scene):
+            yield from run_up(context, first)
             for_each(readings, lambda reading: reading.begin(span, without_springs))
             yield from lead(readings, scene, span, substeps or settings.substeps)
     bodies: list[Body] = []
