@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..basics import linked
 from ..basics.list_animation import animated_paths, curves_of
 from ..basics.redrawing import redraw
 from ..scene_in.looks import TRANSFORM, checksum, looked_at
-from ..scene_in.settings_in import meet_settings
+from ..scene_in.settings_in import GRAVITY, meet_settings
 from ..scene_in.weights_in import group_weights
 from .together import Uses, used_by, uses
 
@@ -103,6 +103,7 @@ def _around_it(obj: Any, present: Uses) -> dict[str, str]:
         weights = b""
     blocks = [block for block in used_by(obj, present) if block != obj]
     keys = sorted(key for block in (obj, *blocks) for key in _keys(block))
+    keys += sorted(key for scene in obj.users_scene for key in _keys(scene, GRAVITY))
     others = sorted((block.id_type, repr(_of_other(block))) for block in blocks if block != obj.data)
     found = {"painted weights": weights, "animation": keys, "what is around it": others}
     return {word: _digest(value) for word, value in found.items()}
@@ -119,10 +120,10 @@ def _present() -> Uses:
     return uses(made - {None})
 
 
-def _keys(block: Any) -> Iterable[tuple[str, bytes]]:
-    """The F-curves of a data-block, by their paths."""
+def _keys(block: Any, only: Collection[str] = ()) -> Iterable[tuple[str, bytes]]:
+    """The F-curves of a data-block, by their paths, which are all or ``only`` these."""
     for curves in curves_of(block):
-        for curve in curves:
+        for curve in (curve for curve in curves if not only or curve.data_path in only):
             points = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
             curve.keyframe_points.foreach_get("co", points)
             yield f"{curve.data_path}[{curve.array_index}]", points.tobytes()

@@ -15,14 +15,14 @@ from ..properties.mirror import clean
 from .animation_in import Moment, Moved, Track, matrix_at
 from .mesh_in import vectors_of
 from .picks import FULL
-from .settings_in import moduli_at, vibrations_at
+from .settings_in import gravity_at, moduli_at, vibrations_at
 from .weights_in import group_weights
 
 
 class BodySampler:
-    """The object's matrix, its attribute of accelerations, the stiffness of its materials and vibrations, and of the
-    vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are held
-    still; of those that a goal may draw, where to and how strongly. A vertex with a full weight is a dynamic node.
+    """The object's matrix, its attribute of accelerations, gravity, the stiffness of its materials and vibrations, and
+    of the vertices of the simulated mesh that are pinned at the present frame (p,) where they are and whether they are
+    held still; of those that a goal may draw, where to and how strongly. A vertex with a full weight is a dynamic node.
     """
 
     def __init__(self, obj: Any, place: Place, mesh: Any) -> None:
@@ -36,9 +36,9 @@ class BodySampler:
         self._positions, self._held = Track(self._positions_at, self._pins_move), Track(self._held_at)
         self._targets, self._strengths = Track(self._targets_at, self._targets_move), Track(_goal_strength_at)
         self._accelerations, self._moduli = Track(acceleration_at), Track(moduli_at)
-        self._vibrations = Track(vibrations_at)
+        self._vibrations, self._gravity = Track(vibrations_at), Track(gravity_at)
         own = self.matrices, self._positions, self._held, self._targets, self._strengths
-        self.tracks = *own, self._accelerations, self._moduli, self._vibrations
+        self.tracks = *own, self._accelerations, self._moduli, self._vibrations, self._gravity
 
     def _positions_at(self, moment: Moment) -> np.ndarray:
         return moment.world(self._pinned)
@@ -85,10 +85,19 @@ class BodySampler:
             "pin_positions": self._positions.samples(),
             "pin_held": self._held.samples(),
             "goal": self._goal(),
-            "accelerations": self._accelerations.samples() if self._object.sinew.acceleration_attribute else None,
+            "accelerations": self._all_accelerations(),
             "moduli": moduli if (moduli != moduli[0]).any() else None,
             "vibration_stiffness": self._vibrations.samples() if self._object.sinew.control_vibrations else None,
         }
+
+    def _all_accelerations(self) -> np.ndarray | None:
+        """Return those of the attribute and the change of gravity since the first frame, whose gravity is a setting of
+        the solver, (frames, n or 1, 3); None without either.
+        """
+        gravity = self._gravity.samples()[:, None]
+        change = gravity - gravity[0] if (gravity != gravity[0]).any() else None
+        own = self._accelerations.samples() if self._object.sinew.acceleration_attribute else None
+        return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
         """What draws the vertices that are not held all the time; None where there are none."""

@@ -66,14 +66,15 @@ def job_steps(
     span = first, last = simulated_range(settings, scene, frames)
     seen: Seen = {}
     readings = [_Reading(each, context, seen, alone) for each in (obj, *beside)]
-    with ExitStack() as stack:
-        for_each(readings, lambda reading: stack.enter_context(reading.opened()))
-        with at_frame(scene):
+    bodies: list[Body] = []
+    with at_frame(scene):
+        with ExitStack() as stack:
+            for_each(readings, lambda reading: stack.enter_context(reading.opened()))
             yield from run_up(context, first)
             for_each(readings, lambda reading: reading.begin(span, without_springs))
             yield from lead(readings, scene, span, substeps or settings.substeps)
-    bodies: list[Body] = []
-    for_each(readings, lambda reading: bodies.append(reading.body(span, solver, substeps)))
+        # Still at the first frame: of what is animated and read only once, the value there counts.
+        for_each(readings, lambda reading: bodies.append(reading.body(span, solver, substeps)))
     rate = float(f"{scene.render.fps / scene.render.fps_base:.9g}")
     clock = {"frame_start": first, "frame_end": last, "frame_rate": rate, "pre_roll": settings.pre_roll}
     return Job(bodies=tuple(bodies), **clock, length_factor=length_factor(scene))

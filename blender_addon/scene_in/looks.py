@@ -16,6 +16,7 @@ from .mesh_in import length_factor
 from .settings_in import (
     depth_settings,
     ground_of,
+    is_gravity_animated,
     material_settings,
     meet_settings,
     resolution_settings,
@@ -50,7 +51,7 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
         "materials": materials,
         "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
         "rest shape": settings.rest_key,
-        "solver": (solver_settings(settings, scene), settings.control_vibrations, settings.node_group),
+        "solver": (_solver(settings, scene), settings.control_vibrations, settings.node_group),
         "collisions": (
             ground_of(settings, scene),
             obstacles and (obstacles, collisions.collider_friction, collisions.thickness),
@@ -63,6 +64,11 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
         "place of the object": moves or [tuple(row) for row in obj.matrix_basis],
         "mesh": checksum(obj.data),
     }
+
+
+def _solver(settings: Any, scene: Any) -> Any:
+    told = solver_settings(settings, scene)
+    return (replace(told, gravity=(0.0, 0.0, 0.0)), "keyed gravity") if is_gravity_animated(scene) else told
 
 
 def _goal(settings: Any, animated: set[str]) -> tuple[Any, ...]:

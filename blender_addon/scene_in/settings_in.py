@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from ...core.job.job import Job
 from ...core.job.surroundings import Ground
 from ...core.settings import DepthSettings, MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings, moduli
+from ..basics.list_animation import animated_paths
 from ..properties.choices import OWN, own_parameters
 from ..properties.mirror import clean, stiffness_of
 from ..properties.outside_properties import CONTROLLED
@@ -16,6 +17,8 @@ from .animation_in import Moment
 from .mesh_in import acceleration_scale, unit_scale
 
 Settings = TypeVar("Settings")
+GRAVITY = frozenset({"gravity", "use_gravity"})
+"""Data paths of a scene's gravity."""
 LEAST_CELLS = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"][0]
 
 
@@ -79,6 +82,16 @@ def gravity_on(settings: Any, scene: Any) -> tuple[float, ...]:
     """The gravity that a body feels, m/s²."""
     scale = acceleration_scale(scene) * clean(settings.field_weights.gravity)
     return tuple(clean(g) * scale for g in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+
+
+def gravity_at(moment: Moment) -> tuple[float, ...]:
+    """The same at a moment."""
+    return gravity_on(moment.obj.sinew, moment.context.scene)
+
+
+def is_gravity_animated(scene: Any) -> bool:
+    """Return whether F-curves or drivers set the scene's gravity."""
+    return not GRAVITY.isdisjoint(animated_paths(scene))
 
 
 def compared(job: Job, compare: Any) -> Job:

@@ -165,11 +165,13 @@ class _MovingSpring:
 class _MovingField:
     def __init__(self, samples: np.ndarray, space: Space, embedding: Embedding, solver: type[DirectSolver]) -> None:
         self._samples, self._pull = samples, space.pull
-        self._extension = SurfaceToBody(space.mesh, embedding, solver)
+        self._shape = space.mesh.rest_positions.shape
+        self._extension = None if _is_uniform(samples) else SurfaceToBody(space.mesh, embedding, solver)
 
     def at(self, step: _Substep) -> AccelerationField:
         now = track_at(self._samples, len(self._samples), step.frame, step.now)
-        return AccelerationField(self._pull(self._extension.extend(now)))
+        inside = np.broadcast_to(now, self._shape) if self._extension is None else self._extension.extend(now)
+        return AccelerationField(self._pull(inside))
 
 
 class _ReducedField:
@@ -178,11 +180,19 @@ class _ReducedField:
     def __init__(
         self, samples: np.ndarray, space: ReducedModel, embedding: Embedding, solver: type[DirectSolver]
     ) -> None:
-        pulled = SurfaceToBody(space.mesh, embedding, solver).pulled(space.moved_mass)
+        if _is_uniform(samples):
+            pulled = np.asarray(space.moved_mass.sum(axis=0)).reshape(-1, 1)
+        else:
+            pulled = SurfaceToBody(space.mesh, embedding, solver).pulled(space.moved_mass)
         self._forces = np.stack([pulled @ frame for frame in samples])
 
     def at(self, step: _Substep) -> AccelerationField:
         return AccelerationField(track_at(self._forces, len(self._forces), step.frame, step.now))
+
+
+def _is_uniform(samples: np.ndarray) -> bool:
+    """Return whether accelerations (frames, n or 1, 3) are given once for all of the body."""
+    return samples.shape[1] == 1
 
 
 class _MovingForceFields:

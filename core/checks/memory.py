@@ -84,7 +84,7 @@ def _fewer_modes(job: Job) -> str:
 
 def _field_factors(job: Job) -> int:
     """Factors with one unknown a vertex beside the linear solver's: one carries accelerations into the body."""
-    return 0 if job.body.accelerations is None else 1
+    return 0 if job.body.accelerations is None or job.body.accelerations.shape[1] == 1 else 1
 
 
 def _axis_factors(job: Job) -> int:

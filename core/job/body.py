@@ -101,8 +101,9 @@ class Body:
         Of a body that was baked with others: those. They are told (``job/groups.py``), not given.
     place : int
         Which of all of them it is, as told.
-    accelerations : (frames, n, 3) float64 or None
-        An acceleration that acts beside gravity, at each surface vertex and frame, world space, m/s².
+    accelerations : (frames, n or 1, 3) float64 or None
+        An acceleration that acts beside gravity, at each frame and surface vertex, or alike at all of the body, world
+        space, m/s². With it gravity changes over the frames, too.
     moduli : (frames, K) float64 or None
         The moduli of the materials (``settings.moduli``) at each frame, Pa; None keeps those of the materials,
         which are those of the first frame. Their logarithms go straight from frame to frame.
@@ -359,10 +360,10 @@ class Body:
                 )
         if self.accelerations is None:
             return
-        if self.accelerations.shape != (frames, n, 3):
+        if self.accelerations.shape not in ((frames, n, 3), (frames, 1, 3)):
             raise SettingsError(
-                f"The accelerations have shape {self.accelerations.shape}, not {(frames, n, 3)}.",
-                "Give one vector a frame and vertex.",
+                f"The accelerations have shape {self.accelerations.shape}, not {(frames, n, 3)} or {(frames, 1, 3)}.",
+                "Give one vector a frame and vertex, or one a frame for all of the body.",
             )
         bad = np.argwhere(~np.isfinite(self.accelerations))
         if len(bad):

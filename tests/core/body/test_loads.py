@@ -102,9 +102,10 @@ def test_a_spring_draws_the_box_to_its_target_and_lets_go():
     assert np.abs(baked(released)[-1] - surface).max() < 1e-9
 
 
-def test_an_acceleration_field_of_minus_gravity_leaves_the_box_afloat():
+@pytest.mark.parametrize("is_uniform", [False, True])
+def test_an_acceleration_field_of_minus_gravity_leaves_the_box_afloat(is_uniform):
     frames = 8
-    n = len(box_surface((0.2, 0.2, 0.2), (2, 2, 2)).positions)
+    n = 1 if is_uniform else len(box_surface((0.2, 0.2, 0.2), (2, 2, 2)).positions)
     job = free_box(frames, accelerations=np.tile([0.0, 0.0, 9.81], (frames, n, 1)))
     results = baked(job)
     assert np.abs(results[-1] - results[0]).max() < 1e-9

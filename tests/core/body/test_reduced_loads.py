@@ -73,6 +73,16 @@ def test_a_field_pulls_as_the_whole_body_would_be_pulled(prepared):
     np.testing.assert_allclose(field.gradient(None), -pull, rtol=0, atol=2.7e-9 * abs(pull).max())
 
 
+def test_a_uniform_field_pulls_as_one_that_is_alike_at_all_vertices(prepared):
+    job, ready = prepared
+    uniform = job.body.accelerations[:, :1]
+    alike = np.tile(uniform, (1, len(job.body.surface.positions), 1))
+    context = ready.model, ready.space, ready.embedding, ready.linear_solver.solver
+    pulls = [Loads(job.with_body(accelerations=each), *context).at(3, 1)[0].gradient(None) for each in (uniform, alike)]
+    # The bound of the test above.
+    np.testing.assert_allclose(*pulls, rtol=0, atol=2.7e-9 * abs(pulls[0]).max())
+
+
 def test_few_points_stand_for_the_whole_area(prepared):
     job, ready = prepared
     moduli = np.full(len(ready.space.mesh.tets), 1e5)
