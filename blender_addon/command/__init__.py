@@ -60,8 +60,8 @@ def _do(command: str, arguments: list[str], with_scene: bool) -> int:
         return int(leaving.code or 0)
     tell = Teller.of(options)
     try:
-        if getattr(options, "scene", None):
-            _open(options.scene, options.enable_autoexec)
+        if getattr(options, "blend", None):
+            _open(options.blend, options.enable_autoexec)
         # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
         code = importlib.import_module(f".{command}", __package__).main(options, tell)
     except SinewError as error:
@@ -71,13 +71,13 @@ def _do(command: str, arguments: list[str], with_scene: bool) -> int:
     return code
 
 
-def _open(scene: str, enable_autoexec: bool) -> None:
+def _open(blend: str, enable_autoexec: bool) -> None:
     import bpy
 
     from .. import register
 
     register()
-    if not Path(scene).is_file():
-        raise StoreError(f"There is no file {scene}.", "Check the path of the .blend.")
-    with refusing(f"{scene} cannot be opened", "Open it in Blender to see more.", of=RuntimeError):
-        bpy.ops.wm.open_mainfile(filepath=str(Path(scene).resolve()), load_ui=False, use_scripts=enable_autoexec)
+    if not Path(blend).is_file():
+        raise StoreError(f"There is no file {blend}.", "Check the path of the .blend.")
+    with refusing(f"{blend} cannot be opened", "Open it in Blender to see more.", of=RuntimeError):
+        bpy.ops.wm.open_mainfile(filepath=str(Path(blend).resolve()), load_ui=False, use_scripts=enable_autoexec)

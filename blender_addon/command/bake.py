@@ -27,15 +27,23 @@ from ..bake.together import Together
 from ..basics.stepwise import at_once
 from ..child.machine import Stage, Started, State, transition
 from ..scene_in.job_in import group_steps
-from .bodies import all_in_one, bodies_of_scene
+from .bodies import all_in_one, bodies_of_scene, check_loaded
 from .export import check_formats, export_bodies
 from .plan import tell_plan
 from .render import render_frames
+from .scenes import active, in_scene
 from .telling import Teller, say
 
 
 def main(options: argparse.Namespace, tell: Teller) -> int:
     """Bake, save, export, render; the exit code."""
+    check_loaded()
+    with in_scene(options, tell) as opened_in:
+        return _bake_scene(options, opened_in, tell)
+
+
+def _bake_scene(options: argparse.Namespace, opened_in: Any, tell: Teller) -> int:
+    """Do it in the active scene of a .blend that was opened in another, perhaps."""
     bodies = bodies_of_scene(options.object)
     check_formats(options.export)
     _tell_of_blocked_python(tell)
@@ -45,7 +53,7 @@ def main(options: argparse.Namespace, tell: Teller) -> int:
         if caught:
             return _stopped(caught, tell)
         if not options.dry_run:
-            _keep(options, changed, refused, tell)
+            _keep(options, changed, refused, opened_in, tell)
         if refused:
             raise all_in_one(refused, len(bodies))
         if options.dry_run:
@@ -88,12 +96,15 @@ def _bake_all(
     return changed, refused
 
 
-def _keep(options: argparse.Namespace, changed: bool, refused: list[SinewError], tell: Teller) -> None:
-    """Save what was baked, as far as that is wanted."""
+def _keep(options: argparse.Namespace, changed: bool, refused: list[SinewError], opened_in: Any, tell: Teller) -> None:
+    """Save what was baked, as far as that is wanted. The .blend opens in the same scene as before, a copy in that which
+    was baked, so that this one is rendered.
+    """
     if options.output and not refused:
         _save_as(Path(options.output).absolute(), tell)
     elif changed and not options.output:
-        _save(tell)
+        with active(opened_in):
+            _save(tell)
     elif not refused:
         say(f"{bpy.data.filepath} is complete")
 

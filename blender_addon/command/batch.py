@@ -162,6 +162,7 @@ class _Runner:
         given += [f"--solver={options.solver}"] if options.solver else []
         given += [f"--result={options.result}"] if options.result else []
         given += [f"--export={word}" for word in options.export]
+        given += [f"--scene={options.scene}"] if options.scene else []
         given += ["--dry-run"] if options.dry_run else []
         if not self._blender:
             python = ["--enable-autoexec"] if options.enable_autoexec else []

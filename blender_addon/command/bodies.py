@@ -12,13 +12,16 @@ from ..basics.linked import is_linked
 from . import NothingToBake
 
 
+def check_loaded() -> None:
+    """StoreError where no .blend is loaded: with a missing one Blender runs its commands on the default scene."""
+    if not bpy.data.filepath:
+        raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
+
+
 def bodies_of_scene(name: str | None) -> list[Any]:
     """All bodies of the scene, those that others run into first, or the one of that name; StoreError when there is
     none.
     """
-    if not bpy.data.filepath:
-        # With a missing .blend Blender runs its commands on the default scene.
-        raise StoreError("No .blend is loaded.", "Check the path of the .blend on the command line.")
     scene = bpy.context.scene
     if name is None:
         bodies = bake_queue.bodies_of(scene)

@@ -16,6 +16,7 @@ from typing import Any
 from ...core.errors import StoreError, refusing
 from ...core.files.array_file import open_own
 from ..basics.stored_paths import is_utf8, readable
+from .scenes import in_scene
 from .telling import Teller, say
 
 TEMPLATES = Path(__file__).with_name("farm_files")
@@ -33,7 +34,8 @@ def main(options: argparse.Namespace, tell: Teller) -> int:
     with refusing(f"{folder} cannot be written", "Choose another folder with --output."):
         _copy_templates(folder, is_chosen=bool(options.output))
         if scene is not None:
-            write_values(folder / "openjd", scene, bpy.context.scene)
+            with in_scene(options, tell):
+                write_values(folder / "openjd", scene, bpy.context.scene, options.scene)
     for line in _what_to_do(folder, scene):
         say(line)
     return 0
@@ -53,14 +55,16 @@ def _copy_templates(folder: Path, is_chosen: bool) -> None:
             file.write(source.read_bytes())
 
 
-def write_values(folder: Path, blend: Path, scene: Any) -> None:
+def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") -> None:
     """Values of the template's parameters, and the files that the .blend needs, as AWS Deadline Cloud reads them from
-    a job bundle."""
+    a job bundle. ``scene_name`` is that of the scene where it need not be the one that is active in the .blend.
+    """
     import bpy
 
     step = f":{scene.frame_step}" if scene.frame_step > 1 else ""
     values = {
         "SceneFile": str(blend),
+        "SceneName": scene_name,
         "Frames": f"{scene.frame_start}-{scene.frame_end}{step}",
         "OutputDir": str(blend.parent / f"{blend.stem}_render"),
         "ImageName": f"{blend.stem}_####",

@@ -17,6 +17,7 @@ COMMANDS = {
 RANGE_HELP = (
     "frame range (default: as set on the object); an earlier bake is replaced, and the body is at rest at frame A"
 )
+SCENE_HELP = "work in this scene (default: the one that is active in the .blend, or that has the --object)"
 AUTOEXEC_HELP = "run Python that the files bring along (drivers, scripts): only for files that you trust"
 
 
@@ -29,9 +30,11 @@ def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog=prog, description=COMMANDS[command])
     if with_scene and command != "batch":
         saved = "; it is saved with the result" if command == "bake" else ""
-        made.add_argument("scene", nargs="?" if command == "farm" else None, help="the .blend" + saved)
+        optional = "?" if command == "farm" else None
+        made.add_argument("blend", metavar="scene.blend", nargs=optional, help="the .blend" + saved)
         made.add_argument("--enable-autoexec", action="store_true", help=AUTOEXEC_HELP)
     _ADD[command](made)
+    made.add_argument("--scene", metavar="NAME", default="", help=SCENE_HELP)
     return made
 
 

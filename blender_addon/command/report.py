@@ -12,12 +12,19 @@ from typing import Any
 from ...core.errors import SinewError, refusing
 from ...core.results.report import BakeReport, csv_of
 from ..bake import baking
-from .bodies import all_in_one, bodies_of_scene
+from .bodies import all_in_one, bodies_of_scene, check_loaded
+from .scenes import in_scene
 from .telling import Teller, say
 
 
 def main(options: argparse.Namespace, tell: Teller) -> int:
     """Print it, or write it to a file; the exit code. A body without a bake does not keep others from being told of."""
+    check_loaded()
+    with in_scene(options, tell):
+        return _report_scene(options)
+
+
+def _report_scene(options: argparse.Namespace) -> int:
     reports: dict[str, BakeReport] = {}
     bodies, refused = bodies_of_scene(options.object), []
     for obj in bodies:

@@ -1,0 +1,70 @@
+"""The scene of a .blend that a command works in."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from ...core.errors import StoreError
+from ..basics.linked import own_bodies
+from .telling import Teller
+
+
+@contextmanager
+def in_scene(options: argparse.Namespace, tell: Teller) -> Iterator[Any]:
+    """Make the scene active that the options choose, with a warning where bodies of others are left out; the scene that
+    was active before, which is so again afterwards. StoreError where there is no such scene.
+    """
+    before = bpy.context.scene
+    scene = _scene_of(options, before)
+    if scene == before and not options.scene:
+        _warn_of_others(scene, tell)
+    with active(scene):
+        yield before
+
+
+@contextmanager
+def active(scene: Any) -> Iterator[None]:
+    """Make a scene the active one, by which Blender evaluates animation and which it saves as such."""
+    before = bpy.context.scene
+    if scene == before:  # assigned anyway, it would be an edit
+        yield
+        return
+    window = bpy.context.window or bpy.context.window_manager.windows[0]
+    window.scene = scene
+    try:
+        yield
+    finally:
+        window.scene = before
+
+
+def _scene_of(options: argparse.Namespace, present: Any) -> Any:
+    """The scene that is named, or the present one; where that lacks the object that is named, the one that has it."""
+    name, named = options.scene, getattr(options, "object", None)
+    if name:
+        scene = bpy.data.scenes.get(name)
+        if scene is None:
+            names = ", ".join(each.name for each in bpy.data.scenes)
+            raise StoreError(f"The .blend has no scene “{name}”.", f"It has {names}.")
+        return scene
+    having = [each for each in bpy.data.scenes if named in each.objects] if named else []
+    if present in having or not having:
+        return present
+    if len(having) > 1:
+        names = ", ".join(each.name for each in having)
+        raise StoreError(f"“{named}” is in several scenes.", f"Name one with --scene: {names}.")
+    return having[0]
+
+
+def _warn_of_others(scene: Any, tell: Teller) -> None:
+    """Warn of bodies that are in other scenes alone."""
+    here = own_bodies(scene)
+    for other in bpy.data.scenes:
+        left_out = [body.name for body in own_bodies(other) if body not in here]
+        if left_out:
+            what = f"Bodies of the scene “{other.name}” are left out: {', '.join(left_out)}."
+            tell.warn("", f'{what} Run the command again with --scene "{other.name}" for them.')
