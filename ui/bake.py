@@ -127,7 +127,7 @@ def _draw_record(layout, obj, context):
             wrapped(layout, f"{astray} Resume takes what is on disk.", context, "ERROR")
         elif record.result is not None:
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
-            wrapped(layout, record.left_behind, context, "ERROR")
+        wrapped(layout, record.left_behind, context, "ERROR")
     elif baking.has_frames(obj):
         wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
     if changed := edited.words(obj, context.scene):

@@ -394,9 +394,12 @@ def note_error(obj: Any, error: SinewError | str) -> None:
 
 
 def note_meeting(bodies: Sequence[Any], warnings: Sequence[str]) -> None:
-    """Keep for the panels of bodies that were baked together what of them does not meet others as it looks."""
+    """Keep for the panels of bodies that were baked together what of them does not meet others as it looks, in renders
+    either.
+    """
     for obj in bodies:
-        obj.sinew.bake.meets_warning = " ".join(warnings)
+        of_renders = notes.colliders_in_renders(obj, bpy.context)
+        obj.sinew.bake.meets_warning = " ".join(filter(None, (*warnings, of_renders)))
 
 
 def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:

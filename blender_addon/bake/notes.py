@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+from ...core.errors import SinewError
 from ...core.events import Mesh
 from ...core.job.job import Job
+from ..basics.render_view import collider_words
+from ..scene_in.colliders_in import collider_objects
 from ..setup import advising
 
 
@@ -53,6 +57,13 @@ def no_pin_words(obj: Any, job: Job) -> str:
         f"No vertex of “{name}” is held, and the body falls: give some a weight of at least Hold From. Modifiers that "
         "are simulated may drop vertex groups (Remesh does)."
     )
+
+
+def colliders_in_renders(obj: Any, context: Any) -> str:
+    """Warn of colliders of a body whose renders differ from viewports; "" where they do not."""
+    with suppress(SinewError):  # reported where the body is read
+        return collider_words(collider_objects(obj, context), context.scene)
+    return ""
 
 
 def note_warnings(obj: Any, job: Job) -> None:

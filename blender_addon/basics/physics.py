@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from .node_trees import has_node
+
 
 def restart_physics(scene: Any, depsgraph: Any) -> int | None:
     """Return the first frame of the rigid bodies, cloth, soft bodies, particles, dynamic paint, replayed fluids and
@@ -46,10 +48,5 @@ def _uncached_from(modifier: Any, scene: Any) -> Iterator[int]:
     match modifier.type:
         case "FLUID" if modifier.fluid_type == "DOMAIN" and modifier.domain_settings.cache_type == "REPLAY":
             yield modifier.domain_settings.cache_frame_start
-        case "NODES" if modifier.node_group is not None and _has_simulation(modifier.node_group):
+        case "NODES" if modifier.node_group is not None and has_node(modifier.node_group, "SIMULATION_OUTPUT"):
             yield scene.frame_start
-
-
-def _has_simulation(tree: Any) -> bool:
-    groups = [node.node_tree for node in tree.nodes if node.type == "GROUP" and node.node_tree is not None]
-    return any(node.type == "SIMULATION_OUTPUT" for node in tree.nodes) or any(map(_has_simulation, groups))

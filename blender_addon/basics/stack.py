@@ -116,9 +116,15 @@ def subdivision_after(obj: Any, scene: Any, carrier: Any | None = None) -> tuple
     first = next(iter(shown_after(obj, carrier)), None)
     if first is None or first.type != "SUBSURF":
         return None
-    render = scene.render
-    level = min(first.levels, render.simplify_subdivision) if render.use_simplify else first.levels
+    level, _ = levels_of(first, scene)
     return (first, level) if level else None
+
+
+def levels_of(modifier: Any, scene: Any) -> tuple[int, int]:
+    """Levels of a Subdivision or Multiresolution in viewports and in renders of a scene, which may simplify them."""
+    levels, render = (modifier.levels, modifier.render_levels), scene.render
+    most = (render.simplify_subdivision, render.simplify_subdivision_render) if render.use_simplify else levels
+    return min(levels[0], most[0]), min(levels[1], most[1])
 
 
 def weights_left_out(obj: Any) -> str:

@@ -206,7 +206,8 @@ class _Progress:
     def tell_of(self, group: list[Any]) -> None:
         """Tell what is known of the bodies before they are baked."""
         for obj in group:
-            for warning in filter(None, (obj.sinew.bake.material_warning, obj.sinew.bake.pin_warning)):
+            record, of_colliders = obj.sinew.bake, notes.colliders_in_renders(obj, bpy.context)
+            for warning in filter(None, (record.material_warning, record.pin_warning, of_colliders)):
                 self.warn(warning)
 
     def __call__(self, event: Event) -> None:

@@ -14,6 +14,7 @@ from ...core.errors import StoreError
 from ...core.job.job import Job
 from ...core.store.frame_store import FrameStore
 from ..bake import baking, notes
+from ..basics.render_view import body_words
 from ..cache import frame_folders
 from ..scene_in import job_in
 from ..setup import forecasts
@@ -32,7 +33,8 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> 
     if begins == job.frame_start:
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
         check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
-    for warning in filter(None, (notes.nowhere_words(job), notes.no_pin_words(obj, job))):
+    in_renders = body_words(obj, bpy.context.scene), notes.colliders_in_renders(obj, bpy.context)
+    for warning in filter(None, (notes.nowhere_words(job), notes.no_pin_words(obj, job), *in_renders)):
         tell.warn(obj.name, warning)
     frames = max(0, job.frame_end - begins + 1)
     cost, disk = forecasts.cost_words(obj, bpy.context)[0], forecasts.disk_words(obj, bpy.context)

@@ -17,6 +17,7 @@ from ...core.errors import MeshError
 from ...core.files.point_cache import write_point_cache
 from ...core.job.job import Job
 from ...core.store.cached_handles import Handles
+from ..basics.render_view import body_words, modifiers_differ
 from ..basics.sources import local_views_of, show_in_local_views
 from ..basics.stack import Place, cut_after, place_of
 from ..scene_in.animation_in import at_frame
@@ -45,7 +46,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
     shape_keys.write_keys(target, context.scene, frames, local, rest)
-    _note_carrier(obj, target, "KEYS")
+    _note_carrier(obj, target, context.scene, "KEYS")
     return target
 
 
@@ -59,7 +60,7 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     shown = handles.frames >= job.first_shown
     handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
     obj.sinew.bake.nodes = handles_out.write_handles(target, context.scene, handles)
-    _note_carrier(obj, target, "NODES")
+    _note_carrier(obj, target, context.scene, "NODES")
     return target
 
 
@@ -78,10 +79,10 @@ def apply_cache(
     path = cache_out.cache_path(folder)
     write_point_cache(path, frames[0], local, len(frames), points)
     # A modifier that makes vertices may make others in a render: there the shape at the place is applied for good.
-    alike = all(m.show_render == m.show_viewport for m in list(obj.modifiers)[: place.below])
+    alike = not modifiers_differ(list(obj.modifiers)[: place.below], context.scene)
     target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
     cache_out.add_cache(target, context.scene, place_of(obj).below if target == obj else 0, path, frames[0])
-    _note_carrier(obj, target, "CACHE")
+    _note_carrier(obj, target, context.scene, "CACHE")
     return target
 
 
@@ -117,11 +118,11 @@ def _check_count(obj: Any, count: int, job: Job) -> None:
         )
 
 
-def _note_carrier(obj: Any, target: Any, kind: str) -> None:
+def _note_carrier(obj: Any, target: Any, scene: Any, kind: str) -> None:
     record = obj.sinew.bake
     record.kind = kind
     record.on_itself = target == obj
-    record.left_behind = left_behind_words(obj, target, kind)
+    record.left_behind = " ".join(filter(None, (left_behind_words(obj, target, kind), body_words(obj, scene))))
     if target != obj:
         record.result, target.sinew.bake_of = target, obj.name
         record.hid_viewport, record.hid_render = obj.hide_viewport, obj.hide_render

@@ -1,0 +1,11 @@
+"""The nodes of a tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def has_node(tree: Any, kind: str) -> bool:
+    """Return whether a node tree, or a group in it, has a node of a type, such as ``SIMULATION_OUTPUT``."""
+    groups = (node.node_tree for node in tree.nodes if node.type == "GROUP" and node.node_tree is not None)
+    return any(node.type == kind for node in tree.nodes) or any(has_node(group, kind) for group in groups)
