@@ -64,13 +64,15 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
     """Keep the frames in a folder for an undo where the disk has room for both, and return the store that they are in
-    now; StoreError where it has no room for those of the job.
+    now, unless its tetrahedra are others; StoreError where it has no room for those of the job.
     """
     with_cache = obj.sinew.result == "CACHE"
     if undone_bakes.has_frames(folder):
         with contextlib.suppress(StoreError):
             check_disk_space(ToBake(job, FrameStore(undone_bakes.free_path(folder)), with_cache=with_cache))
-            return [FrameStore(undone_bakes.keep(folder))]
+            lends = FrameStore(folder).has_tetrahedra_of(job)
+            kept = undone_bakes.keep(folder)
+            return [FrameStore(kept)] if lends else []
         undone_bakes.delete_kept()
     check_disk_space(ToBake(job, FrameStore(folder), with_cache=with_cache))
     return []

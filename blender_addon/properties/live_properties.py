@@ -36,7 +36,10 @@ class SinewLive(bpy.types.PropertyGroup):
     """Settings of live mode, and what it has said last."""
 
     solver: menu(
-        "Solver", "Steps the body in live mode; bakes have a solver of their own", items=choices.live_solver_items
+        "Solver",
+        "Steps the body in live mode; bakes have a solver of their own",
+        items=choices.live_solver_items,
+        default=choices.number_of(choices.AUTOMATIC),
     )
     rate: menu("Rate", "How fast time passes", items=RATES)
     strength: number(

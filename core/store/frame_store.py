@@ -85,9 +85,9 @@ class FrameStore:
         with refusing(f"The cache folder {store.folder} cannot be made", elsewhere):
             store.folder.mkdir(parents=True, exist_ok=True)
         with locked(store.folder):
-            changed = store.outdated_by(job)
+            keeps_tetrahedra = store.has_tetrahedra_of(job)
             store._delete_frames(from_frame=None)
-            if any(part in changed for part in ("version", "mesh", "resolution")):
+            if not keeps_tetrahedra:
                 for kind in CACHED:
                     remove(store._path(kind))
             # The job goes away first and comes back last: without it the store counts as empty.
@@ -148,6 +148,10 @@ class FrameStore:
         """Fingerprints of the job's parts; empty when there is none or it cannot be read."""
         found = self._about().get("fingerprints")
         return found if isinstance(found, dict) else {}
+
+    def has_tetrahedra_of(self, job: Job) -> bool:
+        """Whether mesh, resolution and version are those of a job, so that it can take the tetrahedra."""
+        return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:
         """Names of the parts in which a job differs from the one baked here (mesh, materials, pins ...); ``version``

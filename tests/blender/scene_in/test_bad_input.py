@@ -155,7 +155,7 @@ def test_a_refusal_leaves_the_bake_before_it(body, saved):
 
 
 def test_what_the_library_refuses_takes_the_bake_before_it_along(body, saved, monkeypatch):
-    """Its frames are gone, so its shapes may not stay where no button could remove them; and no empty cache stays."""
+    """Its shapes may not stay where no button could remove them, and no empty cache stays."""
 
     def hollow(*_):
         raise MeshError("The mesh encloses nothing.", "Close its holes.")
@@ -167,6 +167,7 @@ def test_what_the_library_refuses_takes_the_bake_before_it_along(body, saved, mo
         bpy.ops.sinew.bake()
     record = body.sinew.bake
     assert (record.status, record.frames, record.folder) == ("FAILED", 0, "") and body.data.shape_keys is None
+    assert bpy.ops.wm.save_mainfile() == {"FINISHED"}
     assert [path.name for path in saved.parent.iterdir()] == [saved.name]
     assert bpy.ops.sinew.delete_bake() == {"FINISHED"} and body.sinew.bake.message == ""
 
