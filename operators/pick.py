@@ -15,9 +15,8 @@ from .operator_class import operator, refused
 
 
 def _can_start(context: bpy.types.Context) -> None:
-    obj = polls.active(context, polls.body(context))
+    polls.active(context, polls.body(context))
     polls.disable_if(context.area is None or context.area.type != "VIEW_3D", "Vertices are picked in a 3D View")
-    polls.disable_if(obj.library is not None, "The object is linked from another file")
 
 
 @operator("Pick Vertices", _can_start)

@@ -168,14 +168,10 @@ def body_with_duplicate(context: Any) -> Any:
     return obj
 
 
-def can_begin(context: Any, kept: str = "", baked: str = "") -> Any:
-    """The active object, where it can be handed to a simulation.
-
-    ``kept`` says why the .blend must be saved, ``baked`` why there must not be a bake, if so.
-    """
+def can_begin(context: Any, kept: str = "") -> Any:
+    """Return the active object where it can be simulated; ``kept`` says why the .blend must be saved, if so."""
     obj = with_material(idle_body_outside_edit(context))
     disable_if(kept and not context.blend_data.filepath, f"{UNSAVED}: {kept}")
-    disable_if(baked and obj.sinew.bake.status != "NONE", baked)
     return obj
 
 

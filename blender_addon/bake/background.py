@@ -67,7 +67,7 @@ def begin(obj: Any, mode: str, until: int | None = None) -> None:
 
 
 def mark_file_changed() -> None:
-    """Let Blender ask before another file ends a bake: it does so for unsaved changes, which an undo step is."""
+    """Push an undo step on a saved file, so that Blender asks before another file is opened and the bake ends."""
     if not bpy.app.background and not bpy.data.is_dirty:
         bpy.ops.ed.undo_push(message="Before Bake")
 

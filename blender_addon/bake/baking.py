@@ -54,6 +54,7 @@ def prepare(obj: Any, job: Job) -> FrameStore:
         store = FrameStore.create(folder, job)
     except StoreError:
         cache_owner.delete_empty(folder)
+        undone_bakes.restore_shown()
         raise
     borrow(store, lenders, job.body.solver.modes)
     _note_folder(obj, store)
@@ -63,8 +64,8 @@ def prepare(obj: Any, job: Job) -> FrameStore:
 
 
 def keep_earlier(obj: Any, job: Job, folder: Path) -> list[FrameStore]:
-    """Keep the frames in a folder for an undo where the disk has room for both, and return the store that they are in
-    now, unless its tetrahedra are others; StoreError where it has no room for those of the job.
+    """Keep the frames of an earlier bake in ``folder`` for an undo if the disk has room for both bakes. Return the
+    store to which they were moved, if the job can take its tetrahedra. StoreError without room for the job.
     """
     with_cache = obj.sinew.result == "CACHE"
     if undone_bakes.has_frames(folder):
@@ -332,10 +333,11 @@ def kept_otherwise(obj: Any) -> bool:
 
 
 def delete(obj: Any) -> str:
-    """Remove the baked shapes. The frames on disk are deleted when the .blend is saved without them, so that an undo
-    has them again, or at once where the disk is full; those that another object or .blend may need stay. Return a
-    message about files that stay although nothing is known to need them. StoreError, and the scene as it was, where
-    the disk does not let the frames go.
+    """Remove the baked shapes, and the frames on disk when the .blend is saved without them: until then an undo
+    restores them. On a full disk they are deleted at once. Frames that another object or .blend may need stay.
+
+    Return a warning of files that stay because nothing says that they are a bake's, or "". StoreError, with the scene
+    as it was, where nothing can be deleted on the disk.
     """
     folder, record = frame_folders.recorded_folder(obj), obj.sinew.bake
     goes = folder is not None and os.path.isdir(folder) and cache_owner.may_delete(obj, folder)
@@ -343,15 +345,16 @@ def delete(obj: Any) -> str:
     waits = is_known and undone_bakes.can_wait(folder)
     if is_known and not waits:
         cache_owner.delete_folder(folder)
+        cache_owner.delete_folder(frame_folders.compare_path(folder))
     kept = record.folder, record.home
     remove_result(obj)
     obj.sinew.property_unset("bake")
     if waits:
         record = obj.sinew.bake
         record.folder, record.home, record.is_deleted = *kept, True
-    return f"The files in {folder} stay: nothing that can be read there says that they are a bake's" * (
-        goes and not is_known
-    )
+    if goes and not is_known:
+        return f"The files in {folder} stay: nothing that can be read there says that they are a bake's"
+    return ""
 
 
 def delete_live(obj: Any) -> None:

@@ -13,7 +13,7 @@ KEEPING_SHAPE = WEIGHING | {
     "BEVEL", "DATA_TRANSFER", "EDGE_SPLIT", "MULTIRES", "NORMAL_EDIT", "SUBSURF", "TRIANGULATE", "UV_PROJECT",
     "UV_WARP", "WEIGHTED_NORMAL",
 }  # fmt: skip
-"""Modifiers that move a bake nowhere, which artists switch off in viewports to save time."""
+"""Modifiers that hardly move the surface of a bake; artists switch them off in viewports to save time."""
 
 
 def modifiers_differ(modifiers: Iterable[Any], scene: Any) -> bool:
@@ -39,7 +39,7 @@ def collider_words(colliders: Iterable[Any], scene: Any) -> str:
 def _sentence(found: list[str]) -> str:
     if not found:
         return ""
-    return f"Simulated is what viewports show, and renders differ: {'; '.join(found)}. Make both alike."
+    return f"The simulation uses what viewports show, and renders differ: {'; '.join(found)}. Make both alike."
 
 
 def _of_collider(obj: Any, scene: Any) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _of_collider(obj: Any, scene: Any) -> Iterator[str]:
 
 
 def _of_modifier(modifier: Any, scene: Any) -> str:
-    """Tell of one modifier; "" where it is the same in both."""
+    """Describe how a modifier differs; "" where it is the same in both."""
     if modifier.show_viewport != modifier.show_render:
         on, off = ("viewports", "renders") if modifier.show_viewport else ("renders", "viewports")
         return f"“{modifier.name}” is off in {off} and on in {on}"

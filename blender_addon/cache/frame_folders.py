@@ -53,12 +53,12 @@ def default_folder(obj: Any) -> Path:
 
 
 def folder_name(name: str, identity: str = "") -> str:
-    """Return the name of the folder for frames of an object; the ``identity`` is the body's."""
+    """Return the folder name for the frames of an object; ``identity`` as in ``Object.sinew``."""
     return f"{readable_name(name)}-{hashlib.sha256((name + identity).encode()).hexdigest()[:8]}"
 
 
 def readable_name(name: str) -> str:
-    """Return what of an object's name is in that of its folder."""
+    """Return the part of the folder name that is made of the object's name."""
     short = re.sub(r"[^\w-]+", "_", name).strip("_") or "object"
     return short.encode()[:LONGEST].decode(errors="ignore")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -24,30 +25,32 @@ from .cache_owner import delete_folder, may_delete
 from .frame_folders import compare_path, has_home, home_folder, recorded_folder
 
 UNDO = "-undo-"
+_NAME = re.compile(rf"(.+-[0-9a-f]{{8}}(?:-\d+)?){UNDO}\d+")
+"""Folders of earlier bakes: the name of a body's folder (``frame_folders.folder_name``), and a number."""
 ROOM = 100e6
-"""Bytes of a disk under which deleted frames make room at once."""
+"""Free bytes of a disk below which Delete Bake deletes frames at once, so that the .blend can be saved."""
 _kept: dict[Path, list[Path]] = {}
-"""Folders of earlier bakes, by the folder that they were in, of this session."""
+"""Folders of the earlier bakes of this session, by the folder where each bake was."""
 _deleted: list[tuple[int, Path, str, str]] = []
-"""Bodies whose mark goes away with the save, the folder, and its record."""
+"""Session UIDs of bodies with a deleted bake, its folder, and the record of it, during a save."""
 
 
 def has_frames(folder: Path) -> bool:
-    """Whether a store that may be renamed has frames."""
+    """Return whether a folder that may be renamed is a store with frames."""
     store = FrameStore(folder)
     return is_straight(folder) and store.exists() and store.is_known() and bool(store.frames())
 
 
 def can_wait(folder: Path) -> bool:
-    """Whether frames may stay until the .blend is saved, which has to fit on the disk; StoreError where nothing can be
-    deleted there.
+    """Return whether the disk has room for deleted frames until the .blend is saved; StoreError where another process
+    uses the folder, or nothing can be written there.
     """
     with locked(folder):
         return shutil.disk_usage(folder).free > ROOM
 
 
 def free_path(folder: Path) -> Path:
-    """Return a path beside a folder that nothing has."""
+    """Return an unused path beside a folder."""
     k = 1
     while (path := folder.with_name(f"{folder.name}{UNDO}{k}")).exists():
         k += 1
@@ -55,8 +58,8 @@ def free_path(folder: Path) -> Path:
 
 
 def keep(folder: Path) -> Path:
-    """Rename the folder of a bake that is replaced, and return its path; StoreError when that fails. What an earlier
-    session left of the same body is deleted.
+    """Rename the folder of a bake that is to be replaced, and return the new path; StoreError when that fails. Folders
+    that an earlier session left of the same body are deleted.
     """
     for left in _left_by(folder):
         if left not in _kept.get(folder, ()):
@@ -84,13 +87,13 @@ def _left_by(folder: Path | None) -> Iterator[Path]:
     if home is None or not home.is_dir():
         return
     for path in sorted(home.iterdir()):
-        name, undo, k = path.name.rpartition(UNDO)
-        if undo and k.isdigit() and (folder is None or name == folder.name) and is_straight(path):
+        found = _NAME.fullmatch(path.name)
+        if found and (folder is None or found[1] == folder.name) and is_straight(path):
             yield path
 
 
 def _delete(folder: Path) -> None:
-    """Delete a folder; a save or a bake does not fail for one that stays."""
+    """Delete a folder, or print why it stays: no save or bake fails because of it."""
     try:
         delete_folder(folder)
     except SinewError as error:
@@ -99,19 +102,24 @@ def _delete(folder: Path) -> None:
 
 def _rename(source: Path, target: Path) -> None:
     with locked(source):
-        pass  # another Blender writes to it
+        pass  # StoreError where another Blender writes to it
     with refusing(f"The frames in {source} cannot be moved to {target}", "Close what uses them."):
         source.rename(target)
 
 
 @bpy.app.handlers.persistent
 def after_undo(*_: Any) -> None:
-    """A handler of ``undo_post`` and ``redo_post``: the frames that a result shows are in its folder again."""
+    """A handler of ``undo_post`` and ``redo_post``."""
+    restore_shown()
+
+
+def restore_shown() -> None:
+    """Move the frames that results show back to their folders, and others that are there away."""
     for obj in bpy.data.objects:
         folder = recorded_folder(obj) if obj.sinew.bake.shows else None
         for path in _kept.get(folder, ()):
             if FrameStore(path).key() == obj.sinew.bake.shows != FrameStore(folder).key():
-                with contextlib.suppress(SinewError):  # a child writes to it: the panel says that they are others
+                with contextlib.suppress(SinewError):  # a bake writes there: the panel warns of other frames
                     _exchange(folder, path)
                     obj.update_tag()
                 break

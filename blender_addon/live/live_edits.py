@@ -13,7 +13,7 @@ from ...core.job.fingerprints import telling
 from ...core.settings import moduli
 from ..properties.choices import live_solver_name
 from ..scene_in.looks import looked_at, without_stiffness
-from ..scene_in.settings_in import material_settings, solver_settings, vibration_stiffness
+from ..scene_in.settings_in import material_settings, vibration_stiffness
 
 
 class Stiffness(NamedTuple):
@@ -78,8 +78,6 @@ def _moduli(obj: Any) -> list[float]:
 
 
 def _others(obj: Any, scene: Any) -> dict[str, Any]:
-    """What else is looked at than what is played as it is set; the solver is that of live mode."""
-    found = looked_at(obj, scene)
-    _solver, *others = found["solver"]
-    solver = solver_settings(obj.sinew, scene, live_solver_name(obj.sinew)), *others
-    return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials], "solver": solver}
+    """Return what is compared beside stiffness, with the solver of live mode."""
+    found = looked_at(obj, scene, live_solver_name(obj.sinew))
+    return found | {"materials": [without_stiffness(m, scene) for m in obj.sinew.materials]}

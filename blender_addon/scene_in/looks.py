@@ -27,8 +27,10 @@ TRANSFORM = ("location", "rotation_", "scale", "delta_")
 """How data paths begin that move an object."""
 
 
-def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
-    """What takes no time to look at, by the word for it; the same in another session."""
+def looked_at(obj: Any, scene: Any, solver: str | None = None) -> dict[str, Any]:
+    """Return what takes no time to look at, by the word for it; the same in another session. ``solver`` replaces the
+    body's own.
+    """
     settings, animated = obj.sinew, animated_paths(obj)
     materials = []
     for k, m in enumerate(settings.materials):
@@ -51,7 +53,7 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
         "materials": materials,
         "resolution": (resolution_settings(settings), settings.finer_group, settings.place, settings.simulate_after),
         "rest shape": settings.rest_key,
-        "solver": (_solver(settings, scene), settings.control_vibrations, settings.node_group),
+        "solver": (_solver(settings, scene, solver), settings.control_vibrations, settings.node_group),
         "collisions": (
             ground_of(settings, scene),
             obstacles and (obstacles, collisions.collider_friction, collisions.thickness),
@@ -66,9 +68,9 @@ def looked_at(obj: Any, scene: Any) -> dict[str, Any]:
     }
 
 
-def _solver(settings: Any, scene: Any) -> Any:
-    told = solver_settings(settings, scene)
-    return (replace(told, gravity=(0.0, 0.0, 0.0)), "keyed gravity") if is_gravity_animated(scene) else told
+def _solver(settings: Any, scene: Any, solver: str | None) -> Any:
+    found = solver_settings(settings, scene, solver)
+    return (replace(found, gravity=(0.0, 0.0, 0.0)), "keyed gravity") if is_gravity_animated(scene) else found
 
 
 def _goal(settings: Any, animated: set[str]) -> tuple[Any, ...]:

@@ -150,7 +150,7 @@ class FrameStore:
         return found if isinstance(found, dict) else {}
 
     def has_tetrahedra_of(self, job: Job) -> bool:
-        """Whether mesh, resolution and version are those of a job, so that it can take the tetrahedra."""
+        """Return whether a job can take the tetrahedra: mesh, resolution and version are the same."""
         return not {"version", "mesh", "resolution"} & set(self.outdated_by(job))
 
     def outdated_by(self, job: Job) -> list[str]:

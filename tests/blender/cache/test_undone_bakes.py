@@ -116,3 +116,39 @@ def test_tetrahedra_of_a_baked_body_can_be_rebuilt_and_undo_restores_the_bake(ba
     bpy.ops.ed.undo()
     assert body_now().sinew.bake.status == "DONE" and np.array_equal(shown(), before)
     assert baking.shown_store(body_now()).key() == key and baking.shown_store(body_now()).frames() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("baked", ["KEYS", "NODES", "CACHE"], indirect=True)
+@pytest.mark.parametrize("kind", ["KEYS", "NODES", "CACHE"])
+def test_undo_restores_a_converted_result(baked, kind):
+    if baked.sinew.result == kind:
+        assert not bpy.ops.sinew.convert_result.poll()
+        return
+    before, was = shown(), baked.sinew.bake.kind
+    body_now().sinew.result = kind
+    bpy.ops.ed.undo_push(message="Result")
+    press("convert_result")
+    assert body_now().sinew.bake.kind == kind
+    bpy.ops.ed.undo()
+    assert body_now().sinew.bake.kind == was and not baking.astray_words(body_now())
+    assert np.array_equal(shown(), before)
+
+
+def test_a_bake_that_cannot_begin_leaves_the_earlier_one(baked, monkeypatch):
+    def fail(*_):
+        raise StoreError("The folder cannot be written.")
+
+    before = shown()
+    monkeypatch.setattr(baking.FrameStore, "create", fail)
+    with pytest.raises(RuntimeError, match="cannot be written"):
+        bpy.ops.sinew.bake()
+    assert body_now().sinew.bake.status == "DONE" and not baking.astray_words(body_now())
+    assert np.array_equal(shown(), before) and baking.shown_store(body_now()).frames() == [1, 2, 3, 4]
+
+
+def test_a_body_whose_name_looks_like_an_earlier_bake_keeps_its_frames(baked):
+    folder = recorded_folder(baked)
+    twin = folder.with_name("a-undo-12345678")
+    folder.rename(twin)
+    undone_bakes.delete_kept()
+    assert twin.is_dir() and list(undone_bakes._left_by(None)) == []

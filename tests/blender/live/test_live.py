@@ -261,13 +261,17 @@ def test_which_edits_are_told(body, saved):
     edited("resolution", assign(settings, "simulate_after", "Hook"))
     edited("solver", assign(scene, "gravity", (0.0, 0.0, -1.0)))
     edited("solver", assign(settings, "control_vibrations", True))
+    edited("solver", assign(settings.live, "solver", "conjac"))
+    settings.solver = "newton"
+    assert edits.others(body, scene) == [], "live mode has a solver of its own"
+    scene.keyframe_insert("gravity", frame=1)
     settings.keyframe_insert("hold_from", frame=1)
     settings.keyframe_insert("goal_strength", frame=1)
     spring.keyframe_insert("strength", frame=1)
     body.keyframe_insert("location", frame=1)
     edits, body.location, settings.hold_from, spring.strength = Edits(body, scene, job), (0.0, 0.0, 0.0), 0.2, 1.0
-    settings.goal_strength = 1.0
-    assert edits.others(body, scene) == [] and len(told) == 12
+    settings.goal_strength, scene.gravity = 1.0, (0.0, 0.0, -2.0)
+    assert edits.others(body, scene) == [] and len(told) == 13
 
 
 def test_stiffness_that_was_put_back_is_no_reason_to_begin_anew(soft_body):
