@@ -419,6 +419,6 @@ def note_way_out(bodies: Sequence[Any], move: Sequence[Any]) -> None:
 def _note_folder(obj: Any, store: FrameStore) -> None:
     cache_owner.note_folder(obj, store.folder)
     record = obj.sinew.bake
-    record.message, record.is_deleted = "", False
+    record.message = ""
     record.stale, record.way_out_of = "", None
     record.status = "NONE"

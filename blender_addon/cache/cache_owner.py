@@ -208,7 +208,7 @@ def note_folder(obj: Any, folder: Path, home: str | None = None) -> None:
     """Record where the frames of ``obj`` are, from the folder of the .blend or from ``home``."""
     record = obj.sinew.bake
     record.home = home or (bpy.path.abspath("//") if has_home() else "")
-    record.folder = kept_path(folder, home)
+    record.folder, record.is_deleted = kept_path(folder, home), False
 
 
 def point_to(obj: Any, folder: Path) -> None:

@@ -92,7 +92,9 @@ def waiting() -> Take:
 
 
 def put(obj: Any, context: Any, take: Take) -> int:
-    """Turn grabs into springs and frames into shape keys; how many frames. The bake is that of the springs."""
+    """Turn grabs into springs and frames into shape keys; return the number of frames. The bake is that of the springs,
+    and the solver of live mode becomes the body's.
+    """
     recorded = FrameStore.open(take.folder)
     frames = recorded.frames()
     job, size = take.job, take.job.body.surface.size / unit_scale(context.scene)
@@ -105,6 +107,7 @@ def put(obj: Any, context: Any, take: Take) -> int:
     baking.keep_earlier(obj, job, folder)
     store = FrameStore.create(folder, job)
     store.take_over(recorded)
+    obj.sinew.solver = job.body.solver.solver  # so that a bake of the springs gives the same positions
     baking.note_meeting([obj], ())
     obj.sinew.bake.message, obj.sinew.bake.way_out_of = "", None  # of the bake before
     count = baking.put_result(obj, context, "DONE" if len(frames) == job.frame_count else "STOPPED", store)

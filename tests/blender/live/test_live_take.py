@@ -73,6 +73,19 @@ def test_a_take_is_what_a_bake_without_a_window_gives(soft_body, saved):
     assert all(np.array_equal(baked.read(f), take[f - 1]) for f in baked.frames())
 
 
+def test_a_take_after_a_deleted_bake_is_by_the_solver_of_live_and_kept_when_saved(soft_body):
+    soft_body.sinew.solver = "mixed_fem"
+    bpy.ops.sinew.bake()
+    bpy.ops.sinew.delete_bake()
+    rest = soft_body.data.vertices[11].co.copy()
+    record_take(soft_body, lambda frame: live.grab(11, np.array(rest) + [0.0, 0.3, 0.3], 1e4))
+    record = soft_body.sinew.bake
+    assert soft_body.sinew.solver == "subspace_mixed_fem" and edits(soft_body) == [] and not record.is_deleted
+    frames = baking.shown_store(soft_body).frames()
+    bpy.ops.wm.save_mainfile()
+    assert len(frames) == record.frames > 2 and baking.shown_store(soft_body).frames() == frames
+
+
 def test_a_take_may_be_kept_as_geometry_nodes(soft_body, evaluated):
     soft_body.sinew.frame_end, soft_body.sinew.result = 8, "NODES"
     rest = live.job_in.make_job(soft_body, bpy.context).body.surface.positions
