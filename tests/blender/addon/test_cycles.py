@@ -67,7 +67,7 @@ def switched_off():
 
 def cycle() -> None:
     """One artist's day: a cube is enabled, baked by a child, its bake deleted, that undone, redone, undone and deleted
-    again, and the extension switched off.
+    again, the file saved, and the extension switched off.
     """
     registration.register()
     bpy.ops.mesh.primitive_cube_add()
@@ -89,6 +89,7 @@ def cycle() -> None:
     obj = bpy.data.objects[name]
     mesh = obj.data
     assert mesh.shape_keys is None
+    bpy.ops.wm.save_mainfile()  # from here on no undo can want the frames
     bpy.data.objects.remove(obj)
     bpy.data.meshes.remove(mesh)
     registration.unregister()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.basics.list_animation import curves_of
 from sinew.blender_addon.basics.overrides import Override, overridden
 from sinew.blender_addon.basics.stack import cut_after, place_of
 from sinew.blender_addon.scene_in.job_in import make_job
@@ -33,9 +34,8 @@ def animate(block, path: str, how: str, value: bool) -> None:
 
 
 def mutes(block) -> list[bool]:
-    animation = block.animation_data
-    action = animation.action or (animation.nla_tracks and animation.nla_tracks[0].strips[0].action)
-    return [curve.mute for curve in (*animation.drivers, *(action.fcurves if action else ()))]
+    keyed_curves = [curve for curves in curves_of(block) for curve in curves]
+    return [curve.mute for curve in (*block.animation_data.drivers, *keyed_curves)]
 
 
 @pytest.mark.parametrize("how", HOW)

@@ -83,9 +83,3 @@ def test_jobs_of_a_farm_work_in_the_scene(two_scenes):
     told = json.loads((folder / "openjd" / "parameter_values.json").read_text(encoding="utf-8"))["parameterValues"]
     values = {each["name"]: each["value"] for each in told}
     assert (values["SceneName"], values["Frames"]) == ("Shot2", "11-12")
-
-
-def test_batch_hands_the_scene_on(two_scenes, capfd):
-    assert command.main([str(two_scenes), "--scene", "Shot2", "--dry-run"], "batch") == 0
-    told = capfd.readouterr().err
-    assert "Other: would bake" in told and "left out" not in told
