@@ -4,8 +4,6 @@
 def test_a_ghost_is_seen_over_the_bake(windowed):
     result = windowed.run("compare")
     assert result.values["difference"] == "solver (substeps 1 → 6)"
-    assert result.values["untold after undo"]
-    assert "of another bake than is shown. Press Bake Again" in result.values["refused"]
-    assert result.values["panel"] in result.values["refused"]
+    assert result.values["after undo"] == result.values["difference"]
     for trouble in ("Traceback", "Push constants"):  # graphics cards promise 128 bytes of these
         assert trouble not in result.log, result.log
