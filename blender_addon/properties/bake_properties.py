@@ -8,7 +8,11 @@ import bpy
 from .mirror import collection, integer, menu, number, pointer, switch, text, vector
 
 RESULTS = (
-    ("KEYS", "Shape Keys", "One absolute shape key a frame: exact with every solver"),
+    (
+        "KEYS",
+        "Shape Keys",
+        "One shape key a frame, with keyed values: exact with every solver, and glTF and FBX can play it",
+    ),
     (
         "NODES",
         "Geometry Nodes",

@@ -12,8 +12,7 @@ import bpy
 MESHES = {"flatten": False, "uvs": True, "normals": True, "vcolors": True, "apply_subdiv": True}
 """What Alembic is given of meshes."""
 POSITIONS = {"export_animation": True, "export_shapekeys": False, "export_armatures": False, "export_hair": False}
-"""What USD is: not shape keys and armatures of its own, which would stand for the positions. Absolute keys and
-simulated deformations are none.
+"""USD gets the evaluated positions, and no shape keys or armatures of its own, which would stand for them.
 """
 
 

@@ -1,4 +1,4 @@
-"""Frames -> the scene: as absolute shape keys, as handles that Geometry Nodes play, or as a file that Mesh Cache plays,
+"""Frames -> the scene: as shape keys, as handles that Geometry Nodes play, or as a file that Mesh Cache plays,
 on the object itself or on a full duplicate.
 """
 
@@ -23,6 +23,7 @@ from ..basics.stack import Place, cut_after, place_of
 from ..scene_in.animation_in import at_frame
 from ..scene_in.mesh_in import columns_of, mesh_at_place, transform
 from . import cache_out, handles_out, shape_keys
+from .between_frames import bulges, bulges_of_handles, smaller_words
 from .followers import left_behind_words
 
 KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": cache_out}
@@ -45,7 +46,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
         rest = _own_positions(target.data)
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
-    shape_keys.write_keys(target, context.scene, frames, local, rest)
+    shape_keys.write_keys(target, context.scene, frames, local, rest, bulges(job, frames, local))
     _note_carrier(obj, target, context.scene, "KEYS")
     return target
 
@@ -59,7 +60,8 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
         target.data.update()
     shown = handles.frames >= job.first_shown
     handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
-    obj.sinew.bake.nodes = handles_out.write_handles(target, context.scene, handles)
+    turned = bulges_of_handles(_own_positions(target.data), job, handles)
+    obj.sinew.bake.nodes = handles_out.write_handles(target, context.scene, handles, turned)
     _note_carrier(obj, target, context.scene, "NODES")
     return target
 
@@ -83,6 +85,8 @@ def apply_cache(
     target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
     cache_out.add_cache(target, context.scene, place_of(obj).below if target == obj else 0, path, frames[0])
     _note_carrier(obj, target, context.scene, "CACHE")
+    record = obj.sinew.bake
+    record.message = record.message or smaller_words(job, frames, local_frames(job, frames, read))
     return target
 
 

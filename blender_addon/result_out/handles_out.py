@@ -6,6 +6,7 @@ mesh is an object in no scene: it is evaluated since the nodes name it, and nobo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import bpy
@@ -16,8 +17,10 @@ from .handle_nodes import ATTRIBUTE, handle_group, handles_of
 from .shape_keys import drop_mesh, write_keys
 
 
-def write_handles(obj: Any, scene: Any, found: Handles) -> Any:
-    """Let handles move ``obj`` in a scene, before all its modifiers; the node group that does."""
+def write_handles(obj: Any, scene: Any, found: Handles, bulges: Mapping[int, np.ndarray] | None = None) -> Any:
+    """Let handles move ``obj`` in a scene, before all its modifiers; the node group that does. ``bulges`` are handles
+    (1+h,4,3) between a frame, given by its index, and the next, as of :mod:`between_frames`.
+    """
     mesh = obj.data
     drop_weights(mesh)
     for k, column in enumerate(found.weights.T, 1):
@@ -25,7 +28,9 @@ def write_handles(obj: Any, scene: Any, found: Handles) -> Any:
         mesh.attributes.new(f"{ATTRIBUTE}{k}", "FLOAT", "POINT").data.foreach_set("value", np.ascontiguousarray(column))
     handles = bpy.data.objects.new(f"{obj.name} Handles", bpy.data.meshes.new(f"{obj.name} Handles"))
     handles.data.vertices.add(found.handles[0].size // 3)
-    write_keys(handles, scene, found.frames.tolist(), [frame.reshape(-1, 3) for frame in found.handles])
+    points = [frame.reshape(-1, 3) for frame in found.handles]
+    turned = {k: bulge.reshape(-1, 3) for k, bulge in (bulges or {}).items()}
+    write_keys(handles, scene, found.frames.tolist(), points, bulges=turned)
     numbers = tuple(found.centre.tolist()), float(found.size[0])
     group = handle_group(f"{obj.name} Bake", handles, found.weights.shape[1], *numbers)
     modifier = obj.modifiers.new("Bake", "NODES")

@@ -1,50 +1,64 @@
-"""Absolute shape keys, one a frame, with one linear ``eval_time`` point a key.
+"""Relative shape keys, one a frame, whose values are keyed: 1 at the frame, 0 at its neighbours, linear between.
 
-Absolute keys play at the same cost however many there are, and are exact between frames, so that motion blur is right.
-A key's own ``frame`` cannot be set and drifts as keys are added: ``eval_time`` is keyed at the value that is read back.
+Values are what exporters (glTF, FBX) can write; they ignore ``eval_time``. F-curves name a key by its index: by name
+Blender compares strings, which for 1000 frames takes nine times as long.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ..basics.list_animation import curves_of
 from ..scene_in.animation_in import key_times
-from .linear_keys import key_linearly
+from .linear_keys import fill_arc, fill_linear
 
 
 def write_keys(
-    obj: Any, scene: Any, frames: Sequence[int], positions: Sequence[np.ndarray], rest: np.ndarray | None = None
+    obj: Any,
+    scene: Any,
+    frames: Sequence[int],
+    positions: Sequence[np.ndarray],
+    rest: np.ndarray | None = None,
+    bulges: Mapping[int, np.ndarray] | None = None,
 ) -> None:
-    """One absolute key a frame of the scene on an object without keys.
+    """One key a frame of the scene on an object without keys.
 
-    The first key is the one that Edit Mode takes for the mesh itself: where that is none of the frames, give it as
-    ``rest`` (n,3).
+    Parameters
+    ----------
+    positions : (n,3) at each frame
+    rest : (n,3), the mesh's own positions, where those are not the first frame's: the basis, which Edit Mode shows
+    bulges : (n,3) that is added halfway between a frame, given by its index in ``frames``, and the next
     """
-    if rest is not None:
-        obj.shape_key_add(name="Rest", from_mix=False).data.foreach_set("co", np.ascontiguousarray(rest).ravel())
-    blocks = []
-    for frame, points in zip(frames, positions, strict=True):
-        block = obj.shape_key_add(name=f"Frame {frame}", from_mix=False)
-        block.interpolation = "KEY_LINEAR"
+    basis = positions[0] if rest is None else rest
+    shapes = [] if rest is None else [("Rest", rest)]
+    shapes += [(f"Frame {frame}", points) for frame, points in zip(frames, positions, strict=True)]
+    shapes += [(f"Turn {frames[k]}-{frames[k + 1]}", basis + bulge) for k, bulge in (bulges or {}).items()]
+    for name, points in shapes:
+        block = obj.shape_key_add(name=name, from_mix=False)
         block.data.foreach_set("co", np.ascontiguousarray(points, dtype=np.float32).ravel())
-        blocks.append(block)
-    keys = obj.data.shape_keys
-    keys.use_relative = False
-    _key_eval_time(keys, key_times(scene, frames), [block.frame for block in blocks])
+    _key_values(obj.data.shape_keys, key_times(scene, frames), rest is not None, list(bulges or ()))
     obj.active_shape_key_index = 0
     obj.data.update()
 
 
-def _key_eval_time(keys: Any, times: np.ndarray, values: Sequence[float]) -> None:
-    # An action of its own: since 4.4 Blender would otherwise put the curve into the object's action.
-    animation = keys.animation_data_create()
-    animation.action = bpy.data.actions.new(f"{keys.user.name} Bake")
-    keys.eval_time = values[0]
-    key_linearly(keys, "eval_time", times, np.array(values)[:, None])
+def _key_values(keys: Any, times: np.ndarray, has_rest: bool, turning: Sequence[int]) -> None:
+    if len(keys.key_blocks) == 1:
+        return
+    # An action of its own: since 4.4 Blender would otherwise put the curves into the object's action.
+    keys.animation_data_create().action = bpy.data.actions.new(f"{keys.user.name} Bake")
+    keys.keyframe_insert("eval_time", frame=0.0)  # Blender makes the place for curves, whatever its version
+    (curves,) = curves_of(keys)
+    curves.clear()
+    for k in range(0 if has_rest else 1, len(times)):
+        near = slice(max(k - 1, 0), k + 2)
+        curve = curves.new(f"key_blocks[{k + has_rest}].value")
+        fill_linear(curve, times[near], (np.arange(len(times))[near] == k).astype(float))
+    for number, k in enumerate(turning, len(times) + has_rest):
+        fill_arc(curves.new(f"key_blocks[{number}].value"), float(times[k]), float(times[k + 1]))
 
 
 def remove(obj: Any, _nodes: Any, shared: bool) -> None:

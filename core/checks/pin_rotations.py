@@ -35,7 +35,7 @@ def pin_rotation_warnings(job: Job) -> list[str]:
             times = np.arange(steps + 1) / steps
             places = [_targets(track[:, chosen], job.frame_count, frame, part) for part in times]
             # Between samples pins go straight, in however many steps: the rotation from sample to sample counts, too.
-            angle = max(_rotation(before, after), sum(_rotation(p, q) for p, q in zip(places, places[1:])))
+            angle = max(rotation_angle(before, after), sum(rotation_angle(p, q) for p, q in zip(places, places[1:])))
             if angle > farthest:
                 farthest, at, vertex = angle, frame, int(body.pinned_vertices[group[0]])
     if farthest < FAR:
@@ -63,12 +63,18 @@ def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
     return [group for group in groups if len(group) >= 3]
 
 
-def _rotation(before: np.ndarray, after: np.ndarray) -> float:
-    """Angle, rad, of the rotation nearest to what takes points (p,3) to others [Kabsch 1976]; 0 of points in a line."""
-    p, q = before - before.mean(axis=0), after - after.mean(axis=0)
-    U, spread, Vt = np.linalg.svd(p.T @ q)
+def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The rotation R (3,3) for which ``before @ R.T`` is nearest to ``after``, (p,3) both [Kabsch 1976]; the identity
+    for points in a line.
+    """
+    U, spread, Vt = np.linalg.svd(after.T @ before)
     if spread[1] <= FLAT * spread[0]:
-        return 0.0
-    sign = np.sign(np.linalg.det(U @ Vt))
-    trace = float(np.trace(U @ np.diag([1.0, 1.0, sign]) @ Vt))
-    return float(np.arccos(np.clip(0.5 * (trace - 1.0), -1.0, 1.0)))
+        return np.eye(3)
+    U[:, 2] *= np.sign(np.linalg.det(U @ Vt))
+    return U @ Vt
+
+
+def rotation_angle(before: np.ndarray, after: np.ndarray) -> float:
+    """Angle, rad, of the rotation nearest to what takes points (p,3) to others."""
+    nearest = nearest_rotation(before - before.mean(axis=0), after - after.mean(axis=0))
+    return float(np.arccos(np.clip(0.5 * (np.trace(nearest) - 1.0), -1.0, 1.0)))

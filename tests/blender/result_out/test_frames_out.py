@@ -1,4 +1,4 @@
-"""Baked frames as absolute shape keys: exact at frames, linear between, on the object or on a full duplicate."""
+"""Baked frames as shape keys: exact at frames, linear between, on the object or on a full duplicate."""
 
 from __future__ import annotations
 
