@@ -18,6 +18,7 @@ import bpy
 
 from ...core.errors import MaterialError, SinewError, refusing
 from ...core.files import array_file
+from ...core.files.text_file import text_of
 from ...core.settings import MaterialSettings
 
 FORMAT = 1
@@ -66,7 +67,7 @@ def read(path: Path) -> MaterialSettings:
     try:
         if path.stat().st_size > LARGEST:
             raise ValueError("it is too large")
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(text_of(path.read_bytes()))
         if not isinstance(values, dict) or values.pop("format", None) != FORMAT:
             raise ValueError("it has another format")
         known = {field.name for field in dataclasses.fields(MaterialSettings)}

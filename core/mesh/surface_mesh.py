@@ -47,7 +47,7 @@ class SurfaceMesh:
         if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
             raise MeshError(
                 f"The {name} of the surface are {array.dtype} of shape {array.shape}.",
-                f"Give three {word} a row; SurfaceMesh.of_faces takes quads and other polygons.",
+                f"Give three {word} a row; Surface.of_faces takes quads and other polygons.",
             )
         return array
 

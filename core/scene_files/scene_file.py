@@ -103,6 +103,7 @@ Paths are relative to the file; lengths in metres.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -112,6 +113,7 @@ import numpy as np
 
 from ..errors import SettingsError, named
 from ..files.file_names import check_names
+from ..files.text_file import text_of
 from ..job.body import MOST_CONTROLLED, Body
 from ..job.job import Job
 from ..job.pair import PairSettings
@@ -216,9 +218,9 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 def _read_tables(path: Path) -> dict[str, Any]:
     """The TOML of a scene, its entries known and its tables of the right kind."""
     try:
-        scene = tomllib.loads(path.read_text(encoding="utf-8"))
+        scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
     except UnicodeDecodeError as error:
-        raise SettingsError(f"{path.name} is no UTF-8 text ({error}).", "Save it as UTF-8.") from error
+        raise SettingsError(f"{path.name} is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"{path.name or path} cannot be read ({error}).", "Check its path and its TOML.") from error
     check_keys(scene, {"mesh", "body", *_CLOCK, *_TABLES, *_LISTS}, "the scene")

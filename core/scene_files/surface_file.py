@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import MeshError
+from ..files.text_file import LONGEST_MARK, encoding_of
 from ..mesh.polygons import triangulate
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import oriented
 from .surface_formats import READERS
+
+PAIR = (".node", ".ele")
+"""Endings of TetGen's two files, which are read together."""
+XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
+"""Endings of files that may begin with a byte order mark: XML allows it."""
 
 
 def read_surface(path: Path | str) -> SurfaceMesh:
@@ -79,6 +85,7 @@ def _by_meshio(path: Path) -> Any:
         raise MeshError(
             f"Reading {path.suffix} needs meshio.", "Install meshio, or give an .obj, .stl, .ply or .npz file."
         ) from error
+    _check_mark(path)
     said = io.StringIO()
     try:
         # What meshio prints when it gives up is the reason; it must not stand beside our own line.
@@ -88,6 +95,16 @@ def _by_meshio(path: Path) -> Any:
         raise MeshError(
             f"It cannot be read ({' '.join(said.getvalue().split())}).", "Check that it is whole."
         ) from error
+
+
+def _check_mark(path: Path) -> None:
+    """MeshError where a byte order mark begins a file that meshio would misread."""
+    pair = [path.with_suffix(ending) for ending in PAIR] if path.suffix.lower() in PAIR else [path]
+    for each in filter(Path.is_file, pair):
+        with open(each, "rb") as file:
+            mark, _ = encoding_of(file.read(LONGEST_MARK))
+        if mark and path.suffix.lower() not in XML:
+            raise MeshError(f"{each.name} begins with a byte order mark.", "Save it as UTF-8 without a mark (BOM).")
 
 
 def _read_any(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

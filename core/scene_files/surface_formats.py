@@ -12,12 +12,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..files.text_file import without_mark
+
 Faces = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def read_obj(data: bytes) -> Faces:
     """Wavefront OBJ: ``v`` and ``f`` of all objects in it, corners counted from 1, or from the end when negative."""
     positions, counts, corners = [], [], []
+    data = without_mark(data)
+    if b"\0" in data:
+        raise ValueError("it is not UTF-8 text, but perhaps UTF-16: save it as UTF-8")
     for line in data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").splitlines():
         key, *words = line.partition(b"#")[0].split() or [b""]
         if key == b"v":
@@ -37,10 +42,11 @@ def read_obj(data: bytes) -> Faces:
 def read_stl(data: bytes) -> Faces:
     """Stereolithography, binary or ASCII; corners at the same place are one vertex, in the order in which they come."""
     many = int.from_bytes(data[80:84], "little")
-    is_text = data.lstrip()[:5].lower() == b"solid" and len(data) != 84 + 50 * many
-    if is_text:
-        numbers = re.findall(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)", data, re.M | re.I)
-        if not numbers or len(numbers) % 3 or not re.search(rb"^\s*endsolid", data, re.M | re.I):
+    text = without_mark(data) if len(data) != 84 + 50 * many else b""
+    if text.lstrip()[:5].lower() == b"solid":
+        text = text.replace(b"\r", b"\n")
+        numbers = re.findall(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)", text, re.M | re.I)
+        if not numbers or len(numbers) % 3 or not re.search(rb"^\s*endsolid", text, re.M | re.I):
             raise ValueError("it has no whole facets" if len(numbers) % 3 or not numbers else "its end is missing")
         points = np.array(numbers, dtype="S").astype(np.float64)
     else:
@@ -57,7 +63,8 @@ def read_stl(data: bytes) -> Faces:
 
 def read_ply(data: bytes) -> Faces:
     """Stanford PLY, ASCII or binary: ``x``, ``y``, ``z`` of ``vertex``, ``vertex_indices`` of ``face``."""
-    header = re.match(rb"ply\s*?\n(.*?\n)end_header[ \t]*\r?\n", data, re.S)
+    data = without_mark(data)
+    header = re.match(rb"ply\s*?[\r\n](.*?[\r\n])end_header[ \t]*(?:\r?\n|\r)", data, re.S)
     if header is None:
         raise ValueError("its header has no end" if data[:3] == b"ply" else "it does not begin with ply")
     kind, elements = _ply_header(header[1].decode("latin-1"))

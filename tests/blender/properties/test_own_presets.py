@@ -95,6 +95,14 @@ def test_files_that_are_no_presets_are_told_and_left_out(body, own_folder, text)
     assert sentence.startswith("The preset material-Bad.json cannot be read") and "Remove the file" in sentence
 
 
+def test_a_preset_from_an_editor_that_writes_a_mark_is_read(body, own_folder):
+    bpy.ops.sinew.save_preset(name="Good")
+    path = own_presets.path_of("Good")
+    path.write_bytes(path.read_text(encoding="utf-8").encode("utf-16"))
+    own_presets.save(MaterialSettings("Other"))
+    assert {"Good", "Other"} <= set(names()) and not own_presets.own_presets().refused
+
+
 def test_an_energy_of_another_version_is_refused(body):
     own_presets.save(MaterialSettings("New", energy="of tomorrow"))
     with pytest.raises(MaterialError, match="energy “of tomorrow”"):

@@ -54,6 +54,16 @@ def test_a_scene_is_read(scene):
     assert np.allclose(job.body.pin_positions[:, 0, 2] - X[job.body.pinned_vertices[0], 2], [0.0, 0.01, 0.02, 0.02])
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_what_other_editors_save_is_read(scene, encoding):
+    expected = read_scene(scene).body.surface.positions
+    scene.write_bytes(SCENE.replace("\n", "\r\n").encode(encoding))
+    assert np.array_equal(read_scene(scene).body.surface.positions, expected)
+    scene.write_bytes(SCENE.encode() + "# Haut, grün".encode("latin-1"))
+    with pytest.raises(SettingsError, match="not UTF-8 text"):
+        read_scene(scene)
+
+
 def test_layers_and_stiffness_maps_are_read(scene):
     count = len(read_scene(scene).body.surface.positions)
     lines = ['depth = { kind = "core", depth = 0.02, fade = 0.01 }', "painted_modulus = 1e10"]

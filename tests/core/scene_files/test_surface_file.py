@@ -10,7 +10,7 @@ import pytest
 from sinew.core.errors import MeshError
 from sinew.core.mesh.polygons import triangulate
 from sinew.core.mesh.surface_mesh import SurfaceMesh
-from sinew.core.scene_files.surface_file import read_surface
+from sinew.core.scene_files.surface_file import read_surface, read_tets
 
 from ..jobs import box_surface
 
@@ -140,7 +140,7 @@ def test_faces_that_are_not_convex_are_covered_once(turned, first):
 
 def test_quads_are_not_taken_for_triangles():
     quads = np.array([face for face in FACES if len(face) == 4])
-    with pytest.raises(MeshError, match=r"shape \(3, 4\).*SurfaceMesh\.of_faces"):
+    with pytest.raises(MeshError, match=r"shape \(3, 4\).* Surface\.of_faces"):
         SurfaceMesh(CORNERS, quads)
     assert len(SurfaceMesh.of_faces(CORNERS, quads).triangles) == 6
     for positions, triangles in (
@@ -153,3 +153,44 @@ def test_quads_are_not_taken_for_triangles():
         assert raised.value.remedy
     with pytest.raises(MeshError, match="does not exist"):
         SurfaceMesh.of_faces(CORNERS, [[0, 1, 10]])
+
+
+MARKED = [
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+]
+STL = (
+    "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n"
+)
+OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+
+
+@pytest.mark.parametrize(("mark", "encoding"), MARKED)
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(("name", "text"), [("a.obj", OBJ), ("a.stl", STL), ("a.ply", ply("ascii").decode("latin-1"))])
+def test_other_editors_text_is_read_as_without_their_mark(tmp_path, name, text, mark, encoding, ends):
+    (tmp_path / name).write_bytes(text.encode())
+    plain = read_surface(tmp_path / name)
+    (tmp_path / name).write_bytes(mark + text.replace("\n", ends).encode(encoding))
+    found = read_surface(tmp_path / name)
+    assert np.array_equal(found.positions, plain.positions) and np.array_equal(found.triangles, plain.triangles)
+
+
+def test_utf_16_without_a_mark_is_named(tmp_path):
+    (tmp_path / "a.obj").write_bytes(OBJ.encode("utf-16-le"))
+    with pytest.raises(MeshError, match="UTF-16"):
+        read_surface(tmp_path / "a.obj")
+
+
+@pytest.mark.parametrize("marked", ["a.node", "a.ele"])
+def test_a_mark_that_meshio_would_misread_is_refused(tmp_path, marked):
+    pytest.importorskip("meshio")
+    corners, tets = "4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 3\n"
+    for name, text in (("a.node", corners), ("a.ele", tets)):
+        (tmp_path / name).write_text(text, encoding="utf-8-sig" if name == marked else "utf-8")
+    with pytest.raises(MeshError, match=f"{marked} begins with a byte order mark"):
+        read_tets(tmp_path / "a.ele")
+    (tmp_path / marked).write_text(corners if marked == "a.node" else tets, encoding="utf-8")
+    assert len(read_tets(tmp_path / "a.ele")[1]) == 1

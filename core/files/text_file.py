@@ -1,0 +1,34 @@
+"""Text as editors save it: with a byte order mark or without, in UTF-8, UTF-16 or UTF-32."""
+
+from __future__ import annotations
+
+import codecs
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark begins it
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+LONGEST_MARK = 4
+"""Bytes of the longest byte order mark."""
+
+
+def encoding_of(data: bytes) -> tuple[bytes, str]:
+    """The byte order mark that begins the data, and the encoding that it names; b"" and UTF-8 without a mark."""
+    return next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8"))
+
+
+def text_of(data: bytes) -> str:
+    """The text without its mark; UnicodeDecodeError where the bytes are not of its encoding."""
+    mark, encoding = encoding_of(data)
+    return data[len(mark) :].decode(encoding)
+
+
+def without_mark(data: bytes) -> bytes:
+    """Text as bytes without a mark, in UTF-8 where its mark names UTF-16 or UTF-32. Other bytes, such as names in
+    Latin-1, stay as they are.
+    """
+    mark, encoding = encoding_of(data)
+    return data[len(mark) :] if encoding == "utf-8" else text_of(data).encode()
