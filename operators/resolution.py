@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..blender_addon.bake import background, baking
-from ..blender_addon.basics import sources
+from ..blender_addon.basics import added_shape, sources
 from ..blender_addon.scene_in.finer_in import select_vertices, thin_vertices
 from ..blender_addon.scene_in.rest_in import store_rest
 from ..blender_addon.setup import size
@@ -49,6 +49,16 @@ def set_rest_shape(self: Any, context: Any, obj: Any) -> None:
     in the shape that it has there, and is drawn to this one.
     """
     self.report({"INFO"}, f"The shape key “{store_rest(obj, context)}” keeps the rest shape")
+
+
+def _can_add_shape(context: Any) -> None:
+    polls.disable_if(not added_shape.shape_left_out(polls.idle_body(context)), "No modifier's shape is left out")
+
+
+@operator("Simulate Added Shape", _can_add_shape, EDITS)
+def simulate_added_shape(self: Any, context: Any, obj: Any) -> None:
+    """Simulate the shape after the last modifier that changes what the body is, such as Mirror or Solidify."""
+    added_shape.simulate_after_all(obj)
 
 
 def _can_simulate_smaller(context: Any) -> None:

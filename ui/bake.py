@@ -132,7 +132,7 @@ def _draw_record(layout, obj, context):
         wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
     if changed := edited.words(obj, context.scene):
         wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
-    for warning in (record.message, record.material_warning, record.pin_warning):
+    for warning in (record.message, obj.sinew.place_warning, record.material_warning, record.pin_warning):
         wrapped(layout, warning, context, "ERROR")
     if record.way_out_of is not None:
         if not record.message:  # it was baked all the same

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..blender_addon.basics import sources
+from ..blender_addon.basics import added_shape, sources
 from ..blender_addon.child import running
 from ..blender_addon.setup import advising, forecasts, size
 from .advice import draw_advised
@@ -59,6 +59,9 @@ def draw_shape(layout: Any, context: Any, obj: Any) -> None:
     _draw_shape(layout, obj)
     wrapped(layout, f"Simulated: {obj.sinew.place_label}", context, "MODIFIER")
     wrapped(layout, obj.sinew.place_warning, context, "ERROR")
+    if left_out := added_shape.shape_left_out(obj):
+        words = f"Simulate After “{left_out[-1].name}”"
+        draw_button(layout, context, "sinew.simulate_added_shape", text=words, icon="MODIFIER")
 
 
 def _draw_shape(layout, obj):

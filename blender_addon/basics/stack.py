@@ -99,13 +99,13 @@ def later_modifiers(obj: Any, place: Place | None = None) -> list[Any]:
     return list(obj.modifiers)[(place or place_of(obj)).below :]
 
 
-def shown_after(obj: Any, carrier: Any | None = None) -> list[Any]:
+def shown_after(obj: Any, carrier: Any | None = None, in_renders: bool = False) -> list[Any]:
     """The modifiers that viewports show after the place of ``obj`` that is simulated, or on another object that carries
-    its bake; without those that play the result.
+    its bake; without those that play the result. ``in_renders`` adds those that renders alone show.
     """
     nodes = obj.sinew.bake.nodes
     later = later_modifiers(obj) if carrier is None or carrier == obj else carrier.modifiers
-    shown = [m for m in later if m.show_viewport and not is_own_cache(m)]
+    shown = [m for m in later if (m.show_viewport or in_renders and m.show_render) and not is_own_cache(m)]
     return [m for m in shown if m.type != "NODES" or nodes is None or m.node_group != nodes]
 
 

@@ -149,7 +149,8 @@ def _bake_group(
     if caught:
         progress.end("stopped", len(stores[0].frames()))
         return True
-    told = [words for obj in group for words in (obj.sinew.bake.left_behind, obj.sinew.bake.message) if words]
+    said = ((obj.sinew.place_warning, obj.sinew.bake.left_behind, obj.sinew.bake.message) for obj in group)
+    told = [words for each in said for words in each if words]
     for warning in dict.fromkeys(told):
         progress.warn(warning)
     record = group[0].sinew.bake

@@ -34,7 +34,8 @@ def tell_plan(obj: Any, job: Job, options: argparse.Namespace, tell: Teller) -> 
         folder = frame_folders.recorded_folder(obj) or frame_folders.default_folder(obj)
         check_disk_space(ToBake(job, FrameStore(folder), with_cache=obj.sinew.result == "CACHE"))
     in_renders = body_words(obj, bpy.context.scene), notes.colliders_in_renders(obj, bpy.context)
-    for warning in filter(None, (notes.nowhere_words(job), notes.no_pin_words(obj, job), *in_renders)):
+    told = obj.sinew.place_warning, notes.nowhere_words(job), notes.no_pin_words(obj, job), *in_renders
+    for warning in filter(None, told):
         tell.warn(obj.name, warning)
     frames = max(0, job.frame_end - begins + 1)
     cost, disk = forecasts.cost_words(obj, bpy.context)[0], forecasts.disk_words(obj, bpy.context)

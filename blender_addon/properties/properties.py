@@ -182,9 +182,10 @@ def _place_label(self: Any) -> str:
 
 
 def _place_warning(self: Any) -> str:
-    from ..basics import stack
+    from ..basics import added_shape, stack
 
-    return stack.weights_left_out(self.id_data)
+    words = added_shape.shape_warning(self.id_data), stack.weights_left_out(self.id_data)
+    return " ".join(filter(None, words))
 
 
 def _paint_active_material(self: Any, context: Any) -> None:

@@ -94,3 +94,64 @@ def test_a_mesh_that_changes_its_vertices_is_refused(body):
     copies.keyframe_insert("count", frame=4)
     with pytest.raises(MeshError, match="vertices at frame"):
         make_job(body, bpy.context)
+
+
+MAKE = {"Mirror": "MIRROR", "Shell": "SOLIDIFY", "Row": "ARRAY", "Cut": "BOOLEAN", "Voxels": "REMESH", "Hide": "MASK"}
+
+
+@pytest.mark.parametrize("name", MAKE)
+def test_a_modifier_whose_shape_is_not_simulated_is_named(body, name):
+    modifier = body.modifiers.new(name, MAKE[name])
+    assert f"“{name}” comes after what is simulated" in body.sinew.place_warning
+    modifier.show_viewport = False
+    assert name in body.sinew.place_warning, "renders show it"
+    modifier.show_render = False
+    assert body.sinew.place_warning == "" and not bpy.ops.sinew.simulate_added_shape.poll()
+    modifier.show_viewport = modifier.show_render = True
+    body.modifiers.new("Fine", "SUBSURF")
+    assert bpy.ops.sinew.simulate_added_shape() == {"FINISHED"}
+    assert (body.sinew.place, body.sinew.simulate_after) == ("MODIFIER", name) and body.sinew.place_warning == ""
+    body.sinew.place = "AUTOMATIC"
+    assert body.sinew.place_warning
+    body.sinew.place = "MESH"
+    assert body.sinew.place_warning == "", "as chosen"
+
+
+def test_a_mirrored_half_is_simulated_whole(body, saved):
+    mirror = body.modifiers.new("Mirror", "MIRROR")
+    mirror.use_axis = (False, True, False)
+    bpy.ops.sinew.simulate_added_shape()
+    job = make_job(body, bpy.context)
+    assert len(job.body.surface.positions) > 12 and np.ptp(job.body.surface.positions[:, 1]) == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "makes"),
+    [
+        ("GeometryNodeSetPosition", False), ("GeometryNodeSetShadeSmooth", False), ("GeometryNodeSubdivideMesh", False),
+        ("GeometryNodeExtrudeMesh", True), ("GeometryNodeDeleteGeometry", True), ("GeometryNodeMeshBoolean", True),
+        ("GeometryNodeObjectInfo", True),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("nested", [False, True])
+def test_nodes_that_make_geometry_are_named(body, kind, makes, nested):
+    def group_of(name, kind, tree=None):
+        group = bpy.data.node_groups.new(name, "GeometryNodeTree")
+        for way in ("INPUT", "OUTPUT"):
+            group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+        entry, leave, node = (group.nodes.new(each) for each in ("NodeGroupInput", "NodeGroupOutput", kind))
+        if tree is not None:
+            node.node_tree = tree
+        sockets = [[s for s in each if s.type == "GEOMETRY"] for each in (node.inputs, node.outputs)]
+        for socket in sockets[0][:1]:
+            group.links.new(entry.outputs[0], socket)
+        group.links.new(sockets[1][0], leave.inputs[0])
+        aside = group.nodes.new("GeometryNodeObjectInfo")  # read, and not shown
+        near = group.nodes.new("GeometryNodeSampleNearestSurface")
+        group.links.new(aside.outputs["Geometry"], near.inputs[0])
+        return group
+
+    group = group_of("Inner", kind)
+    group = group_of("Outer", "GeometryNodeGroup", group) if nested else group
+    body.modifiers.new("Nodes", "NODES").node_group = group
+    assert ("“Nodes”" in body.sinew.place_warning) == makes
