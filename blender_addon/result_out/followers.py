@@ -1,45 +1,71 @@
-"""What follows an object's mesh, and would be left behind where its bake lies on a duplicate."""
+"""Objects that follow the shape of an object, and would be left behind where its bake lies on a duplicate.
+
+Blender's dependency graph knows them, whatever leads there: modifiers, inputs of nodes in any depth, hair on a surface,
+vertex parents, constraints to vertex groups. The shape is tagged as changed, and the graph lists all that it
+recomputes. It skips what instances alone show and what no viewport does: users of the data-block are asked for those.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
 from ..basics.list_animation import animated_paths
+from ..scene_in.animation_in import noted
 
 
-def followers_of(obj: Any) -> list[str]:
-    """Names of objects that are parented to vertices of ``obj``, or whose modifiers or constraints look at its mesh.
-
-    What is parented to the object itself follows its transforms, which a duplicate shares.
+def followers_of(obj: Any, carrier: Any, context: Any) -> list[str]:
+    """Names of objects that follow the shape of ``obj``, but for those that follow the ``carrier`` of its bake as a
+    collision object, too. What reads the transforms alone follows the duplicate, which shares them.
     """
+    layer = context.view_layer
+    layer.update()
+    led = _recomputed(obj, layer)
+    if obj.collision is not None:
+        led -= _recomputed(carrier, layer)
+    users = _users_of(obj)
+    on_faces = obj.children if obj.instance_type in ("VERTS", "FACES") else ()
+    depsgraph = context.evaluated_depsgraph_get()
     bakes = {other.sinew.bake.result for other in bpy.data.objects}
-    others = (other for other in bpy.data.objects if other != obj and other not in bakes)
-    return [other.name for other in others if any(found == obj for found in _looked_at(other))]
+
+    def follows(other: Any) -> bool:
+        """Whether another object is left behind."""
+        is_hidden = not other.evaluated_get(depsgraph).is_evaluated
+        return (
+            other.session_uid in led
+            or other in on_faces
+            or any(system.settings in users for system in other.particle_systems)
+            or (is_hidden and other in users and (len(other.modifiers) > 0 or other.parent_type.startswith("VERTEX")))
+        )
+
+    own = {obj, carrier, *bakes}
+    return [o.name for o in bpy.data.objects if o not in own and o.users_scene and o.data != obj.data and follows(o)]
 
 
-def _looked_at(other: Any) -> Iterator[Any]:
-    """Objects whose mesh another one follows."""
-    if other.parent_type in ("VERTEX", "VERTEX_3"):
-        yield other.parent
-    for modifier in other.modifiers:
-        for prop in modifier.bl_rna.properties:
-            if prop.type == "POINTER" and prop.fixed_type.identifier == "Object":
-                yield getattr(modifier, prop.identifier)
-    for constraint in other.constraints:
-        if constraint.type == "SHRINKWRAP" or getattr(constraint, "subtarget", ""):
-            yield constraint.target
+def _recomputed(obj: Any, layer: Any) -> set[int]:
+    """``session_uid`` of all objects that are computed anew when the shape of ``obj`` changes."""
+    with noted() as changed:
+        obj.update_tag(refresh={"DATA"})
+        layer.update()
+    return changed.places | changed.shapes
 
 
-def left_behind_words(obj: Any, carrier: Any, kind: str) -> str:
-    """What to say of what follows ``obj`` while ``carrier`` has its bake, or shows it beside that; "" where nothing
-    does.
-    """
+def _users_of(obj: Any) -> set[Any]:
+    """The data-blocks that use an object, and their users in turn, up to objects and scenes."""
+    users, found, ahead = bpy.data.user_map(), set(), [obj]
+    while ahead:
+        new = users.get(ahead.pop(), set()) - found - {obj}
+        found |= new
+        ahead += [block for block in new if not isinstance(block, bpy.types.Object | bpy.types.Scene)]
+    return found
+
+
+def left_behind_words(obj: Any, carrier: Any, kind: str, context: Any) -> str:
+    """A warning of what follows ``obj`` while ``carrier`` has its bake, or shows it beside that; "" without any."""
     if carrier == obj:
         return ""
-    words, names = [], followers_of(obj)
+    words, names = [], followers_of(obj, carrier, context)
     if names:
         named = ", ".join(f"“{name}”" for name in names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         verb = "follows" if len(names) == 1 else "follow"

@@ -47,7 +47,7 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
     shape_keys.write_keys(target, context.scene, frames, local, rest, bulges(job, frames, local))
-    _note_carrier(obj, target, context.scene, "KEYS")
+    _note_carrier(obj, target, context, "KEYS")
     return target
 
 
@@ -62,7 +62,7 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
     turned = bulges_of_handles(_own_positions(target.data), job, handles)
     obj.sinew.bake.nodes = handles_out.write_handles(target, context.scene, handles, turned)
-    _note_carrier(obj, target, context.scene, "NODES")
+    _note_carrier(obj, target, context, "NODES")
     return target
 
 
@@ -84,7 +84,7 @@ def apply_cache(
     alike = not modifiers_differ(list(obj.modifiers)[: place.below], context.scene)
     target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
     cache_out.add_cache(target, context.scene, place_of(obj).below if target == obj else 0, path, frames[0])
-    _note_carrier(obj, target, context.scene, "CACHE")
+    _note_carrier(obj, target, context, "CACHE")
     record = obj.sinew.bake
     record.message = record.message or smaller_words(job, frames, local_frames(job, frames, read))
     return target
@@ -122,11 +122,12 @@ def _check_count(obj: Any, count: int, job: Job) -> None:
         )
 
 
-def _note_carrier(obj: Any, target: Any, scene: Any, kind: str) -> None:
+def _note_carrier(obj: Any, target: Any, context: Any, kind: str) -> None:
     record = obj.sinew.bake
     record.kind = kind
     record.on_itself = target == obj
-    record.left_behind = " ".join(filter(None, (left_behind_words(obj, target, kind), body_words(obj, scene))))
+    own = left_behind_words(obj, target, kind, context), body_words(obj, context.scene)
+    record.left_behind = " ".join(filter(None, own))
     if target != obj:
         record.result, target.sinew.bake_of = target, obj.name
         record.hid_viewport, record.hid_render = obj.hide_viewport, obj.hide_render
