@@ -17,7 +17,7 @@ from ..errors import SubspaceError
 from ..events import Done, OnEvent, Phase, StoppedAfter, ignore
 from ..job.job import Job
 from ..model.model import Model
-from ..store.cached_handles import Handles, cache_handles, cached_handles
+from ..store.cached_handles import CLOSE, Handles, cache_handles, cached_handles
 from ..store.frame_store import FrameStore
 from ..store.store_lock import alone
 from ..subspaces.handle_fit import HandleFit
@@ -79,7 +79,8 @@ def keep_handles(
     on_event: OnEvent = ignore,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Find the handles of all frames in a store and keep them there; ``modes`` is for solvers without a subspace.
+    """Find the handles of all frames in a store and keep them there. ``modes`` is for solvers without a subspace: more
+    are taken, up to :data:`MOST_MODES`, until the handles are :data:`CLOSE` to all frames.
 
     Raises
     ------
@@ -88,9 +89,21 @@ def keep_handles(
     Stopped
         Between two frames, when ``should_stop`` says so.
     """
+    count = mode_count(job, prepared.model, modes)
+    kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)
+    most = mode_count(job, prepared.model, MOST_MODES)
+    while kept.largest_error > CLOSE * job.body.surface.size and 0 < count < most:
+        count = min(2 * count, most)
+        kept = _fitted(job, store, _weights(prepared, count), on_event, should_stop)
+    cache_handles(store, 0 if job.body.solver.kind.takes_modes else modes, kept)
+
+
+def _fitted(
+    job: Job, store: FrameStore, weights: np.ndarray, on_event: OnEvent, should_stop: Callable[[], bool]
+) -> Handles:
+    """The handles under weights (n,h) that are nearest to all frames in a store."""
     frames = store.frames()
     on_event(Phase("handles", 0, len(frames)))
-    weights = _weights(job, prepared, modes)
     largest = np.abs(weights).max(axis=0, initial=0.0)
     weights = (weights[:, largest > 0.0] / largest[largest > 0.0]).astype(np.float32)
     to_world = job.frame_matrices
@@ -110,13 +123,11 @@ def keep_handles(
         errors[k] = np.sqrt(np.mean(off**2)), off.max()
         on_event(Phase("handles", k + 1, len(frames)))
     centre, size = coordinates.centre.astype(np.float32), np.array([coordinates.size], dtype=np.float32)
-    kept = Handles(np.array(frames, dtype=np.int32), weights, handles, centre, size, errors)
-    cache_handles(store, 0 if job.body.solver.kind.takes_modes else modes, kept)
+    return Handles(np.array(frames, dtype=np.int32), weights, handles, centre, size, errors)
 
 
-def _weights(job: Job, prepared: Prepared, modes: int) -> np.ndarray:
-    """At the surface's vertices, (n,h)."""
-    count = mode_count(job, prepared.model, modes)
+def _weights(prepared: Prepared, count: int) -> np.ndarray:
+    """At the surface's vertices, (n,h): of so many skinning modes; of the solver's own where that is 0."""
     if not count:
         return prepared.space.skinning.weights_at(prepared.embedding)
     return prepared.embedding.apply(_modes_and_pins(prepared.model, count), prepared.model.mesh.tets)

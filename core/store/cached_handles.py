@@ -14,7 +14,7 @@ from ..job.job import Job
 from .cached_arrays import sides_of
 from .frame_store import FrameStore
 
-HANDLES_FORMAT = 1
+HANDLES_FORMAT = 2
 """Part of the key: raise it when the same frames and modes give other handles than before."""
 
 _SCHEMA = {
@@ -26,8 +26,10 @@ _SCHEMA = {
     "errors": "f8 f 2",
 }
 
-APART = 0.02
-"""Largest error, in sizes of the body, without a remedy beside it."""
+CLOSE = 0.01
+"""Largest error, in sizes of the body, that does not ask for more handles. Farther off, parts of a body that touch can
+be shown through one another.
+"""
 
 EXACT = 1e-6
 """Largest error, in sizes of the body, that is that of numbers of 32 bits."""
@@ -52,14 +54,19 @@ class Handles(NamedTuple):
     size: np.ndarray
     errors: np.ndarray
 
+    @property
+    def largest_error(self) -> float:
+        """Largest distance of a vertex from its place in a frame, m."""
+        return float(self.errors[:, 1].max(initial=0.0))
+
     def error_words(self, size: float) -> str:
         """How far the handles are off, in words, for a body of that size in metres."""
-        mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.errors[:, 1].max() / size
+        mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
             return "Equal to the frames but for round-off."
         frame = int(self.frames[self.errors[:, 1].argmax()])
         most_words = f"{100 * most:.2g} % at most (frame {frame})"
-        remedy = " Set more Modes or Cells Across, or Result to Shape Keys." if most > APART else ""
+        remedy = " Parts that touch may show through one another: set Result to Shape Keys." if most > CLOSE else ""
         return f"Off the frames by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
 
 

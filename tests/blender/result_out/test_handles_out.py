@@ -13,7 +13,7 @@ from sinew.blender_addon.bake import baking
 from sinew.blender_addon.result_out.handle_nodes import ATTRIBUTE, handles_of
 from sinew.blender_addon.result_out.handles_out import write_handles
 from sinew.blender_addon.result_out.shape_keys import write_keys
-from sinew.core.store.cached_handles import Handles, cached_handles
+from sinew.core.store.cached_handles import CLOSE, Handles, cached_handles
 
 TIMES = (1.0, 2.0, 2.4, 3.75, 4.0)
 SIZE = 1.0
@@ -270,6 +270,19 @@ def test_the_error_of_a_projection_is_told(body, saved, evaluated):
     assert told.startswith("Off the frames by ") and "(frame " in told
     numbers = [float(before) for before, word in itertools.pairwise(told.split()) if word == "%"]
     assert numbers == pytest.approx([100 * mean / size, 100 * most / size], rel=0.06)
+
+
+def test_modes_are_doubled_until_the_handles_are_close(body, saved):
+    bpy.context.view_layer.objects.active = body
+    body.sinew.materials[0].log_stiffness, body.sinew.frame_end = 3.3, 12
+    body.sinew.result, body.sinew.result_modes = "NODES", 1
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    store = baking.open_store(body)
+    handles, size = cached_handles(store.job(), store, 1), store.job().body.surface.size
+    assert handles.largest_error < CLOSE * size and handles.weights.shape[1] > 2, "and the pins"
+    assert "Shape Keys" not in body.sinew.bake.error and not baking.kept_otherwise(body)
+    far = handles._replace(errors=handles.errors + 0.02 * size)
+    assert "may show through one another: set Result to Shape Keys" in far.error_words(size)
 
 
 def test_handles_that_cannot_be_found_leave_shape_keys(soft, saved, evaluated):
