@@ -25,11 +25,15 @@ from ..scene_in.mesh_in import columns_of, mesh_at_place, transform
 from . import cache_out, handles_out, shape_keys
 from .between_frames import bulges, bulges_of_handles, smaller_words
 from .followers import left_behind_words
+from .original_coordinates import add_shape, original_coordinates, set_coordinates
 
 KINDS: dict[str, ModuleType] = {"KEYS": shape_keys, "NODES": handles_out, "CACHE": cache_out}
 """How results are kept: each file says how one is taken off the object that carries it (``remove``) and what of it is
 no longer there (``lost``).
 """
+
+SAME = 1e-6
+"""Distance of coordinates, in longest sides, that is round-off."""
 
 
 def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: Callable[[int], np.ndarray]) -> Any:
@@ -46,6 +50,8 @@ def apply_frames(obj: Any, context: Any, job: Job, frames: Sequence[int], read: 
         rest = _own_positions(target.data)
         if frames[0] == job.frame_start:
             local[0], rest = rest, None
+    elif (rest := _original_of(obj, target, context, job)) is not None:
+        set_coordinates(target.data, rest)
     shape_keys.write_keys(target, context.scene, frames, local, rest, bulges(job, frames, local))
     _note_carrier(obj, target, context, "KEYS")
     return target
@@ -56,12 +62,14 @@ def apply_handles(obj: Any, context: Any, job: Job, handles: Handles) -> Any:
     target = _carrier(obj, context, job, on_itself=None if job.body.start is None else False)
     if job.body.start is not None:  # handles move the rest shape, wherever the first frame is
         (rest,) = local_frames(job, [job.frame_start], lambda _frame: job.body.surface.positions)
-        target.data.vertices.foreach_set("co", rest.ravel())
-        target.data.update()
+        set_coordinates(target.data, rest)
+    shape, original = _own_positions(target.data), _original_of(obj, target, context, job)
     shown = handles.frames >= job.first_shown
     handles = handles._replace(frames=handles.frames[shown], handles=handles.handles[shown])
-    turned = bulges_of_handles(_own_positions(target.data), job, handles)
+    turned = bulges_of_handles(shape, job, handles)
     obj.sinew.bake.nodes = handles_out.write_handles(target, context.scene, handles, turned)
+    if original is not None:
+        add_shape(target, original, shape)
     _note_carrier(obj, target, context, "NODES")
     return target
 
@@ -83,6 +91,8 @@ def apply_cache(
     # A modifier that makes vertices may make others in a render: there the shape at the place is applied for good.
     alike = not modifiers_differ(list(obj.modifiers)[: place.below], context.scene)
     target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
+    if (original := _original_of(obj, target, context, job)) is not None:
+        set_coordinates(target.data, original)
     cache_out.add_cache(target, context.scene, place_of(obj).below if target == obj else 0, path, frames[0])
     _note_carrier(obj, target, context, "CACHE")
     record = obj.sinew.bake
@@ -112,6 +122,18 @@ def _carrier(obj: Any, context: Any, job: Job, on_itself: bool | None = None) ->
     if target != obj:
         target.name = target.data.name = f"{obj.name} Bake"
     return target
+
+
+def _original_of(obj: Any, target: Any, context: Any, job: Job) -> np.ndarray | None:
+    """Original coordinates (n,3) for a duplicate; None where it has them, or where Blender would have others, too."""
+    if target == obj:
+        return None
+    own = _own_positions(target.data)
+    with at_frame(context.scene, job.frame_start):
+        found = original_coordinates(obj, place_of(obj), context)
+    if len(found) != len(own) or np.abs(found - own).max() <= SAME * np.ptp(own, axis=0).max():
+        return None
+    return found
 
 
 def _check_count(obj: Any, count: int, job: Job) -> None:

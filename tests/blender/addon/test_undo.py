@@ -179,6 +179,10 @@ def switched_off(obj: Any) -> None:
     bpy.ops.sinew.disable()
 
 
+def mirrored(body):
+    body.modifiers.new("Mirror", "MIRROR")
+
+
 def huge(body):
     body.scale = (10.0, 10.0, 10.0)
     bpy.context.view_layer.update()
@@ -214,6 +218,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "use_points": (too_few_points, {}),
     "set_rest_shape": (nothing, {}),
     "simulate_smaller": (huge, {}),
+    "simulate_added_shape": (mirrored, {}),
     "move_out": (overlapping, {}),
     "untangle": (overlapping_another, {}),
 }
