@@ -26,6 +26,9 @@ _SCHEMA = {
     "errors": "f8 f 2",
 }
 
+APART = 0.02
+"""Largest error, in sizes of the body, of what live mode draws without a word."""
+
 CLOSE = 0.01
 """Largest error, in sizes of the body, that does not ask for more handles. Farther off, parts of a body that touch can
 be shown through one another.
