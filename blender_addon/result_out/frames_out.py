@@ -148,7 +148,7 @@ def _note_carrier(obj: Any, target: Any, context: Any, kind: str) -> None:
     record = obj.sinew.bake
     record.kind = kind
     record.on_itself = target == obj
-    own = left_behind_words(obj, target, kind, context), body_words(obj, context.scene)
+    left = left_behind_words(obj, target, kind, context), body_words(obj, context.scene)
     record.left_behind = " ".join(filter(None, own))
     if target != obj:
         record.result, target.sinew.bake_of = target, obj.name
