@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import SinewError, refusing
+from .errors import SinewError
 from .events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
 from .lengths import length_words
 from .process.process_memory import keep_freed
@@ -109,12 +109,11 @@ def _refused(errors: dict[str, SinewError]) -> int:
 
 
 def _write_report(path: Path, reports: dict[str, BakeReport]) -> None:
-    from .results.report import csv_of
+    from .results.report import csv_of, write_report
 
     tables = [f"{name}\n{each.table()}" if len(reports) > 1 else each.table() for name, each in reports.items()]
     text = csv_of(reports) if path.suffix.lower() == ".csv" else "\n\n".join(tables)
-    with refusing(f"The report {path} cannot be written", "Name a file that you may write."):
-        path.write_text(text, encoding="utf-8")
+    write_report(path, text)
 
 
 def print_event(event: Event, last_frame: int) -> None:

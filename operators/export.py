@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 
 from ..blender_addon.bake import baking
 from . import polls
-from .operator_class import choose_file, file_parts, operator, refused
+from .operator_class import choose_file, file_parts, operator
 
 FORMATS = (
     ("ALEMBIC", "Alembic", "One .abc file with the positions of every frame"),
@@ -57,7 +57,7 @@ def _chosen_path(self: Any) -> str:
         name="Format", description="Alembic or USD, where this Blender can write it", items=formats_here
     ),
 )
-def export_bake(self: Any, context: Any, obj: Any) -> set[str] | None:
+def export_bake(self: Any, context: Any, obj: Any) -> None:
     """Write the selected baked bodies, frame by frame, to a file for other programs. Modifiers after the bake are
     applied as in a render.
     """
@@ -65,12 +65,8 @@ def export_bake(self: Any, context: Any, obj: Any) -> set[str] | None:
     if not self.properties.is_property_set("file_format"):
         _guess_format(self)
     path = Path(_chosen_path(self))
-    try:
-        first, last = baking.export(bodies, context, path, self.file_format)
-    except RuntimeError as error:
-        return refused(self, f"{path} cannot be written: {str(error).strip()}")
+    first, last = baking.export(bodies, context, path, self.file_format)
     self.report({"INFO"}, f"Sinew: frames {first}-{last} of {len(bodies)} bodies are in {path}")
-    return None
 
 
 def _guess_format(self: Any) -> None:

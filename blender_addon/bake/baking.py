@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ...core.checks.disk_space import ToBake, check_disk_space
-from ...core.errors import SinewError, StoreError
+from ...core.errors import SinewError, StoreError, refusing
+from ...core.files import array_file
 from ...core.job.job import Job
 from ...core.store.cached_handles import cached_handles
 from ...core.store.frame_store import FrameStore
@@ -309,13 +310,17 @@ def _shows_another(obj: Any) -> bool:
 
 
 def export(bodies: Sequence[Any], context: Any, path: Path, kind: str) -> tuple[int, int]:
-    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file; the frames that it holds, first and last.
-    RuntimeError where Blender cannot write it.
+    """Write the results of baked bodies to an ``ALEMBIC`` or ``USD`` file, which takes its name when it is whole; the
+    frames that it holds, first and last. StoreError where it cannot be written.
     """
     records = [obj.sinew.bake for obj in bodies]
     carriers = [obj if obj.sinew.bake.on_itself else obj.sinew.bake.result for obj in bodies]
     frames = min(r.first_frame for r in records), max(r.first_frame + r.frames - 1 for r in records)
-    exported.export(carriers, context, path, kind, frames)
+    remedy = "Check the folder, and that the bodies are visible."
+    refused = refusing(f"{path} cannot be written", remedy, of=(RuntimeError, OSError))
+    # Blender's exporters follow links.
+    with refused, array_file.whole_files(path.parent) as folder:
+        exported.export(carriers, context, folder / path.name, kind, frames)
     return frames
 
 

@@ -98,7 +98,7 @@ class Child:
             yield None
 
     def _note(self, line: bytes) -> None:
-        with contextlib.suppress(OSError), open(self.log, "ab") as log:
+        with contextlib.suppress(OSError), array_file.open_own(self.log, "ab") as log:
             log.write(line)
 
     def say(self, line: str) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from ...core.errors import StoreError
+from ...core.files.array_file import open_own
 from ...core.process.child_process import NO_CONSOLE
 from ...core.process.stop_signals import stop_signals
 from ..basics.names import PACKAGE
@@ -178,7 +179,9 @@ class _Runner:
         self._logs.mkdir(parents=True, exist_ok=True)
         # Shots of different folders may have the same name.
         unique = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
-        return open(self._logs / f"{path.stem}-{unique}.log", "w", encoding="utf-8", buffering=1)
+        log = open_own(self._logs / f"{path.stem}-{unique}.log", "w")
+        log.reconfigure(line_buffering=True)
+        return log
 
 
 def _isolated() -> dict[str, str]:

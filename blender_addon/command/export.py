@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...core.errors import SettingsError, refusing
+from ...core.errors import SettingsError
 from ..bake import baking
+from .file_dates import is_newer
 from .telling import Teller, say
 
 FORMATS = {"abc": ("ALEMBIC", ".abc", "alembic"), "usd": ("USD", ".usdc", "usd")}
@@ -26,22 +26,15 @@ def check_formats(words: Sequence[str]) -> None:
 
 
 def export_bodies(bodies: Sequence[Any], words: Sequence[str], blend: Path, keep_current: bool, tell: Teller) -> None:
-    """Write the bodies in each format beside the .blend, under its name; StoreError where that fails. A file takes its
-    name when it is whole; with ``keep_current`` one that is newer than the .blend stays.
+    """Write the bodies in each format beside the .blend, under its name; StoreError where that fails. With
+    ``keep_current`` one that is newer than the .blend stays.
     """
     for word in words:
         kind, ending, _ = FORMATS[word]
         path = blend.with_suffix(ending)
-        if keep_current and path.is_file() and path.stat().st_mtime_ns >= blend.stat().st_mtime_ns:
+        if keep_current and path.is_file() and is_newer(path, blend.stat().st_mtime_ns):
             say(f"kept {path}")
             continue
-        partial = path.with_name(f"{path.stem}.sinew-exporting{ending}")
-        remedy = "Check the folder, and that the bodies are visible."
-        try:
-            with refusing(f"{path} cannot be written", remedy, of=(RuntimeError, OSError)):
-                first, last = baking.export(bodies, bpy.context, partial, kind)
-                os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        first, last = baking.export(bodies, bpy.context, path, kind)
         say(f"exported frames {first}-{last} to {path}")
         tell.event("exported", path=str(path), first=first, last=last)

@@ -18,11 +18,10 @@ from typing import Any
 import bpy
 
 from ...core.errors import RenderError, refusing
+from .file_dates import is_newer
 
 PARTIAL = ".sinew-rendering"
 """Folder beside the images for those that are being written."""
-SKEW = 60 * 10**9
-"""Nanoseconds by which the clock of a file server may be ahead."""
 
 
 def render_frames(say: Callable[[str], None], caught: list[signal.Signals], keep_current: bool) -> None:
@@ -68,9 +67,7 @@ def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
         return False
     if not scene.render.use_overwrite:
         return True
-    # An image from the future was made before the clock was set back: nobody knows whether the .blend is newer.
-    until = time.time_ns() + SKEW
-    return newer_than is not None and all(newer_than <= image.stat().st_mtime_ns <= until for image in images)
+    return newer_than is not None and all(is_newer(image, newer_than) for image in images)
 
 
 def _render(scene: Any, frame: int, folder: Path) -> None:

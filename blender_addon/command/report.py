@@ -9,8 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import SinewError, refusing
-from ...core.results.report import BakeReport, csv_of
+from ...core.errors import SinewError
+from ...core.results.report import BakeReport, csv_of, write_report
 from ..bake import baking
 from .bodies import all_in_one, bodies_of_scene, check_loaded
 from .scenes import in_scene
@@ -36,7 +36,8 @@ def _report_scene(options: argparse.Namespace) -> int:
     if options.output is None:
         print(text, end="", flush=True)
     else:
-        _write(Path(options.output), text)
+        write_report(Path(options.output), text)
+        say(f"wrote {options.output}")
     if refused:
         raise all_in_one(refused, len(bodies))
     return 0
@@ -57,9 +58,3 @@ def _objects(name: str, report: BakeReport) -> Iterator[dict[str, Any]]:
     frames = about.pop("frames")
     yield {"event": "report", "body": name, **about, "unconverged": report.unconverged, "seconds": report.seconds}
     yield from ({"event": "frame", "body": name, **frame} for frame in frames)
-
-
-def _write(path: Path, text: str) -> None:
-    with refusing(f"The report {path} cannot be written", "Name a file that you may write."):
-        path.write_text(text, encoding="utf-8")
-    say(f"wrote {path}")

@@ -27,7 +27,15 @@ def export(objects: Sequence[Any], context: Any, path: Path, kind: str, frames: 
                 filepath=str(path), selected=True, evaluation_mode="RENDER", as_background_job=False, **span, **MESHES
             )
         else:
-            bpy.ops.wm.usd_export(filepath=str(path), selected_objects_only=True, evaluation_mode="RENDER", **POSITIONS)
+            bpy.ops.wm.usd_export(
+                filepath=str(path), selected_objects_only=True, evaluation_mode="RENDER", **POSITIONS, **_textures()
+            )
+
+
+def _textures() -> dict[str, Any]:
+    """Options by which textures come into a folder beside the file: their paths in it hold after it is moved."""
+    by_mode = "export_textures_mode" in bpy.ops.wm.usd_export.get_rna_type().properties  # since 4.4
+    return {"export_textures_mode": "NEW"} if by_mode else {"export_textures": True}
 
 
 @contextmanager

@@ -8,14 +8,17 @@ honest: what the header claims is checked against what is there before anything 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import math
 import os
 import stat
 import struct
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,29 +36,50 @@ _TYPES = ("<f8", "<f4", "<i4", "<i8", "|b1", "|u1")
 
 
 def open_own(path: Path, mode: str) -> IO[Any]:
-    """Open a file in a folder of frames to write to it. A folder that comes from a stranger, or from a farm's store,
-    may hold links to what is another's, or pipes: what is no file and stands in its place is deleted, not written to.
+    """Open a file for writing that is not shared with anything else. A folder that comes from a stranger, or from a
+    farm's store, may hold symbolic links, hard links or pipes in its place: these are deleted and never written to.
+    OSError as of ``open``.
     """
     with contextlib.suppress(FileNotFoundError):
-        kind = os.lstat(path).st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        if _leads_elsewhere(os.lstat(path)):
             path.unlink()
-    return open(path, mode, encoding=None if "b" in mode else "utf-8", opener=_following_no_link)
+    return open(path, mode, encoding=None if "b" in mode else "utf-8", opener=_open_unlinked)
 
 
-def _following_no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+def _leads_elsewhere(entry: os.stat_result) -> bool:
+    """Whether writing to an entry of a folder would write to another's file: a link, a pipe or a device."""
+    if stat.S_ISDIR(entry.st_mode):
+        return False
+    return not stat.S_ISREG(entry.st_mode) or entry.st_nlink > 1
+
+
+def _open_unlinked(path: str, flags: int) -> int:
+    # The file is truncated after the check: a link may be made between the caller's check and this one.
+    handle = os.open(path, flags & ~os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    try:
+        if _leads_elsewhere(os.fstat(handle)):
+            raise OSError(errno.ELOOP, "a link stands in its place", path)
+        if flags & os.O_TRUNC:
+            os.ftruncate(handle, 0)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to that is there whole or not at all: beside its place, flushed to the disk, moved at the end.
+    """A file to write to that is there whole or not at all: beside its place, flushed to the disk, moved at the end. It
+    takes the place of a link of that name, not of the link's target.
 
-    Raises StoreError when the disk is full or the folder cannot be written; the file of that name is untouched then,
-    and nothing is left beside it.
+    Raises StoreError when the disk is full, the folder cannot be written, or a device or pipe has that name; the file
+    of that name is untouched then, and nothing is left beside it.
     """
     temporary = path.with_name(path.name + ".part")
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
+        # An administrator could replace /dev/null.
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise OSError(errno.EINVAL, "a device or a pipe has that name")
         try:
             with open_own(temporary, "wb") as file:
                 yield file
@@ -67,6 +91,28 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
+
+
+@contextlib.contextmanager
+def whole_files(folder: Path) -> Iterator[Path]:
+    """A private folder for programs that write files by name; at the end they are moved into ``folder``, and nothing of
+    it is left. Files in folders of their own (``textures/``) come into folders of that name, where those that are
+    already there stay. OSError as of the disk, or where a folder of that name is a link.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
+        part = Path(private)
+        yield part
+        for file in sorted(path for path in part.rglob("*") if path.is_file()):
+            target = folder / file.relative_to(part)
+            if target.parent == folder:
+                _patiently(partial(os.replace, file, target))
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if os.path.realpath(target.parent) != os.path.join(os.path.realpath(folder), file.parent.relative_to(part)):
+                raise OSError(errno.ELOOP, "a link leads elsewhere", str(target.parent))
+            if not os.path.lexists(target):
+                _patiently(partial(os.replace, file, target))
 
 
 def remove(path: Path) -> None:

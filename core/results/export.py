@@ -1,21 +1,21 @@
 """Frames of a bake as files: one ``.npz``, a PC2 point cache, or one mesh per frame in any format that meshio
 writes.
 
-All are written into a folder beside their place and moved when they are whole: a full disk or a kill leaves what was
-there before. PC2's layout stands in :mod:`files.point_cache`.
+All are written into a private folder beside their place and moved when they are whole: a full disk or a kill leaves
+what was there before, and a link in their place is replaced, not followed. PC2's layout stands in
+:mod:`files.point_cache`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import SettingsError, StoreError, refusing
+from ..files.array_file import whole_files
 from ..files.point_cache import write_point_cache
 from ..job.job import Job
 from ..store.frame_store import FrameStore
@@ -34,14 +34,16 @@ def check_output(out: Path, frames: range, inputs: list[Path]) -> None:
     """
     if not out.suffix:
         raise SettingsError(f"The output “{out}” has no ending.", "Name a file that ends in .npz, .pc2, .ply ...")
-    with _beside(out) as folder:
+    with _refusing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+    with _refusing(out), tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=out.parent) as folder:
         for target in {out, *output_files(out, frames)}:
             if target.is_dir():
                 raise SettingsError(f"The output {target} is a folder.", "Choose another name.")
             if target.exists() and any(target.samefile(source) for source in inputs):
                 raise SettingsError(f"The output {target} is a file that the scene reads.", "Choose another name.")
         if out.suffix.lower() not in (".npz", ".pc2"):
-            _write_mesh(folder / f"a{out.suffix}", np.eye(3), np.array([[0, 1, 2]]))
+            _write_mesh(Path(folder, f"a{out.suffix}"), np.eye(3), np.array([[0, 1, 2]]))
 
 
 def export(store: FrameStore, job: Job, out: Path) -> None:
@@ -54,7 +56,7 @@ def export(store: FrameStore, job: Job, out: Path) -> None:
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     if not frames:
         raise StoreError("There is no frame to export.", "Simulate first.")
-    with _beside(out) as folder:
+    with _refusing(out), whole_files(out.parent) as folder:
         files = [folder / file.name for file in output_files(out, frames)]
         if out.suffix.lower() == ".npz":
             _write_npz(store, job, files[0], frames)
@@ -63,17 +65,10 @@ def export(store: FrameStore, job: Job, out: Path) -> None:
         else:
             for frame, file in zip(frames, files):
                 _write_mesh(file, store.read(frame), job.body.surface.triangles)
-        for file in sorted(folder.iterdir()):  # some formats add files of their own
-            os.replace(file, out.parent / file.name)
 
 
-@contextlib.contextmanager
-def _beside(out: Path) -> Iterator[Path]:
-    """A new folder beside a file, removed at the end; an OSError inside becomes a StoreError."""
-    with refusing(f"{out} cannot be written", "Free disk space, or name a file in a folder that you may write."):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}.part-", dir=out.parent) as folder:
-            yield Path(folder)
+def _refusing(out: Path) -> contextlib.AbstractContextManager[None]:
+    return refusing(f"{out} cannot be written", "Free disk space, or name a file in a folder that you may write.")
 
 
 def _write_npz(store: FrameStore, job: Job, path: Path, frames: list[int]) -> None:

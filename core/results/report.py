@@ -7,9 +7,11 @@ import io
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..checks.plausibility import scale_warnings
+from ..files.array_file import whole_file
 from ..lengths import length_words
 from ..optimization.report import REDONE_BY
 from ..solver_kinds import SOLVER_KINDS
@@ -283,6 +285,12 @@ def csv_of(reports: Mapping[str, BakeReport]) -> str:
     writer.writerows(["Body", *rows[0]] for rows in list(tables.values())[:1])
     writer.writerows([name, *row] for name, rows in tables.items() for row in rows[1:])
     return text.getvalue()
+
+
+def write_report(path: Path, text: str) -> None:
+    """Write a report to a file that the user names; StoreError as :func:`whole_file`."""
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def read_report(store: FrameStore) -> BakeReport:

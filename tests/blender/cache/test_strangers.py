@@ -4,6 +4,7 @@ nothing is asked that the user did not ask, and what is wrong with one body is n
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import sys
@@ -116,6 +117,25 @@ def test_the_files_for_farms_are_written_through_no_link(saved, tmp_path, linked
     assert (treasure.read_bytes() if place.suffix else tree(treasure)) == before
     assert not (tmp_path / "nothing").exists()
     assert code == (0 if place.suffix else 1)
+
+
+@needs_links
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("by", ["button", "command", "report", "log"])
+def test_what_is_written_beside_a_blend_goes_through_no_link(baked, saved, tmp_path, link, by):
+    treasure = tmp_path / "treasure"
+    treasure.write_text("mine")
+    logs = f"scene-{hashlib.sha256(os.fsencode(saved.resolve())).hexdigest()[:8]}.log"
+    target = tmp_path / {"report": "scene.csv", "log": logs}.get(by, "scene.usdc")
+    for path in (target, target.with_name(f"{target.name}.part"), tmp_path / "scene.sinew-exporting.usdc"):
+        link(treasure, path)
+    done = {
+        "button": lambda: bpy.ops.sinew.export_bake(filepath=str(target)) == {"FINISHED"},
+        "command": lambda: command.run(["bake", "--export=usd"]) == 0,
+        "report": lambda: command.run(["report", "--csv", "--output", str(target)]) == 0,
+        "log": lambda: command.run(["batch", str(saved), "--dry-run", "--logs", str(tmp_path)]) == 0,
+    }[by]()
+    assert done and treasure.read_text() == "mine" and target.stat().st_size > 10 and not target.is_symlink()
 
 
 # -- what cannot be read ----------------------------------------------------------------------------------------------

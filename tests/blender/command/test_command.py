@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -261,6 +262,10 @@ def test_bodies_are_exported_beside_the_blend(scene, tmp_path, capfd, evaluated,
     bpy.ops.wm.open_mainfile(filepath=str(scene))
     assert command.run(["bake", "--export=abc"]) == 0 and command.run(["bake", "--update", "--export=abc"]) == 0
     assert f"kept {scene.with_suffix('.abc')}" in capfd.readouterr().err
+    future = time.time() + 1e6  # the clock was set back: nobody knows whether the .blend is newer
+    os.utime(scene.with_suffix(".abc"), (future, future))
+    assert command.run(["bake", "--update", "--export=abc"]) == 0 and "kept" not in capfd.readouterr().err
+    assert scene.with_suffix(".abc").stat().st_mtime < future
     bare = types.SimpleNamespace(alembic=types.SimpleNamespace(supported=False))
     monkeypatch.setattr(export, "bpy", types.SimpleNamespace(app=bare))
     assert command.run(["bake", "--export=abc"]) == 1

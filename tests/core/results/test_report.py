@@ -10,7 +10,7 @@ import pytest
 from sinew.core import cli
 from sinew.core.errors import CorruptFrameError
 from sinew.core.optimization.report import REDONE_BY, StepReport
-from sinew.core.results.report import _number, _pairs, csv_of, frame_words, read_report
+from sinew.core.results.report import _number, _pairs, csv_of, frame_words, read_report, write_report
 from sinew.core.simulation.bake import bake
 from sinew.core.store.frame_store import FrameStore
 
@@ -165,6 +165,10 @@ def test_the_command_line_writes_a_report(tmp_path, capsys, name):
     assert "Mixed FEM, frames 2-3, 2 steps" in said and "Iterations a step" in said
     text = (tmp_path / name).read_text()
     assert text.startswith("Body,Frame,") == name.endswith("csv") and "Factorization" in text
+    (tmp_path / "link").symlink_to("mine")
+    (tmp_path / "mine").write_text("mine")
+    write_report(tmp_path / "link", text)
+    assert (tmp_path / "mine").read_text() == "mine" and (tmp_path / "link").read_text() == text
     assert cli.main([str(tmp_path / "scene.toml"), "--report", str(tmp_path)]) == 1
     assert "cannot be written" in capsys.readouterr().err
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import stat
 import struct
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sinew.core.errors import CorruptFrameError, MeshError, PinError, StoreError
 from sinew.core.files import array_file
-from sinew.core.files.array_file import HEADER_LIMIT, MAGIC, read_arrays, write_arrays
+from sinew.core.files.array_file import HEADER_LIMIT, MAGIC, open_own, read_arrays, whole_files, write_arrays
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.model.state import State
 from sinew.core.settings import SolverSettings
@@ -49,11 +52,12 @@ def test_the_newest_states_are_kept(store):
     assert sorted(p.name for p in store.folder.glob("state_*")) == ["state_000003.sinew", "state_000004.sinew"]
 
 
-@pytest.mark.parametrize("name", ["lock", "about.sinew.part", "job.npz.part"])
-def test_a_link_in_a_strangers_folder_is_not_written_through(tmp_path, name):
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("name", ["lock", "about.sinew.part", "job.npz.part", "job.npz"])
+def test_a_link_in_a_strangers_folder_is_not_written_through(tmp_path, name, link):
     (tmp_path / "mine").write_text("mine")
     (tmp_path / "bake").mkdir()
-    (tmp_path / "bake" / name).symlink_to(tmp_path / "mine")
+    link(tmp_path / "mine", tmp_path / "bake" / name)
     FrameStore.create(tmp_path / "bake", shaken_bar())
     assert (tmp_path / "mine").read_text() == "mine"
 
@@ -137,6 +141,58 @@ def test_what_is_no_file_is_not_read(tmp_path):
         read_arrays(path)
 
 
+@pytest.mark.parametrize("mode", ["wb", "w", "ab", "a+"])
+def test_a_link_that_is_made_while_a_file_is_opened_is_refused(tmp_path, monkeypatch, mode):
+    (tmp_path / "mine").write_text("mine")
+    os.link(tmp_path / "mine", tmp_path / "log")
+    monkeypatch.setattr(Path, "unlink", lambda self: None)  # another process is faster
+    with pytest.raises(OSError, match="a link stands in its place"):
+        open_own(tmp_path / "log", mode)
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes among files")
+def test_a_device_or_pipe_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        with pytest.raises(StoreError, match=r"cannot be written \(a device or a pipe has that name\)"):
+            write_arrays(tmp_path / name, {}, {})
+    assert stat.S_ISFIFO(os.stat(tmp_path / "link").st_mode) and sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+def _write_textures(folder: Path, content: str) -> None:
+    with whole_files(folder) as private:
+        (private / "shot.usdc").write_text(content)
+        (private / "textures").mkdir()
+        (private / "textures" / "wood.png").write_text(content)
+
+
+def test_files_that_other_programs_write_come_in_their_places_together(tmp_path):
+    folder = tmp_path / "a" / "b"
+    for content in ("first", "second"):
+        _write_textures(folder, content)
+        assert (folder / "shot.usdc").read_text() == content
+        assert (folder / "textures" / "wood.png").read_text() == "first"  # as another file's
+    with pytest.raises(ZeroDivisionError), whole_files(folder) as private:
+        (private / "shot.usdc").write_text(str(1 / 0))
+    assert sorted(os.listdir(folder)) == ["shot.usdc", "textures"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links want a privilege on Windows")
+@pytest.mark.parametrize("name", ["shot.usdc", "textures", "textures/wood.png"])
+@pytest.mark.parametrize("to", ["there", "nothing"])
+def test_files_of_other_programs_never_come_where_a_link_leads(tmp_path, name, to):
+    folder, treasure = tmp_path / "project", tmp_path / "there"
+    (folder / name).parent.mkdir(parents=True)
+    treasure.mkdir() if name == "textures" else treasure.write_text("mine")
+    (folder / name).symlink_to(tmp_path / to)
+    with pytest.raises(OSError) if name == "textures" else contextlib.nullcontext():
+        _write_textures(folder, "export")
+    assert not (tmp_path / "nothing").exists()
+    assert not list(treasure.iterdir()) if name == "textures" else treasure.read_text() == "mine"
+
+
 def test_what_comes_after_the_arrays_is_not_read(tmp_path):
     """A sparse file of terabytes takes no room on a disk."""
     path = tmp_path / "frame_000001.sinew"
@@ -147,13 +203,14 @@ def test_what_comes_after_the_arrays_is_not_read(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links want a privilege on Windows")
-def test_nothing_is_written_through_a_link(store, tmp_path):
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_nothing_is_written_through_a_link(store, tmp_path, link):
     """Of a stranger's folder, whose links may lead to any file of the user's."""
     treasure = tmp_path / "treasure"
     treasure.write_text("mine")
     names = ("frame_000009.sinew.part", "state_000009.sinew.part", "about.sinew.part", LOCK_NAME)
     for name in names:
-        (store.folder / name).symlink_to(treasure)
+        link(treasure, store.folder / name)
     with locked(store.folder):
         store.write(9, np.zeros((N, 3)), state(), [])
         store.add_preparation({"part": 1.0})

@@ -1,0 +1,16 @@
+"""Dates of files that ``--update`` compares."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+SKEW = 60 * 10**9
+"""Nanoseconds by which the clock of a file server may be ahead."""
+
+
+def is_newer(path: Path, than: int) -> bool:
+    """Whether a file was written at a time, ns since 1970, or after it. A file from the future was written before the
+    clock was set back, so that its date says nothing: it counts as old.
+    """
+    return than <= path.stat().st_mtime_ns <= time.time_ns() + SKEW
