@@ -5,7 +5,7 @@ So the cache folder is named after this package's import name and a hash of the 
 that hold some, and all that these import. Another name or another source is another folder, and another processor too:
 nodes of a farm that share a folder never read each other's machine code. ``SINEW_KERNEL_CACHE`` names its parent; by
 default it lies in the user's cache folder, which all Blenders and their profiles share. It is read once, when this
-module is imported.
+module is imported. Numba's index files are pickles: a folder that others may write to is refused.
 
 Left alone, Numba would write beside the sources when it cannot write there. Here it never does: the kernels then live
 in a temporary folder for as long as the process, and :func:`cache_warning` says so.
@@ -36,6 +36,8 @@ import numpy as np
 from numba.core.caching import UserProvidedCacheLocator
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import models, register_model
+
+from .private_folder import checked_private, make_private
 
 KEPT_DAYS = 30
 
@@ -84,9 +86,12 @@ def _source_hash() -> str:
 def _wanted_folder() -> Path:
     parent = os.environ.get("SINEW_KERNEL_CACHE")
     if not parent:
-        user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".cache"
-        parent = Path(user, "sinew", "kernels")
-    folder = Path(parent).absolute() / f"{_PACKAGE}-{_source_hash()}"
+        # A relative one would lie in the folder that Python is started in, which may be that of a stranger's .blend.
+        users = filter(os.path.isabs, (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "LOCALAPPDATA")))
+        parent = Path(next(users, None) or Path.home() / ".cache", "sinew", "kernels")
+    if not os.path.isabs(parent):
+        raise PermissionError(f"{parent} is a relative path")
+    folder = Path(parent, f"{_PACKAGE}-{_source_hash()}")
     return Path(_of_any_length(str(folder))) if os.name == "nt" else folder
 
 
@@ -99,12 +104,16 @@ def _of_any_length(path: str) -> str:
     return "\\\\?\\UNC" + path[1:] if path.startswith("\\\\") else "\\\\?\\" + path
 
 
-def _probe(folder: Path) -> None:
-    """Make a folder; OSError when files cannot be made in it or in the folders that Numba has made there."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _probed(folder: Path) -> Path:
+    """Make a folder and return its path without links; OSError when others may write to it, or when files cannot be
+    made in it or in the folders that Numba has made there.
+    """
+    make_private(folder)
+    folder = checked_private(folder)
     for place in (folder, *(entry for entry in folder.iterdir() if entry.is_dir())):
         tempfile.TemporaryFile(dir=place).close()
     os.utime(folder)  # it is in use: see _prune
+    return folder
 
 
 def _prune(own: Path) -> None:
@@ -127,12 +136,11 @@ def _temporary_folder() -> Path:
 def _open_cache() -> tuple[Path, str | None]:
     """The cache folder, and what to say when it is not the lasting one."""
     try:
-        folder = _wanted_folder()
-        _probe(folder)
+        folder = _probed(_wanted_folder())
     except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home folder
         return _temporary_folder(), (
             f"Compiled kernels cannot be kept ({error}): every start compiles them again. "
-            "Set SINEW_KERNEL_CACHE to a folder that you may write."
+            "Set SINEW_KERNEL_CACHE to the full path of a folder that you, and nobody else, may write."
         )
     _prune(folder)
     return folder, None
@@ -295,7 +303,7 @@ def mark_compiled(name: str) -> None:
     """Note that these kernels of this source are in the cache folder; without it they are only looked up again."""
     global _warning
     try:
-        _folder.mkdir(parents=True, exist_ok=True)
+        make_private(_folder)
         _mark(name).write_text("compiled\n")
     except OSError as error:
         _warning = f"{_folder} cannot be written any more ({error}). Free disk space, or set SINEW_KERNEL_CACHE."

@@ -8,14 +8,18 @@ import shutil
 import sys
 import time
 from pathlib import PureWindowsPath
+from types import ModuleType, SimpleNamespace
 
 import pytest
-from sinew.core import jit
+from sinew.core import jit, private_folder
 
 KERNEL = """
 def twice(x):
     return x + x
 """
+
+
+on_posix = pytest.mark.skipif(os.name == "nt", reason="Windows has access lists instead of owners and modes")
 
 
 @pytest.fixture
@@ -25,8 +29,13 @@ def load(tmp_path, monkeypatch):
     def module(package, name):
         if not package.exists():
             package.mkdir(parents=True)
-            shutil.copy(jit.__file__, package / "jit.py")
+            for source in (jit.__file__, private_folder.__file__):
+                shutil.copy(source, package)
             (package / "kernels.py").write_text(KERNEL)
+        parent = ModuleType("copied")
+        parent.__path__ = [str(package)]
+        monkeypatch.setitem(sys.modules, "copied", parent)
+        monkeypatch.delitem(sys.modules, "copied.private_folder", raising=False)
         spec = importlib.util.spec_from_file_location(f"copied.{name}", package / f"{name}.py")
         loaded = importlib.util.module_from_spec(spec)
         monkeypatch.setitem(sys.modules, f"copied.{name}", loaded)
@@ -92,6 +101,100 @@ def test_a_folder_that_cannot_be_written_is_replaced_for_this_process(load, tmp_
     assert copy.is_compiled("all")
     assert not _caches(tmp_path), "nothing may be written beside the sources"
     assert _caches(copy.cache_folder())
+
+
+def refused_folder(load, folder) -> str:
+    """Why a folder is refused; nothing in it is loaded."""
+    copy, twice = load(folder)
+    assert not copy.cache_folder().is_relative_to(folder) and copy.kernel(twice)(2.0) == 4.0
+    return copy.cache_warning()
+
+
+@on_posix
+@pytest.mark.parametrize("what", ["above", "parent", "folder", "subfolder", "index"])
+@pytest.mark.parametrize("writer", ["others", "the group", "another owner", "a link"])
+def test_kernels_that_others_may_have_written_are_not_loaded(load, tmp_path, what, writer):
+    """Numba's index files are pickles, which run code."""
+    parent = tmp_path / "above" / "cache"
+    copy, twice = load(parent)
+    copy.kernel(twice)(2.0)
+    (index,) = parent.rglob("*.nbi")
+    names = {"above": parent.parent, "parent": parent, "folder": copy.cache_folder(), "subfolder": index.parent}
+    path = names.get(what, index)
+    if what in ("subfolder", "index"):
+        copy.cache_folder().chmod(0o755)
+    if writer == "another owner":
+        if os.getuid():
+            pytest.skip("only root gives files away")
+        os.chown(path, 12345, 12345)
+    elif writer == "a link":
+        if what != "index":
+            pytest.skip("a link to a folder is followed where the user made it, and its target is checked")
+        path.rename(tmp_path / "index")
+        path.symlink_to(tmp_path / "index")
+    else:
+        os.chown(path, -1, 12345) if not os.getuid() else None
+        path.chmod(path.stat().st_mode | (0o002 if writer == "others" else 0o020))
+        if os.getuid() and writer == "the group":
+            pytest.skip("the group may be the user's own")
+    why = {"another owner": "belongs to another user", "a link": "is not a file"}.get(writer, "others may write to")
+    said = refused_folder(load, parent)
+    assert why in said and str(path) in said and "SINEW_KERNEL_CACHE" in said
+
+
+@on_posix
+def test_an_open_umask_opens_no_folder(load, tmp_path):
+    before = os.umask(0)
+    try:
+        copy, twice = load(tmp_path / "above" / "cache")
+        copy.kernel(twice)(2.0)
+    finally:
+        os.umask(before)
+    assert load(tmp_path / "above" / "cache")[0].cache_warning() is None
+    assert {folder.stat().st_mode & 0o777 for folder in (tmp_path / "above", copy.cache_folder())} == {0o700}
+
+
+@on_posix
+def test_the_users_own_group_may_write(load, tmp_path, monkeypatch):
+    """Many Linux systems give each user a group, and a umask that lets it write."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(0o775)
+    user, group = os.getuid(), folder.stat().st_gid
+    monkeypatch.setattr("pwd.getpwuid", lambda uid: SimpleNamespace(pw_name="me", pw_gid=group))
+    for members, own in (([], True), (["me"], True), (["me", "you"], False)):
+        found = SimpleNamespace(gr_name="me", gr_mem=members)
+        monkeypatch.setattr("grp.getgrgid", lambda gid, found=found: found)
+        assert (load(folder)[0].cache_warning() is None) == own
+    assert os.getuid() == user
+
+
+@on_posix
+def test_a_sticky_folder_may_hold_the_users(load, tmp_path):
+    """As /tmp: others may write there, but not rename what is the user's."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    assert load(tmp_path / "shared" / "mine")[0].cache_warning() is None
+
+
+@on_posix
+def test_a_link_of_the_users_is_followed_once(load, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "cache").symlink_to("disk")
+    assert load(tmp_path / "cache")[0].cache_folder().parent == tmp_path.resolve() / "disk"
+
+
+@on_posix
+def test_relative_cache_folders_are_ignored(load, tmp_path, monkeypatch):
+    """They would lie in the folder that Python is started in, which may be that of a stranger's .blend."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for relative in ("cache", ".", "~/cache"):
+        monkeypatch.setenv("XDG_CACHE_HOME", relative)
+        copy, _ = load("")
+        assert copy.cache_folder().is_relative_to(tmp_path / "home" / ".cache" / "sinew") and not copy.cache_warning()
+        assert f"{relative} is a relative path" in load(relative)[0].cache_warning()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copied", "home"]
 
 
 def test_a_temporary_folder_goes_with_its_process(load, tmp_path, monkeypatch):
