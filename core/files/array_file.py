@@ -2,7 +2,8 @@
 
 A file of arrays is a magic word, the length of a JSON header, the header's SHA-256, the header (names, types and shapes
 of arrays, SHA-256 of what follows, an ``about``) and the arrays' bytes, little-endian. A checksum does not make a file
-honest: what the header claims is checked against what is there before anything is allocated. Nothing is ever unpickled.
+honest: its length, and what it claims, are checked against bounds and against what is there before anything is computed
+with it or allocated. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -24,11 +25,15 @@ from typing import IO, Any
 
 import numpy as np
 
-from ..errors import CorruptFrameError, refusing
+from ..errors import CorruptFrameError, StoreError, refusing
 
 MAGIC = b"SINEW\x00\x00\x01"
-HEADER_LIMIT = 64 * 2**20
-"""Bytes; reports of a frame's steps are the bulk of a header, and take kilobytes."""
+HEADER_LIMIT = 16 * 2**20
+"""Bytes; reports of a frame's steps are the bulk of a header: kilobytes, with 1,000 substeps megabytes."""
+SIDES, SIDE, ARRAYS = 8, 2**53, 1000
+"""Most dimensions of an array, its largest side, and most arrays in a file."""
+LISTS = 200_000
+"""Most lists and objects in a header: Python takes seconds to make millions, of the smallest."""
 WRITE_REMEDY = "Free disk space, or choose a folder that can be written: for a .blend, save it elsewhere."
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4) if os.name == "nt" else ()
 """Seconds before a file is asked for again."""
@@ -135,6 +140,8 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], about: dict[str, Any
             "about": about,
         }
     ).encode()
+    if len(header) > HEADER_LIMIT or _lists(header) > LISTS:
+        raise StoreError(f"{path.name} would have a header of {len(header)} bytes.", "Lower Substeps or Iterations.")
     with whole_file(path) as file:
         for part in (MAGIC, struct.pack("<Q", len(header)), hashlib.sha256(header).digest(), header):
             file.write(part)
@@ -152,21 +159,31 @@ def read_arrays(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return dict(_arrays(described["arrays"], payload)), described["about"]
 
 
-def read_about(path: Path) -> dict[str, Any]:
-    """What is noted of the arrays, which are not read and may be damaged; errors as of :func:`read_arrays`."""
-    return _read(Path(path), with_arrays=False)[0]["about"]
+def read_about(path: Path, limit: int = HEADER_LIMIT) -> dict[str, Any]:
+    """What is noted of the arrays, in a header of ``limit`` bytes at most; they are not read and may be damaged. Errors
+    as of :func:`read_arrays`.
+    """
+    return _read(Path(path), with_arrays=False, limit=limit)[0]["about"]
 
 
-def _read(path: Path, with_arrays: bool) -> tuple[dict[str, Any], bytes]:
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file for reading. OSError where it is not a file: a pipe or a device, as a stranger's archive may hold,
+    would never come to its end.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for who writes to it
+        raise OSError(errno.EINVAL, "it is not a file")
+    return open(path, "rb")
+
+
+def _read(path: Path, with_arrays: bool, limit: int = HEADER_LIMIT) -> tuple[dict[str, Any], bytes]:
     """A file's header and the bytes of its arrays, or none."""
     with refusing(f"{path.name} cannot be read", "Bake again."):
-        # What is no file (a pipe, a device, as a stranger's archive may hold) would never come to its end.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise OSError("it is no file")
-        with open(path, "rb") as file, _damage(path):
-            described = _header(file)
+        with open_regular(path) as file, _damage(path):
+            described = _header(file, limit)
             if not with_arrays:
                 return described, b""
+            if len(described["arrays"]) > ARRAYS:
+                raise ValueError(f"it claims {len(described['arrays'])} arrays")
             claimed = sum(_size(kind, shape) for _, kind, shape in described["arrays"])
             there = os.fstat(file.fileno()).st_size - file.tell()
             if claimed != there:
@@ -176,26 +193,36 @@ def _read(path: Path, with_arrays: bool) -> tuple[dict[str, Any], bytes]:
             return described, file.read(claimed)
 
 
-def _header(file: IO[bytes]) -> dict[str, Any]:
+def _header(file: IO[bytes], limit: int) -> dict[str, Any]:
     start = file.read(48)
     if start[:8] != MAGIC or len(start) < 48:
-        raise ValueError("it is no file of Sinew")
+        raise ValueError("it is not a file of Sinew")
     length = struct.unpack_from("<Q", start, 8)[0]
-    header = file.read(length if length <= HEADER_LIMIT else 0)
+    if length > limit:
+        raise ValueError(f"its header claims {length} bytes")
+    header = file.read(length)
     if hashlib.sha256(header).digest() != start[16:]:
         raise ValueError("its header is damaged")
+    if (lists := _lists(header)) > LISTS:
+        raise ValueError(f"its header has {lists} lists")
     described = json.loads(header)
-    if not isinstance(described["about"], dict):
+    if not isinstance(described["about"], dict) or not isinstance(described["arrays"], list):
         raise ValueError("its header is of another kind")
     return described
+
+
+def _lists(header: bytes) -> int:
+    """Lists and objects of a JSON text, and what looks like them in its words."""
+    return header.count(b"[") + header.count(b"{")
 
 
 def _size(kind: Any, shape: Any) -> int:
     """Bytes of an array that a header describes."""
     if kind not in _TYPES:
-        raise ValueError(f"it holds values of type {kind}")
-    if not all(type(side) is int and side >= 0 for side in shape):
-        raise ValueError(f"it holds an array of shape {shape}")
+        raise ValueError("it holds values of an unknown type")
+    sides = shape if isinstance(shape, list) and len(shape) <= SIDES else [None]
+    if not all(type(side) is int and 0 <= side <= SIDE for side in sides):
+        raise ValueError("it holds an array of an impossible shape")
     return math.prod(shape) * np.dtype(kind).itemsize  # Python's integers: a product of NumPy's wraps round
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import zipfile
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+
+from .array_file import open_regular
 
 
 def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
@@ -20,12 +23,14 @@ def write_npz(file: IO[bytes], arrays: dict[str, np.ndarray]) -> None:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Arrays of an uncompressed ``.npz``; ValueError where one claims more than is there, before it is allocated."""
+    """Arrays of an uncompressed ``.npz``; ValueError where one claims more than is there, before it is allocated.
+    OSError where it is not a file.
+    """
     arrays = {}
-    with zipfile.ZipFile(path) as archive:
+    with open_regular(path) as whole, zipfile.ZipFile(whole) as archive:
         members = archive.infolist()
         stored = all(m.compress_type == zipfile.ZIP_STORED and m.file_size == m.compress_size for m in members)
-        if not stored or sum(m.file_size for m in members) > path.stat().st_size:
+        if not stored or sum(m.file_size for m in members) > os.fstat(whole.fileno()).st_size:
             raise ValueError("it claims more than it holds")
         for member in members:
             with archive.open(member) as file:

@@ -45,6 +45,8 @@ from .store_lock import locked
 STORE_FORMAT = 9
 """Raise it when frames, states or tetrahedra of before must not be gone on with: such stores count as outdated."""
 KEPT_STATES = 2
+ABOUT_LIMIT = 2**16
+"""Bytes of the header of ``about.sinew``, which panels read whenever they are drawn; it takes some kilobytes."""
 CACHED = (
     "mesh",
     "materials",
@@ -177,7 +179,7 @@ class FrameStore:
 
     def _about(self) -> dict[str, Any]:
         try:
-            return read_arrays(self._path("about"))[1]
+            return read_about(self._path("about"), ABOUT_LIMIT)
         except StoreError:
             return {}
 
@@ -436,7 +438,7 @@ def _is_own(name: str) -> bool:
 
 
 def _is_time(value: Any) -> bool:
-    return isinstance(value, (int, float)) and 0.0 <= value < float("inf")
+    return isinstance(value, (int, float)) and 0.0 <= value < 1e300  # JSON has integers that are no float
 
 
 def _parts_alike(before: Job, now: Job) -> set[str]:
