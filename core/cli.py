@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .errors import SinewError
+from .errors import SinewError, system_words
 from .events import Event, FrameDone, Meets, Mesh, OnEvent, Phase, StoppedAfter
 from .lengths import length_words
 from .process.process_memory import keep_freed
@@ -44,6 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
         return _run(options.scene, options.out, options.resume, options.report)
     except SinewError as error:
         print(f"sinew: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"sinew: {system_words(error)}", file=sys.stderr)
         return 1
     except MemoryError:
         print("sinew: The memory does not suffice for this body. Lower the resolution.", file=sys.stderr)

@@ -132,6 +132,12 @@ class CorruptFrameError(StoreError):
     """A file of the frame store is truncated, altered or foreign."""
 
 
+def system_words(error: OSError) -> str:
+    """An error of the operating system that nobody has named, in a sentence, with the path where it has one."""
+    place = f"{error.filename!s:.200}: " if error.filename else ""
+    return f"{place}{error.strerror or error}. Check the path, its permissions and the space on the disk."
+
+
 @contextmanager
 def refusing(
     what: str,
@@ -144,6 +150,9 @@ def refusing(
     """
     try:
         yield
-    except of as error:
+    except Exception as error:
+        # Python itself refuses a path with a zero byte.
+        if not isinstance(error, of) and not (isinstance(error, ValueError) and "embedded null" in str(error)):
+            raise
         said = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
         raise kind(f"{what} ({said.splitlines()[-1].removeprefix('Error: ')}).", remedy) from error

@@ -84,7 +84,7 @@ def delete_kept() -> None:
 def _left_by(folder: Path | None) -> Iterator[Path]:
     """Yield the folders of earlier bakes of a folder, or of all of the open .blend."""
     home = folder.parent if folder is not None else home_folder() if has_home() else None
-    if home is None or not home.is_dir():
+    if home is None or not os.path.isdir(home):
         return
     for path in sorted(home.iterdir()):
         found = _NAME.fullmatch(path.name)

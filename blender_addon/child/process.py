@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import os
 import queue
 import subprocess
 import threading
@@ -162,7 +163,7 @@ def _mesher_crashed(folder: Path, method: str, code: int) -> SinewError:
 
 
 def _last_lines(log: Path, count: int = 3) -> str:
-    lines = log.read_text(errors="replace").strip().splitlines() if log.is_file() else []
+    lines = log.read_text(errors="replace").strip().splitlines() if os.path.isfile(log) else []
     return " | ".join(line.strip() for line in lines[-count:])
 
 

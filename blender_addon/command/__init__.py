@@ -10,11 +10,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from pathlib import Path
 from typing import NoReturn
 
 from ... import __version__
-from ...core.errors import SinewError, StoreError, refusing
+from ...core.errors import SinewError, StoreError, refusing, system_words
 from .options import COMMANDS, parser
 from .telling import Teller
 
@@ -64,8 +63,8 @@ def _do(command: str, arguments: list[str], with_scene: bool) -> int:
             _open(options.blend, options.enable_autoexec)
         # Each in a module of its own, loaded when asked for: `batch` needs no Blender.
         code = importlib.import_module(f".{command}", __package__).main(options, tell)
-    except SinewError as error:
-        tell.refuse(error)
+    except (SinewError, OSError) as error:
+        tell.refuse(error if isinstance(error, SinewError) else StoreError(system_words(error)))
         code = NOTHING_TO_BAKE if isinstance(error, NothingToBake) else FAILED
     tell.event("end", exit_code=code)
     return code
@@ -77,7 +76,7 @@ def _open(blend: str, enable_autoexec: bool) -> None:
     from .. import register
 
     register()
-    if not Path(blend).is_file():
-        raise StoreError(f"There is no file {blend}.", "Check the path of the .blend.")
+    if not os.path.isfile(blend):
+        raise StoreError(f"There is no file {blend:.200}.", "Check the path of the .blend.")
     with refusing(f"{blend} cannot be opened", "Open it in Blender to see more.", of=RuntimeError):
-        bpy.ops.wm.open_mainfile(filepath=str(Path(blend).resolve()), load_ui=False, use_scripts=enable_autoexec)
+        bpy.ops.wm.open_mainfile(filepath=os.path.realpath(blend), load_ui=False, use_scripts=enable_autoexec)

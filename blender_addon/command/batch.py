@@ -70,10 +70,10 @@ def find_tasks(names: list[str]) -> list[Task]:
     """The .blend files that are named, and those in folders that are named and below; each once."""
     found: dict[Path, bool] = {}
     for name in names:
-        path = Path(name).resolve()
-        inside = sorted(_blends_under(path)) if path.is_dir() else []
-        for blend in inside or ([] if path.is_dir() else [path]):
-            found[blend] = found.get(blend, True) and path.is_dir()
+        path = Path(os.path.realpath(name))
+        inside = sorted(_blends_under(path)) if os.path.isdir(path) else []
+        for blend in inside or ([] if os.path.isdir(path) else [path]):
+            found[blend] = found.get(blend, True) and os.path.isdir(path)
     common = os.path.commonpath([path.parent for path in found]) if _same_drive(found) else ""
     return [
         Task(path, os.path.relpath(path, common) if common else str(path), in_folder)
@@ -125,9 +125,9 @@ class _Runner:
 
     def _start(self, task: Task) -> list[Task]:
         """The task, at work; empty when it could not be started."""
-        if not task.path.is_file() or task.path.suffix.lower() != ".blend":
+        if not os.path.isfile(task.path) or task.path.suffix.lower() != ".blend":
             task.outcome = "failed"
-            task.told = "There is no such file." if not task.path.is_file() else "It is not a .blend."
+            task.told = "There is no such file." if not os.path.isfile(task.path) else "It is not a .blend."
             return []
         command = self.command(task.path)
         task.seconds = -time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def export_bodies(bodies: Sequence[Any], words: Sequence[str], blend: Path, keep
     for word in words:
         kind, ending, _ = FORMATS[word]
         path = blend.with_suffix(ending)
-        if keep_current and path.is_file() and is_newer(path, blend.stat().st_mtime_ns):
+        if keep_current and os.path.isfile(path) and is_newer(path, blend.stat().st_mtime_ns):
             say(f"kept {path}")
             continue
         first, last = baking.export(bodies, bpy.context, path, kind)

@@ -74,7 +74,7 @@ def write_values(folder: Path, blend: Path, scene: Any, scene_name: str = "") ->
     if unclear := [path for path in used if not is_utf8(path)]:
         raise StoreError(f"The path {readable(unclear[0])} is no UTF-8.", "Rename that file or folder.")
     references = {
-        "inputs": {"filenames": [path for path in used if Path(path).is_file()], "directories": []},
+        "inputs": {"filenames": [path for path in used if os.path.isfile(path)], "directories": []},
         "outputs": {"directories": []},
         "referencedPaths": [],
     }

@@ -63,7 +63,7 @@ def _images(scene: Any, frame: int) -> list[Path]:
 
 def _there(images: list[Path], scene: Any, newer_than: int | None) -> bool:
     """Whether a frame need not be rendered."""
-    if not all(image.is_file() for image in images):
+    if not all(os.path.isfile(image) for image in images):
         return False
     if not scene.render.use_overwrite:
         return True
@@ -75,7 +75,7 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
     with _partial(folder) as partial, _output(render):
         name = Path(render.frame_path(frame=frame)).name
         remedy = "Render it in Blender to see more."
-        with refusing(f"Frame {frame} cannot be rendered", remedy, RenderError, RuntimeError):
+        with refusing(f"Frame {frame} cannot be rendered", remedy, RenderError, (RuntimeError, OSError)):
             if render.is_movie_format:
                 render.filepath = str(partial / Path(bpy.path.abspath(render.filepath)).name)
                 bpy.ops.render.render(animation=True)
@@ -86,8 +86,9 @@ def _render(scene: Any, frame: int, folder: Path) -> None:
         made = sorted(partial.iterdir())
         if not made:
             raise RenderError(f"Frame {frame} left no image.", "Check the output settings of the scene.")
-        for image in made:
-            image.replace(folder / image.name)
+        with refusing(f"The images of frame {frame} cannot be moved to {folder}", "Free disk space.", RenderError):
+            for image in made:
+                image.replace(folder / image.name)
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     Raises StoreError when the disk is full, the folder cannot be written, or a device or pipe has that name; the file
     of that name is untouched then, and nothing is left beside it.
     """
-    temporary = path.with_name(path.name + ".part")
+    temporary = path.parent / f"{path.name}.part"
     with refusing(f"{path.name} cannot be written", WRITE_REMEDY):
         # An administrator could replace /dev/null.
         if path.exists() and not (path.is_file() or path.is_dir()):
@@ -104,7 +104,6 @@ def whole_files(folder: Path) -> Iterator[Path]:
     it is left. Files in folders of their own (``textures/``) come into folders of that name, where those that are
     already there stay. OSError as of the disk, or where a folder of that name is a link.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".sinew-part-", dir=folder) as private:
         part = Path(private)
         yield part

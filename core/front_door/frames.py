@@ -12,6 +12,7 @@ import numpy as np
 
 from ..body.prepare import Prepared
 from ..cli import words_of
+from ..errors import refusing
 from ..events import Event
 from ..job.groups import groups_of, members
 from ..job.job import Job
@@ -96,7 +97,8 @@ def _frames(job: Job, cache: Path | None, tell: OnWords) -> Iterator[Frame]:
             tell(words)
 
     with ExitStack() as held:
-        folder = cache or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")))
+        with refusing("No temporary folder can be made", "Name a folder: cache=FOLDER."):
+            folder = cache or Path(held.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")))
         groups = [replace(job, bodies=tuple(job.bodies[k] for k in group)) for group in groups_of(job.bodies)]
         runs = [held.enter_context(closing(_of_group(members(group), folder, on_event))) for group in groups]
         for together in zip(*runs, strict=True):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import SettingsError, refusing
+from ..files.array_file import whole_files
 from ..mesh.embedding import embed
 from ..mesh.subdivided import subdivided
 from .solid import Solid
@@ -53,7 +54,7 @@ def draw(path: Path | str, bodies: Sequence[tuple[Solid, np.ndarray]], colour: s
         axes.locator_params(axis=axis, nbins=3)
     axes.set_box_aspect(high - low + 2.0 * room)
     figure.colorbar(shown, ax=axes, label=words, shrink=0.7)
-    with refusing(
-        f"{path} cannot be drawn", "Name a .png, .svg or .pdf in a folder that is there.", of=(OSError, ValueError)
-    ):
-        figure.savefig(path, dpi=150, bbox_inches="tight")
+    remedy = "Name a .png, .svg or .pdf in a folder that is there."
+    path, refused = Path(path), refusing(f"{path!s:.200} cannot be drawn", remedy, of=(OSError, ValueError))
+    with refused, whole_files(path.parent) as folder:
+        figure.savefig(folder / path.name, dpi=150, bbox_inches="tight")

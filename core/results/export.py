@@ -56,6 +56,8 @@ def export(store: FrameStore, job: Job, out: Path) -> None:
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     if not frames:
         raise StoreError("There is no frame to export.", "Simulate first.")
+    with _refusing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
     with _refusing(out), whole_files(out.parent) as folder:
         files = [folder / file.name for file in output_files(out, frames)]
         if out.suffix.lower() == ".npz":

@@ -112,6 +112,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SettingsError, named
+from ..files.array_file import open_regular
 from ..files.file_names import check_names
 from ..files.text_file import text_of
 from ..job.body import MOST_CONTROLLED, Body
@@ -218,11 +219,14 @@ def _file_names(scene: dict[str, Any]) -> Iterator[str]:
 def _read_tables(path: Path) -> dict[str, Any]:
     """The TOML of a scene, its entries known and its tables of the right kind."""
     try:
+        open_regular(path).close()  # a pipe would never come to its end
         scene = tomllib.loads("\n".join(re.split("\r\n?|\n", text_of(path.read_bytes()))))
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path.name} is not UTF-8 text ({error}).", "Save it as UTF-8.") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(f"{path.name or path} cannot be read ({error}).", "Check its path and its TOML.") from error
+        raise SettingsError(
+            f"{str(path.name or path):.80} cannot be read ({error!s:.300}).", "Check its path and its TOML."
+        ) from error
     check_keys(scene, {"mesh", "body", *_CLOCK, *_TABLES, *_LISTS}, "the scene")
     _check_lists(scene, ["body"])
     for k, table in enumerate(scene.get("body", [])):

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MeshError
+from ..errors import MeshError, refusing
+from ..files.array_file import open_regular
 from ..files.text_file import LONGEST_MARK, encoding_of
 from ..mesh.polygons import triangulate
 from ..mesh.surface_mesh import SurfaceMesh
@@ -26,9 +27,7 @@ def read_surface(path: Path | str) -> SurfaceMesh:
     """A surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format that meshio reads; faces of more
     corners are split into triangles. MeshError when there is none, or it is torn or of another kind.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise MeshError(f"There is no file {path.name}.", "Check the path; a scene file's are relative to it.")
+    path = _existing(path)
     ending = path.suffix.lower()
     try:
         if ending == ".npz":
@@ -48,6 +47,17 @@ def read_surface(path: Path | str) -> SurfaceMesh:
     return surface
 
 
+def _existing(path: Path | str) -> Path:
+    """The path of a file that can be opened; MeshError where there is none."""
+    path, remedy = Path(path), "Check the path; a scene file's are relative to it."
+    with refusing(f"{path.name:.80} cannot be opened", remedy, MeshError, (OSError, ValueError)):
+        try:
+            open_regular(path).close()
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise MeshError(f"There is no file {path.name:.80}.", remedy) from error
+    return path
+
+
 def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
     data = np.load(path, allow_pickle=False)
     if not isinstance(data, np.lib.npyio.NpzFile):
@@ -62,9 +72,7 @@ def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for ``Body.of_tets``:
     those that are inside out turned, without flat ones and without vertices that no tet uses.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise MeshError(f"There is no file {path.name}.", "Check the path.")
+    path = _existing(path)
     try:
         mesh = _by_meshio(path)
         tets = [block.data for block in mesh.cells if block.type == "tetra"]

@@ -74,7 +74,8 @@ def _take(path: Path, until: float) -> IO[str]:
     while True:
         with refusing(f"{path} cannot be written", WRITE_REMEDY):
             file = open_own(path, "a+")
-        if _is_ours(file, path):
+            is_ours = _is_ours(file, path)
+        if is_ours:
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
             with contextlib.suppress(OSError):  # a full disk: then nobody learns whose it is

@@ -284,6 +284,29 @@ def test_a_blend_without_the_word_bake_is_told_the_usage(capfd, arguments):
     )
 
 
+@pytest.mark.parametrize("path", ["x" * 300 + ".blend", "scene.blend/x.blend", "loop.blend"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["PATH"],
+        ["report", "--output", "PATH"],
+        ["farm", "--output", "PATH"],
+        ["bake", "--output", "PATH"],
+        ["batch", "PATH"],
+        ["batch", "scene.blend", "--logs", "PATH"],
+    ],
+)
+def test_a_path_that_the_system_refuses_ends_in_a_message(scene, capfd, monkeypatch, tmp_path, arguments, path):
+    monkeypatch.chdir(tmp_path)
+    if sys.platform != "win32":
+        (tmp_path / "loop.blend").symlink_to("loop.blend")
+    given = [path if word == "PATH" else word for word in arguments]
+    code = command.main(given) if arguments == ["PATH"] else command.run(given)
+    output = "".join(capfd.readouterr())
+    assert "Traceback" not in output and (code == 0 or "sinew: error: " in output or "no such file" in output)
+    assert code == 1 or path == "loop.blend"
+
+
 def test_a_missing_blend_is_refused(capfd, tmp_path):
     assert command.main([str(tmp_path / "missing.blend")]) == 1
     assert "There is no file" in capfd.readouterr().err

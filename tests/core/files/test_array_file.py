@@ -99,7 +99,8 @@ def _write_textures(folder: Path, content: str) -> None:
 
 
 def test_files_that_other_programs_write_come_in_their_places_together(tmp_path):
-    folder = tmp_path / "a" / "b"
+    folder = tmp_path / "project"
+    folder.mkdir()
     for content in ("first", "second"):
         _write_textures(folder, content)
         assert (folder / "shot.usdc").read_text() == content
