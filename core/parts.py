@@ -12,8 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .tracks import once
-
 Change = Callable[[np.ndarray], np.ndarray]
 """Makes a track of a job's frames one of other frames."""
 Owner = TypeVar("Owner")
@@ -122,15 +120,6 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         return a is not None and b is not None and np.array_equal(a, b)
     return a == b
-
-
-def coerce(owner: Any) -> None:
-    """Arrays of a part made what their fields say, in its ``__post_init__``."""
-    for item in fields(owner):
-        told, value = about(item), getattr(owner, item.name)
-        if told.dtype is not None and value is not None:
-            array = np.ascontiguousarray(value, dtype=told.dtype)
-            object.__setattr__(owner, item.name, once(array) if told.once else array)
 
 
 def over(owner: Owner, change: Change, **also: Any) -> Owner:

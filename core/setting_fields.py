@@ -11,8 +11,13 @@ import numbers
 from dataclasses import field, fields
 from typing import Any
 
+import numpy as np
+
 from .errors import SinewError
 from .parts import About
+
+LONGEST = 80
+"""Characters of a value in a message."""
 
 
 def number(
@@ -43,11 +48,29 @@ def typed(value: Any, kind: str, error: type[SinewError], what: str) -> Any:
     """A value as Python's own type, so that NumPy's numbers can be written as JSON; no bool passes for a number."""
     accepted, plain, word = _TYPES[kind]
     if not isinstance(value, accepted) or (isinstance(value, bool) and plain is not bool):
-        raise error(f"{what} is {value!r}, not {word}.", f"Enter {word}.")
+        raise error(f"{what} is {shown(value)}, not {word}.", f"Enter {word}.")
+    if plain is int and abs(value) >= 2**63:
+        raise error(f"{what} is too large.", "Enter a smaller number.")
     try:
         return plain(value)
     except OverflowError as overflow:
         raise error(f"{what} is too large.", "Enter a finite number.") from overflow
+
+
+def shown(value: Any) -> str:
+    """A value of any type in a line of a message."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype}, shape {value.shape}"
+    try:
+        text = repr(value)
+    except ValueError:  # of whole numbers of thousands of digits
+        return f"a {type(value).__name__}"
+    return " ".join(text.split())[:LONGEST]
+
+
+def words_of(name: Any) -> str:
+    """A name in a message, which may be of another type as long as nothing is checked."""
+    return name if isinstance(name, str) else shown(name)
 
 
 def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
@@ -73,5 +96,5 @@ def check_ranges(settings: Any, error: type[SinewError], owner: str) -> None:
                 f"{word} {bound:g}" for word, bound in (("at least", low), ("at most", high)) if bound is not None
             )
             unit = f" {item.metadata['unit']}" if item.metadata["unit"] else ""
-            shown = f"{value:g}" if isinstance(value, float) else str(value)
-            raise error(f"{what} is {shown}{unit}.", f"Set it to {bounds}{unit}.")
+            there = f"{value:g}" if isinstance(value, float) else str(value)
+            raise error(f"{what} is {there}{unit}.", f"Set it to {bounds}{unit}.")

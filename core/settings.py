@@ -12,7 +12,7 @@ from dataclasses import dataclass, make_dataclass
 from typing import Any
 
 from .errors import MaterialError, SettingsError
-from .setting_fields import check_ranges, choice, number, typed
+from .setting_fields import check_ranges, choice, number, shown, typed, words_of
 from .solver_kinds import MIXED_FEM, SolverKind, own_settings, solver_kind
 
 EARTH = 9.81
@@ -21,7 +21,7 @@ EARTH = 9.81
 
 def _acceleration(value: Any) -> tuple[float, float, float]:
     """Three finite numbers, or SettingsError."""
-    wrong = SettingsError(f"Solver: gravity is {value!r}.", "Give three finite numbers in m/s².")
+    wrong = SettingsError(f"Solver: gravity is {shown(value)}.", "Give three finite numbers in m/s².")
     if isinstance(value, str):
         raise wrong
     try:
@@ -60,7 +60,7 @@ class MaterialSettings:
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self, MaterialError, f"Material “{self.name}”")
+        check_ranges(self, MaterialError, f"Material “{words_of(self.name)}”")
 
 
 def moduli(materials: Sequence[MaterialSettings]) -> list[float]:

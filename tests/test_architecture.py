@@ -20,8 +20,8 @@ PACKAGE_FOLDERS = ("blender_addon", "core", "operators", "ui")
 # The order is the law: a room imports only rooms above it.
 ROOMS = {
     "core": """
-        errors events tracks parts setting_fields solver_kinds settings private_folder jit aligned shared_items lanes
-        small_matrix lengths frequencies progress
+        errors events tracks parts setting_fields declared solver_kinds settings private_folder jit aligned shared_items
+        lanes small_matrix lengths frequencies progress
         files process mesh tetrahedra energies materials assembly forces constraints contact
         integrators linear_solvers optimization model cubature subspaces eigenfit solvers
         job store checks body results simulation scene_files cli front_door worker

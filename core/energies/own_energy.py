@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declared import checked
 from ..errors import MaterialError
 from .isotropic import IsotropicEnergy, PrincipalFunction
 from .jets import Derivatives, Jet
@@ -31,6 +32,7 @@ PAIRS = (1, 2), (0, 2), (0, 1)
 Formula = Callable[[Any, Any, Any, np.ndarray, np.ndarray], Any]
 
 
+@checked(MaterialError)
 def register_energy(
     name: str, psi: Formula, *, everywhere: bool = False, label: str = "", description: str = ""
 ) -> None:
@@ -117,7 +119,7 @@ def _check(name: str, principal: OwnFunction) -> None:
     try:
         values = principal.value(orders, np.repeat(parameters, len(orders), axis=0))
         stress, (curvature, flip, _twist) = principal.gradient(rest, parameters), principal.curvature(rest, parameters)
-    except (TypeError, AttributeError, ValueError) as error:
+    except Exception as error:  # a formula may raise anything
         raise MaterialError(
             f"The energy “{name}” cannot be evaluated ({error}).", "Give psi(a, b, c, mu, lam) that returns an array."
         ) from error

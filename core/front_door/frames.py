@@ -12,7 +12,8 @@ import numpy as np
 
 from ..body.prepare import Prepared
 from ..cli import words_of
-from ..errors import refusing
+from ..declared import checked
+from ..errors import SettingsError, refusing
 from ..events import Event
 from ..job.groups import groups_of, members
 from ..job.job import Job
@@ -65,6 +66,7 @@ class Frame:
     solid: Solid
     bodies: dict[str, Frame] = field(default_factory=dict, repr=False, compare=False)
 
+    @checked(SettingsError)
     def picture(self, path: Path | str, colour: str = "von_mises", title: str | None = None) -> None:
         """Draw all bodies into a file (.png, .svg, .pdf) by Matplotlib, without a window; ``colour``: ``von_mises``,
         ``energy_density``, or ``displacement``.
@@ -72,6 +74,7 @@ class Frame:
         draw(path, [(each.solid, each.vertices) for each in self.bodies.values()], colour, title)
 
 
+@checked(SettingsError)
 def simulate(job: Job, cache: Path | str | None = None, tell: OnWords | None = None) -> Iterator[Frame]:
     """Yield a job's frames as they are computed, of several bodies the first one's (``Frame.bodies`` has all); those of
     its pre-roll are not among them.

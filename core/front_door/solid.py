@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from ..body.body_model import body_model, fields_of, pinned_surface
 from ..body.prepare import tetrahedra
+from ..declared import array_of, checked
 from ..eigenfit.vibrations import lower_stiffness, vibrations
 from ..energies.kinematics import Deformation
 from ..errors import MeshError, SettingsError
@@ -36,6 +37,7 @@ class Solid:
     embedding: Embedding
 
     @classmethod
+    @checked(SettingsError)
     def of(cls, body: Body | Job) -> Solid:
         """That of a body, or of a job's only one, whose pins are tracks over its frames."""
         job = body if isinstance(body, Job) else Job(bodies=body, frame_end=1)
@@ -81,6 +83,7 @@ class Solid:
         anchors = self.model.anchors
         return sp.kron(sp.csr_matrix((n, n)) if anchors is None else anchors, sp.eye(3), format="csr")
 
+    @checked(SettingsError)
     def modes(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         """The slowest vibrations at rest, held by the pins: frequencies (k,), Hz, ascending, and displacements (k,n,3),
         ``K u = (2 pi f)² M u``, of unit modal mass. A free body's first six are its rigid motions.
@@ -114,15 +117,20 @@ class Solid:
         deviator = stress - np.trace(stress, axis1=1, axis2=2)[:, None, None] / 3.0 * np.eye(3)
         return np.sqrt(1.5 * np.einsum("mij,mij->m", deviator, deviator))
 
+    @checked(MeshError)
     def on_surface(self, of_vertices: np.ndarray) -> np.ndarray:
         """Positions or displacements (n,3) of the vertices, carried to the vertices of the body's surface, (s,3)."""
+        self._check_shape(of_vertices)
         return self.embedding.apply(of_vertices, self.tets)
 
     def _at(self, vertices: np.ndarray | None) -> Deformation:
-        x = self.rest if vertices is None else np.ascontiguousarray(vertices, dtype=np.float64)
+        x = self.rest if vertices is None else array_of(vertices, MeshError, "Solid: vertices", np.float64)
+        self._check_shape(x)
+        return self.model.elastic.deformation(x)
+
+    def _check_shape(self, x: np.ndarray) -> None:
         if x.shape != self.rest.shape:
             raise MeshError(
                 f"The vertices have shape {x.shape}, not {self.rest.shape}.",
                 "Give those of the tetrahedra: frame.vertices, not frame.positions.",
             )
-        return self.model.elastic.deformation(x)

@@ -13,6 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from ..declared import checked, declared
 from ..errors import SettingsError
 from ..files.array_file import whole_file
 from ..files.point_cache import write_point_cache
@@ -23,6 +24,7 @@ TETRA = 10
 _TYPES = {"f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
+@checked(SettingsError)
 def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
     """Write a frame, or frames as they come from ``simulate``, to files; returns their paths.
 
@@ -32,7 +34,8 @@ def write(path: Path | str, frames: Frame | Iterable[Frame]) -> list[Path]:
     the frames. Of several bodies the first has the name that is given, and the others' are added to it.
     """
     path = Path(path)
-    given, kind = iter((frames,) if isinstance(frames, Frame) else frames), path.suffix.lower()
+    frames, kind = (frames,) if isinstance(frames, Frame) else frames, path.suffix.lower()
+    given = (declared(frame, Frame, SettingsError, "write: frames") for frame in frames)
     if kind not in (".vtu", ".pvd", ".pc2"):
         raise SettingsError(f"Nothing writes “{path.name}”.", "Name a file that ends in .vtu, .pvd or .pc2.")
     if (frame := next(given, None)) is None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..declared import coerce
 from ..errors import FieldError
-from ..parts import coerce, part
+from ..parts import part
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Absorber:
     absorption: np.ndarray = part(dtype=np.float64, over_frames=True, once=True)
 
     def __post_init__(self) -> None:
-        coerce(self)
+        coerce(self, FieldError, "Absorber")
         self._validate()
 
     def _refuse(self, what: str, remedy: str) -> FieldError:

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from ..declared import array_of, checked, coerce
 from ..errors import ColliderError, FieldError, MeshError, PinError, SettingsError, SpringError
 from ..materials.layer import Layer
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import checked_tets
-from ..parts import coerce, lengths, part
+from ..parts import lengths, part
 from ..settings import MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings, moduli
 from ..solver_kinds import solver_kind
 from ..tracks import fits
@@ -41,7 +42,7 @@ class Fellow:
     digest: np.ndarray = part("something of it", dtype=np.uint8)
 
     def __post_init__(self) -> None:
-        coerce(self)
+        coerce(self, SettingsError, "Fellow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +174,8 @@ class Body:
         if not isinstance(self.surface, SurfaceMesh):
             told = type(self.surface).__name__
             raise MeshError(f"The surface is a {told}.", "Give a Surface: of arrays, by of_faces, or by read_surface.")
-        rest, pinned = self.surface.positions, np.asarray(self.pinned_vertices)
+        rest = self.surface.positions
+        pinned = array_of(self.pinned_vertices, PinError, "Body: pinned vertices")
         if pinned.dtype == bool and pinned.shape == (len(rest),):
             object.__setattr__(self, "pinned_vertices", np.flatnonzero(pinned))
         elif pinned.size and pinned.dtype.kind not in "iu":
@@ -181,11 +183,7 @@ class Body:
                 f"The pinned vertices are {pinned.dtype} of shape {pinned.shape}.",
                 f"Give numbers of vertices, from 0, or a mask of all {len(rest)}.",
             )
-        if isinstance(self.materials, MaterialSettings):
-            object.__setattr__(self, "materials", (self.materials,))
-        for name in ("materials", "layers", "springs", "colliders", "pairs", "force_fields", "absorbers"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        coerce(self)
+        coerce(self, SettingsError, "Body")
         if self.dynamic_nodes.ndim == 1:
             object.__setattr__(self, "dynamic_nodes", np.unique(self.dynamic_nodes))
         for name in ("material_weights", "stiffness_maps"):
@@ -195,6 +193,7 @@ class Body:
             object.__setattr__(self, "pin_positions", rest[self.pinned_vertices])
 
     @classmethod
+    @checked(MeshError)
     def of_tets(cls, vertices: np.ndarray, tets: np.ndarray, **fields: Any) -> Body:
         """A body of one's own tetrahedra (m,4) over vertices (n,3), metres, with any further fields. Frames, pins and
         weights are then of all these vertices. MeshError where they are no tetrahedra, or one is inside out.

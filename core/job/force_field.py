@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..declared import coerce
 from ..errors import FieldError
 from ..forces.field_formulas import FORMULAS, SAMPLED
 from ..forces.field_place import FALLOFFS, SHAPES, Z_DIRECTIONS, FieldForm, FieldNumbers
-from ..parts import coerce, leaves, part
+from ..parts import leaves, part
 
 UNBOUNDED = ("distance_max", "radial_max")
 """Numbers that may be infinite."""
@@ -56,9 +57,10 @@ class ForceField:
 
     def __post_init__(self) -> None:
         store = object.__setattr__
+        if not isinstance(self.form, tuple) or len(self.form) != len(FieldForm._fields):
+            raise FieldError("Force field: form is not a FieldForm.", f"Give {', '.join(FieldForm._fields)}.")
         store(self, "form", FieldForm(*self.form))
-        store(self, "absorbers", tuple(self.absorbers))
-        coerce(self)
+        coerce(self, FieldError, "Force field")
         self._validate_form()
         self._validate_shapes()
         self._validate_values()

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SettingsError, named
+from ..declared import checked, coerce
+from ..errors import SettingsError, StoreError, named
 from ..parts import over, part
 from ..tracks import at_frames, prolonged, until
 from .body import Body
@@ -23,6 +24,8 @@ SLOWEST = 1e-6
 """Frames a second at least; its inverse at most."""
 
 JOB_FORMAT = 7
+LAST_FRAME = 1048574
+"""Blender's, and its negative the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +54,7 @@ class Job:
     length_factor: float = part("", word=LENGTHS, default=1.0)
 
     def __post_init__(self) -> None:
-        bodies = (self.bodies,) if isinstance(self.bodies, Body) else tuple(self.bodies)
-        object.__setattr__(self, "bodies", bodies)
+        coerce(self, SettingsError, "Job")
         self._validate()
         bodies = []
         for body in self.bodies:
@@ -67,8 +69,11 @@ class Job:
             raise SettingsError(f"The job has {len(self.bodies)} bodies.", "Take one of them: job.alone(0).")
         return self.bodies[0]
 
+    @checked(SettingsError)
     def alone(self, k: int) -> Job:
-        """The job of one of the bodies, by its number."""
+        """The job of one of the bodies, by its number, from 0."""
+        if not 0 <= k < len(self.bodies):
+            raise SettingsError(f"The job has no body {k}.", f"Name one of {len(self.bodies)}, from 0.")
         return replace(self, bodies=(self.bodies[k],))
 
     def with_body(self, **changed: Any) -> Job:
@@ -101,18 +106,24 @@ class Job:
         return 1.0 / (self.frame_rate * self.body.solver.substeps)
 
     def _validate(self) -> None:
+        if max(abs(self.frame_start), abs(self.frame_end)) > LAST_FRAME:
+            raise SettingsError(
+                f"The frame range is {self.frame_start}-{self.frame_end}.",
+                f"Stay within {-LAST_FRAME} and {LAST_FRAME}.",
+            )
         if self.frame_count < 1:
             raise SettingsError(
                 f"The frame range {self.frame_start}-{self.frame_end} is empty.",
                 "Set the end frame after the start frame.",
             )
-        if type(self.pre_roll) is not int or not 0 <= self.pre_roll < self.frame_count:
+        if not 0 <= self.pre_roll < self.frame_count:
             raise SettingsError(
                 f"The pre-roll is {self.pre_roll} of {self.frame_count} frames.", "Leave at least one frame to show."
             )
-        rate = self.frame_rate
-        if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not SLOWEST <= rate <= 1.0 / SLOWEST:
-            raise SettingsError(f"The frame rate is {rate}.", "Set a positive frame rate, such as 24.")
+        if not SLOWEST <= self.frame_rate <= 1.0 / SLOWEST:
+            raise SettingsError(f"The frame rate is {self.frame_rate}.", "Set a positive frame rate, such as 24.")
+        if not 0.0 < self.length_factor < np.inf:
+            raise SettingsError(f"The length factor is {self.length_factor}.", "Give a positive number.")
         if not self.bodies:
             raise SettingsError("The job has no body.", "Give it at least one.")
         names = [body.name for body in self.bodies]
@@ -142,11 +153,13 @@ class Job:
 
     # -- to and from a file ---------------------------------------------------------------------------------------
 
-    def save(self, path: Path) -> None:
+    @checked(StoreError)
+    def save(self, path: Path | str) -> None:
         """Write the job to one ``.npz`` file; StoreError when that fails."""
         save_part(path, self, JOB_FORMAT)
 
     @classmethod
-    def load(cls, path: Path) -> Job:
+    @checked(StoreError)
+    def load(cls, path: Path | str) -> Job:
         """Read what :meth:`save` wrote; StoreError when it is not such a file."""
         return load_part(path, cls, JOB_FORMAT)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import SettingsError
-from ..setting_fields import check_ranges, number
+from ..setting_fields import check_ranges, number, words_of
 
 if TYPE_CHECKING:
     from .job import Job
@@ -30,7 +30,7 @@ class PairSettings:
     )
 
     def __post_init__(self) -> None:
-        check_ranges(self, SettingsError, f"The pair with “{self.other}”")
+        check_ranges(self, SettingsError, f"The pair with “{words_of(self.other)}”")
         if not self.other:
             raise SettingsError("A pair names nobody.", "Name the other body or collider, or remove the pair.")
 

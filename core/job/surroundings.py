@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..declared import array_of, coerce
 from ..errors import ColliderError, SpringError
-from ..parts import coerce, part
+from ..parts import part
 from ..setting_fields import check_ranges, number
 from ..settings import ContactSettings
 from ..tracks import fits
@@ -43,8 +44,8 @@ class Spring:
     stiffness: np.ndarray = part("strength", dtype=np.float64, over_frames=True)
 
     def __post_init__(self) -> None:
-        coerce(self)
-        p = len(self.vertices)
+        coerce(self, SpringError, "Spring")
+        p = self.vertices.size
         if self.vertices.ndim != 1 or p == 0:
             raise SpringError(f"The spring “{self.name}” holds no vertex.", "Choose the vertices that it pulls.")
         track = self.stiffness.ndim == 1 and fits(self.targets, len(self.stiffness))
@@ -95,9 +96,9 @@ class Collider(ContactSettings):
     positions: np.ndarray = part("shape or movement", dtype=np.float64, over_frames=True, once=True)
 
     def __post_init__(self) -> None:
-        if np.ndim(self.positions) == 2:
-            object.__setattr__(self, "positions", np.asarray(self.positions)[None])
-        coerce(self)
+        positions = array_of(self.positions, ColliderError, "Collider: positions")
+        object.__setattr__(self, "positions", positions[None] if positions.ndim == 2 else positions)
+        coerce(self, ColliderError, "Collider")
         check_ranges(self, ColliderError, f"The collider “{self.name}”")
         if self.triangles.ndim != 2 or self.triangles.shape[1] != 3 or len(self.triangles) == 0:
             raise ColliderError(f"The collider “{self.name}” has no faces.", "Add faces, or remove it.")

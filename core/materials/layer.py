@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 
+from ..declared import coerce
 from ..errors import MaterialError, SettingsError
 from ..mesh.surface_mesh import SurfaceMesh
+from ..parts import part
 from ..settings import DepthSettings
 
 
@@ -30,20 +31,19 @@ class Layer:
     material: int
     surfaces: tuple[SurfaceMesh, ...] = ()
     depth: DepthSettings | None = None
-    map: np.ndarray | None = None
+    map: np.ndarray | None = part(default=None, dtype=np.float64)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "surfaces", tuple(self.surfaces))
+        coerce(self, MaterialError, "Layer")
         if self.map is not None:
-            values = np.ascontiguousarray(self.map, dtype=np.float64)
+            values = self.map
             if values.ndim != 1 or not np.isfinite(values).all():
                 raise MaterialError("The map of a layer is no list of numbers.", "Paint the map again.")
             object.__setattr__(self, "map", np.clip(values, 0.0, 1.0))
 
     def check(self, materials: int, vertices: int) -> None:
         """SettingsError when it does not fit a body of so many materials and vertices of the surface."""
-        is_number = isinstance(self.material, Integral) and not isinstance(self.material, bool)
-        if not is_number or not 0 <= self.material < materials:
+        if not 0 <= self.material < materials:
             raise SettingsError("A layer names a material that does not exist.", "Choose the layer's material again.")
         if self.map is not None and len(self.map) != vertices:
             raise SettingsError(

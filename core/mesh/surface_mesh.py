@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..declared import array_of, checked
 from ..errors import MeshError
 from ..parts import part
 from .polygons import triangulate
@@ -16,6 +17,7 @@ STRAY = 1e9
 
 INDICES = 2**31
 """Of 32 bits."""
+_NO_CORNERS = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class SurfaceMesh:
 
     def _rows_of_three(self, name: str, kinds: str, word: str) -> np.ndarray:
         """A field as an array (k,3), contiguous; nothing is bent into shape."""
-        array = np.ascontiguousarray(getattr(self, name))
+        array = array_of(getattr(self, name), MeshError, f"Surface: {name}")
         if array.size == 0:
             return np.empty((0, 3), dtype=np.int32)
         if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
@@ -52,11 +54,13 @@ class SurfaceMesh:
         return array
 
     @classmethod
+    @checked(MeshError)
     def of_faces(cls, positions: np.ndarray, faces: Sequence[Sequence[int]] | np.ndarray) -> SurfaceMesh:
         """The surface of vertices (n,3) and faces of any number of corners, which are split into triangles."""
-        counts = np.array([len(face) for face in faces], dtype=np.int64)
-        corners = np.concatenate([*faces, np.empty(0, dtype=np.int64)])
-        return cls(positions, triangulate(np.asarray(positions, dtype=np.float64), counts, corners))
+        rows = [array_of(face, MeshError, f"Surface: face {k}", np.int64) for k, face in enumerate(faces)]
+        counts, corners = np.array([face.size for face in rows], dtype=np.int64), np.concatenate([*rows, _NO_CORNERS])
+        vertices = cls(positions, []).positions
+        return cls(vertices, triangulate(vertices, counts, corners))
 
     def validate(self) -> None:
         """Raise MeshError when there is nothing to simulate: no faces, NaN, indices out of range, no area."""

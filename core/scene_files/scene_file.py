@@ -111,12 +111,13 @@ from typing import Any
 
 import numpy as np
 
+from ..declared import checked
 from ..errors import SettingsError, named
 from ..files.array_file import open_regular
 from ..files.file_names import check_names
 from ..files.text_file import text_of
 from ..job.body import MOST_CONTROLLED, Body
-from ..job.job import Job
+from ..job.job import LAST_FRAME, Job
 from ..job.pair import PairSettings
 from ..materials.layer import Layer
 from ..settings import DepthSettings, MaterialSettings, MeetSettings, ResolutionSettings, SolverSettings
@@ -125,7 +126,6 @@ from .scene_surroundings import read_colliders, read_fields, read_goal, read_spr
 from .scene_values import STILL, WHERE, Reading, Table, check_file_name, check_keys, names_of, settings_of, tables_of
 from .surface_file import read_surface
 
-LAST_FRAME = 1048574  # Blender's
 _CLOCK = ("frames", "frame_rate", "pre_roll")
 _TABLES = ("resolution", "solver", "ground", "nodes", "meets", "goal")
 _LISTS = ("material", "pins", "spring", "collider", "field", "force_field", "vibration")
@@ -133,6 +133,7 @@ _FILES = {"material": "region", "collider": "mesh", "force_field": "mesh"}
 """Entries that name files, of which list of tables."""
 
 
+@checked(SettingsError)
 def read_scene(path: Path | str) -> Job:
     """The job that a scene file describes; SettingsError or MeshError name what is wrong in it."""
     path = Path(path)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..declared import checked
 from ..errors import MeshError, refusing
 from ..files.array_file import open_regular
 from ..files.text_file import LONGEST_MARK, encoding_of
@@ -23,6 +24,7 @@ XML = (".vtu", ".vtp", ".xdmf", ".xmf", ".xml", ".svg")
 """Endings of files that may begin with a byte order mark: XML allows it."""
 
 
+@checked(MeshError)
 def read_surface(path: Path | str) -> SurfaceMesh:
     """A surface from OBJ, STL, PLY, ``.npz`` (positions, triangles) or another format that meshio reads; faces of more
     corners are split into triangles. MeshError when there is none, or it is torn or of another kind.
@@ -68,6 +70,7 @@ def _read_npz(path: Path) -> tuple[np.ndarray, np.ndarray]:
         return data["positions"], data["triangles"]
 
 
+@checked(MeshError)
 def read_tets(path: Path | str) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n,3) and tetrahedra (m,4) of a file that meshio reads (.msh, .vtu, .mesh ...), for ``Body.of_tets``:
     those that are inside out turned, without flat ones and without vertices that no tet uses.

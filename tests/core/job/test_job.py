@@ -223,7 +223,7 @@ def test_a_failing_save_leaves_the_old_job(tmp_path, monkeypatch):
         (SettingsError, lambda: PairSettings("")),
         (SettingsError, lambda: shaken_bar().with_body(pairs=(PairSettings("A"), PairSettings("A", 0.1)))),
         (SettingsError, lambda: shaken_bar().with_body(name="A", pairs=(PairSettings("A", 0.1),))),
-        (SettingsError, lambda: shaken_bar().with_body(layers=(Layer(True),))),
+        (MaterialError, lambda: Layer(True)),
         (MaterialError, lambda: shaken_bar().with_body(materials=2 * (MaterialSettings(energy="magic"),)).check()),
         (SettingsError, lambda: shaken_bar(solver="magic").check()),
         (MaterialError, lambda: MaterialSettings(poissons_ratio=0.5)),
