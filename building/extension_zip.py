@@ -5,11 +5,13 @@ The same input gives the same bytes: entries are sorted and carry one fixed date
 
 from __future__ import annotations
 
+import os
+import sys
 import zipfile
 from pathlib import Path
 from string import Template
 
-from . import lock, notices, platforms, project, wheel_check, wheels
+from . import environments, lock, notices, platforms, project, wheel_check, wheels
 from .project import DIST, ROOT, BuildError
 
 FOLDERS = ("blender_addon", "core", "operators", "ui")
@@ -23,16 +25,34 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def sources() -> dict[str, Path]:
-    """Path in the zip -> file in the repository, without manifest and wheels."""
-    found = {path.name: path for path in sorted(PACKAGE.iterdir()) if path.is_file()}
-    for name in ("LICENSE", "README.md"):
-        found[name] = ROOT / name
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
-            name = path.relative_to(ROOT).as_posix()
-            if path.is_file() and path.suffix in _SUFFIXES and not name.startswith(_NOT_SHIPPED):
-                found[name] = path
+    """Path in the zip -> file in the repository, without manifest and wheels. BuildError where one is a link."""
+    found = {}
+    for path in _tracked():
+        name = path.relative_to(ROOT).as_posix()
+        if path.parent == PACKAGE or name in ("LICENSE", "README.md"):
+            found[path.name] = path
+        elif name.partition("/")[0] in FOLDERS and path.suffix in _SUFFIXES and not name.startswith(_NOT_SHIPPED):
+            found[name] = path
+    for path in found.values():
+        if Path(os.path.realpath(path)) != Path(os.path.realpath(ROOT), path.relative_to(ROOT)):
+            raise BuildError(f"{path} is a link, which no zip carries.\nPut the file in its place.")
     return found
+
+
+def _tracked() -> list[Path]:
+    """The files that git tracks, so that nothing else that lies about gets into a zip; those of a source archive, which
+    has no git, are all that lie there.
+    """
+    if not (ROOT / ".git").exists():
+        places = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
+        print("There is no git repository here: the zip gets all files that lie in its folders.", file=sys.stderr)
+        return sorted(path for path in (*places, *ROOT.iterdir()) if path.is_file() and "__pycache__" not in path.parts)
+    command = ["git", "-C", str(ROOT), "ls-files", "-z"]
+    names = environments.run_quietly(command, "git cannot list the files of the zip").split("\0")
+    paths = sorted(ROOT / name for name in names if name)
+    if gone := [path for path in paths if not os.path.lexists(path)]:
+        raise BuildError(f"{gone[0]} is tracked by git, but is not there.\nRestore it, or commit that it is deleted.")
+    return paths
 
 
 def manifest(bundled: list[lock.Wheel], platform: str) -> str:

@@ -1,4 +1,4 @@
-"""Command line of the library: ``python -m sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
+"""Command line of the library: ``sinew SCENE.toml [--out FILE] [--resume] [--report FILE]``.
 
 Simulates a scene file (see ``scene_files/scene_file.py``) without Blender. Frames are kept in a folder beside the
 output while they are computed, so a stopped run goes on with ``--resume``; the output is .npz, .pc2 or any surface
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """Exit code: 0 done, 1 an error (one line on stderr), 3 stopped and resumable."""
     parser = argparse.ArgumentParser(
-        prog="python -m sinew",
+        prog="sinew",
         description="Simulate a scene file without Blender.",
-        epilog="python -m sinew bake SCENE.blend bakes a .blend with the bpy wheel, report says how that went.",
+        epilog="sinew bake SCENE.blend bakes a .blend with the bpy wheel, report says how that went.",
     )
     parser.add_argument("scene", type=Path, help="scene file (.toml)")
     parser.add_argument(

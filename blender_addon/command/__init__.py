@@ -1,6 +1,6 @@
 """``sinew`` on the command line: ``bake``, ``report``, ``batch`` and ``farm``, without a window.
 
-``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``python -m sinew bake scene.blend``
+``blender -b scene.blend --command sinew bake ...`` comes in through :func:`run`, ``sinew bake scene.blend``
 (the ``bpy`` wheel) through :func:`main`. Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 nothing to bake in
 this .blend, 128 + the signal's number when one stopped it.
 """
@@ -25,7 +25,7 @@ class NothingToBake(StoreError):
 
 
 def main(arguments: list[str], command: str = "bake") -> int:
-    """``python -m sinew bake scene.blend [options]``, or another command: load the file and do it; the exit code."""
+    """``sinew bake scene.blend [options]``, or another command: load the file and do it; the exit code."""
     return _do(command, arguments, with_scene=True)
 
 

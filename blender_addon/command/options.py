@@ -24,7 +24,7 @@ AUTOEXEC_HELP = "run Python that the files bring along (drivers, scripts): only 
 def parser(command: str, with_scene: bool) -> argparse.ArgumentParser:
     """The options of a command; with its .blend as an argument where no Blender has loaded it."""
     if with_scene:
-        prog = f"python -m sinew {command}"
+        prog = f"sinew {command}"
     else:
         prog = f"blender -b {'scene.blend ' if command != 'batch' else ''}--command sinew {command}"
     made = argparse.ArgumentParser(prog=prog, description=COMMANDS[command])

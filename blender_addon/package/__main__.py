@@ -1,9 +1,14 @@
-"""``python -m sinew scene.toml`` simulates without Blender; ``python -m sinew bake scene.blend`` bakes with the ``bpy``
-wheel, ``python -m sinew report scene.blend`` says how that went; ``batch`` and ``farm`` are for many and for farms.
+"""``sinew scene.toml`` simulates without Blender; ``sinew bake scene.blend`` bakes with the ``bpy`` wheel, ``sinew
+report scene.blend`` says how that went; ``batch`` and ``farm`` are for many and for farms. ``python -P -m sinew`` is
+the same.
+
+Without ``-P`` Python looks for modules in the folder that it is started in first, which may be that of a stranger's
+.blend: a ``sinew.py`` there would run in place of this. Other modules are not taken from there.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 WITH_BLENDER = ("bake", "report", "batch", "farm")
@@ -12,6 +17,7 @@ WITH_BLENDER = ("bake", "report", "batch", "farm")
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line, of this process where no arguments are given; the exit code."""
     if arguments is None:
+        _leave_current_folder()
         arguments = sys.argv[1:]
     if arguments[:1] == ["--version"]:
         from . import __version__
@@ -23,11 +29,17 @@ def main(arguments: list[str] | None = None) -> int:
 
         command.leave(command.main(arguments[1:], arguments[0]))
     if any(argument.endswith(".blend") for argument in arguments):
-        print(f"usage: python -m sinew {{{','.join(WITH_BLENDER)}}} SCENE.blend [options]", file=sys.stderr)
+        print(f"usage: sinew {{{','.join(WITH_BLENDER)}}} SCENE.blend [options]", file=sys.stderr)
         return 2
     from .core.cli import main as simulate
 
     return simulate(arguments)
+
+
+def _leave_current_folder() -> None:
+    """Take no modules from the folder that ``python -m`` is started in."""
+    if not sys.flags.safe_path and sys.path[:1] in ([""], [os.getcwd()]):
+        del sys.path[0]
 
 
 if __name__ == "__main__":

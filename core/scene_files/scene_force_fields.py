@@ -76,7 +76,7 @@ def _form(table: Table) -> FieldForm:
     if table.entries.get("type") in list(SAMPLED):
         raise SettingsError(
             f"{table.where} has the type {table.entries['type']}, which only Blender knows.",
-            "Bake the .blend with `python -m sinew bake`, or give an acceleration in [[field]].",
+            "Bake the .blend with `sinew bake`, or give an acceleration in [[field]].",
         )
     kind = table.word("type", FORMULAS)
     return FieldForm(

@@ -45,7 +45,12 @@ def test_mount_links_the_checkout_into_an_environment(environment, tmp_path):
     run(environment, ROOT / "build_addon.py", "mount")
     file, name = run(environment, "-c", ASK, cwd=tmp_path).split()
     assert name == "sinew.core.errors" and Path(file).resolve() == ROOT / "blender_addon/package/__init__.py"
-    assert "usage" in run(environment, "-m", "sinew", "--help", cwd=tmp_path).lower()
+    for planted in ("argparse", "numpy", "pathlib"):  # beside a stranger's .blend
+        (tmp_path / f"{planted}.py").write_text("print('planted')")
+    said = run(environment, "-m", "sinew", "--help", cwd=tmp_path)
+    assert "usage: sinew" in said and "planted" not in said
+    (tmp_path / "sinew.py").write_text("print('planted')")
+    assert "planted" not in run(environment, "-P", "-m", "sinew", "--help", cwd=tmp_path)
     run(environment, ROOT / "build_addon.py", "mount", "--remove")
     assert not list((environment.parents[1]).rglob("site-packages/sinew"))
     assert (ROOT / "core/errors.py").is_file()

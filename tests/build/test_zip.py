@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
@@ -40,6 +41,43 @@ def test_manifest_is_complete_and_within_the_platforms_limits(platform):
         assert len(text) <= 64 and text[-1].isalnum()
     assert "network" not in said["permissions"]
     assert "$" not in str(said)
+
+
+def test_only_what_git_tracks_is_in_the_zip(monkeypatch, tmp_path, capsys):
+    """A copy of the repository's shape, with a file that nobody committed, and without git at last."""
+    for name in (
+        "blender_addon/package/__init__.py",
+        "core/a.py",
+        "core/data/b.json",
+        "ui/c.py",
+        "LICENSE",
+        "README.md",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(extension_zip, "ROOT", tmp_path)
+    monkeypatch.setattr(extension_zip, "PACKAGE", tmp_path / "blender_addon" / "package")
+    wanted = {"__init__.py", "core/a.py", "core/data/b.json", "ui/c.py", "LICENSE", "README.md"}
+    assert set(extension_zip.sources()) == wanted and "no git repository" in capsys.readouterr().err
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+    (tmp_path / "core" / "planted.py").write_text("")
+    (tmp_path / "blender_addon" / "package" / "planted.py").write_text("")
+    assert set(extension_zip.sources()) == wanted and not capsys.readouterr().err
+    (tmp_path / "core" / "a.py").unlink()
+    with pytest.raises(project.BuildError, match="a.py is tracked by git, but is not there"):
+        extension_zip.sources()
+    for target in (tmp_path / "LICENSE", tmp_path / "core" / "data" / "b.json"):
+        (tmp_path / "core" / "a.py").unlink(missing_ok=True)
+        (tmp_path / "core" / "a.py").symlink_to(target)
+        with pytest.raises(project.BuildError, match="a.py is a link"):
+            extension_zip.sources()
+    (tmp_path / "core" / "a.py").unlink()
+    (tmp_path / "core" / "a.py").write_text("")
+    (tmp_path / "core" / "data").rename(tmp_path / "elsewhere")
+    (tmp_path / "core" / "data").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(project.BuildError, match="b.json is a link"):
+        extension_zip.sources()
 
 
 @EVERY_ZIP
