@@ -95,7 +95,7 @@ def _make(plan: EnvironmentPlan, place: Path) -> None:
 
 def _install(place: Path, requirements: Sequence[str]) -> None:
     listing = place / "wanted.txt"
-    listing.write_text("\n".join(requirements) + "\n")
+    listing.write_text("\n".join(lock.hashed(requirements)) + "\n")
     run_quietly(
         [
             str(place / "bin" / "python"),
@@ -104,6 +104,7 @@ def _install(place: Path, requirements: Sequence[str]) -> None:
             "install",
             "--disable-pip-version-check",
             "--no-deps",
+            "--require-hashes",
             "--only-binary",
             ":all:",
             "-r",

@@ -1,14 +1,19 @@
-"""``wheels.lock``: the exact wheels that zips carry and the main environment has, each by file and SHA-256."""
+"""``wheels.lock``: the exact wheels that zips carry and the main environment has, each by file and SHA-256; and
+``requirements.lock``: SHA-256 of what else the environments have, for the pins of ``pyproject.toml`` on Linux.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import platforms, project
 from .project import ROOT, BuildError
 
 LOCK = ROOT / "wheels.lock"
+HASHES = ROOT / "requirements.lock"
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,23 @@ def pins(python: str, system: str) -> list[str]:
     """The exact versions for a Python version and a ``sys.platform``, as requirements."""
     (platform,) = [name for name, each in platforms.PLATFORMS.items() if each.system == system]
     return [f"{wheel.project}=={wheel.version}" for wheel in select([python], platform)]
+
+
+def hashed(requirements: Sequence[str]) -> list[str]:
+    """Requirements ``NAME==VERSION`` with the hashes of their files, as pip takes them; BuildError if one has none."""
+    known: dict[str, set[str]] = defaultdict(set)
+    for line in HASHES.read_text(encoding="utf-8").splitlines():
+        requirement, *hashes = line.split(" --hash=sha256:")
+        known[requirement] |= set(hashes)
+    for wheel in read():
+        known[f"{wheel.project}=={wheel.version}"].add(wheel.sha256)
+    if missing := [each for each in requirements if not known.get(each)]:
+        raise BuildError(f"{HASHES.name} has no hash of {', '.join(missing)}.\nRun: python build_addon.py lock")
+    return [" ".join([each, *(f"--hash=sha256:{sha}" for sha in sorted(known[each]))]) for each in requirements]
+
+
+def write_hashes(hashes: Mapping[str, Iterable[str]]) -> None:
+    """Write ``requirements.lock`` anew: hashes by requirement."""
+    lines = ["# Hashes of the pins of pyproject.toml, by `python build_addon.py lock`."]
+    lines += [" --hash=sha256:".join([each, *sorted(hashes[each])]) for each in sorted(hashes)]
+    HASHES.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import re
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from . import environments, lock, platforms, project
 from .lock import Wheel
-from .project import ROOT, BuildError
+from .project import ROOT, BuildError, EnvironmentPlan
 
 CACHE = ROOT / ".wheels"
 
@@ -62,6 +65,51 @@ def write_lock(wanted: list[str]) -> None:
             raise BuildError(f"No range of pyproject.toml allows {project_} {version}.\nChange the range first.")
     lock.write(list(rows.values()))
     print(f"{lock.LOCK.name}: {len(rows)} wheels")
+    write_hashes()
+
+
+def write_hashes() -> None:
+    """Ask the package index for the hashes of the pins of all environments and write ``requirements.lock`` anew."""
+    hashes: dict[str, set[str]] = defaultdict(set)
+    for name in project.environment_names():
+        plan = project.environment(name)
+        report = _ask_pip(["install", "--dry-run", "--ignore-installed", "--ignore-requires-python"], plan)
+        for each in report["install"]:
+            pin = f"{each['metadata']['name'].lower().replace('_', '-')}=={each['metadata']['version']}"
+            hashes[pin].add(each["download_info"]["archive_info"]["hashes"]["sha256"])
+    lock.write_hashes(hashes)
+    print(f"{lock.HASHES.name}: {len(hashes)} pins")
+
+
+def _ask_pip(task: list[str], plan: EnvironmentPlan) -> dict[str, Any]:
+    """The report of pip on what it would install of a plan on Linux."""
+    with tempfile.TemporaryDirectory() as place:
+        listing, report = Path(place, "wanted.txt"), Path(place, "report.json")
+        listing.write_text("\n".join(plan.requirements) + "\n")
+        command = [
+            _pip(),
+            "-m",
+            "pip",
+            *task,
+            "--quiet",
+            "--report",
+            str(report),
+            "--target",
+            place,
+            "-r",
+            str(listing),
+        ]
+        command += ["--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+        command += ["--python-version", plan.python, "--implementation", "cp"]
+        for tag in platforms.named("linux-x64").tags:
+            command += ["--platform", tag]
+        environments.run_quietly(command, f"the hashes of the environment {plan.name} cannot be found")
+        return json.loads(report.read_text(encoding="utf-8"))
+
+
+def _pip() -> str:
+    """A Python that has pip."""
+    return sys.executable if importlib.util.find_spec("pip") else str(environments.ensure("main"))
 
 
 def _describe(path: Path, platform: str, pythons: tuple[str, ...]) -> Wheel:
@@ -81,11 +129,19 @@ def _is_intact(wheel: Wheel) -> bool:
 
 
 def _download(lines: list[str], python: str, platform: str, target: Path, *options: str) -> None:
-    pip = sys.executable if importlib.util.find_spec("pip") else str(environments.ensure("main"))
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listing:
         listing.write("\n".join(lines) + "\n")
         listing.flush()
-        command = [pip, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:"]
+        command = [
+            _pip(),
+            "-m",
+            "pip",
+            "download",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+        ]
         command += ["--python-version", python, "--implementation", "cp", "--dest", str(target), *options]
         for tag in platforms.named(platform).tags:
             command += ["--platform", tag]

@@ -14,12 +14,13 @@ import pytest
 import build_addon
 
 build_addon.load_building()
-extension_zip, lock, notices, platforms, project, wheel_check, wheels = (
+environments, extension_zip, lock, notices, platforms, project, wheel_check, wheels = (
     importlib.import_module(f"sinew_building.{n}")
-    for n in ("extension_zip", "lock", "notices", "platforms", "project", "wheel_check", "wheels")
+    for n in ("environments", "extension_zip", "lock", "notices", "platforms", "project", "wheel_check", "wheels")
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+TEST_PINS = project.read()["tool"]["sinew"]["requirements"]["test"]
 EVERY_ZIP = pytest.mark.parametrize(
     ("platform", "python"), [(name, python) for name, p in platforms.PLATFORMS.items() for python in p.pythons]
 )
@@ -78,6 +79,22 @@ def test_only_what_git_tracks_is_in_the_zip(monkeypatch, tmp_path, capsys):
     (tmp_path / "core" / "data").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(project.BuildError, match="b.json is a link"):
         extension_zip.sources()
+
+
+@pytest.mark.parametrize("name", project.environment_names())
+def test_every_pin_of_an_environment_has_a_hash(name):
+    plan = project.environment(name)
+    lines = lock.hashed([*plan.requirements, *(lock.pins(plan.python, "linux") if name == "main" else ())])
+    assert all(re.fullmatch(r"[\w.-]+==\S+( --hash=sha256:[0-9a-f]{64})+", line) for line in lines)
+
+
+def test_environments_take_nothing_without_its_hash(monkeypatch, tmp_path):
+    said = []
+    monkeypatch.setattr(environments, "run_quietly", lambda command, _complaint: said.append(command))
+    environments._install(tmp_path, ["pytest==" + next(r for r in TEST_PINS if r.startswith("pytest=="))[8:]])
+    assert "--require-hashes" in said[0] and "--hash=sha256:" in (tmp_path / "wanted.txt").read_text()
+    with pytest.raises(project.BuildError, match="no hash of pytest==0.0.1.\nRun: python build_addon.py lock"):
+        environments._install(tmp_path, ["pytest==0.0.1"])
 
 
 @EVERY_ZIP
