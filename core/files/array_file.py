@@ -218,7 +218,7 @@ def _lists(header: bytes) -> int:
 def _size(kind: Any, shape: Any) -> int:
     """Bytes of an array that a header describes."""
     if kind not in _TYPES:
-        raise ValueError("it holds values of an unknown type")
+        raise ValueError(f"it holds values of type {kind[:20] if isinstance(kind, str) else type(kind).__name__}")
     sides = shape if isinstance(shape, list) and len(shape) <= SIDES else [None]
     if not all(type(side) is int and 0 <= side <= SIDE for side in sides):
         raise ValueError("it holds an array of an impossible shape")
