@@ -149,7 +149,7 @@ def _note_carrier(obj: Any, target: Any, context: Any, kind: str) -> None:
     record.kind = kind
     record.on_itself = target == obj
     left = left_behind_words(obj, target, kind, context), body_words(obj, context.scene)
-    record.left_behind = " ".join(filter(None, own))
+    record.left_behind = " ".join(filter(None, left))
     if target != obj:
         record.result, target.sinew.bake_of = target, obj.name
         record.hid_viewport, record.hid_render = obj.hide_viewport, obj.hide_render
