@@ -111,7 +111,9 @@ def _check_disk(chosen: list[str]) -> None:
 def _run_bare(part: str, zipped: Future[Path] | None, arguments: list[str]) -> Outcome:
     if part == ROUNDING:
         return _rounding(arguments)
-    return _main(arguments) if zipped is None or part == "main" else _bare(part, zipped.result(), arguments)
+    if zipped is None or part == "main":
+        return _main(arguments, is_alone=zipped is None)
+    return _bare(part, zipped.result(), arguments)
 
 
 def _run_windowed(part: str, zipped: Future[Path], arguments: list[str]) -> Outcome:
@@ -164,10 +166,11 @@ def _test_path(argument: str) -> Path | None:
     return next((path for path in paths if path.exists() and path.is_relative_to(ROOT / "tests")), None)
 
 
-def _main(arguments: list[str]) -> Outcome:
+def _main(arguments: list[str], is_alone: bool) -> Outcome:
+    """Run all tests where some are named or no other part runs, otherwise the part's own."""
     return _pytest(
         "main",
-        ["tests"],
+        ["tests"] if arguments or is_alone else list(project.environment("main").tests),
         ["--ignore=tests/gui", *arguments],
         {"SINEW_KERNEL_CACHE": str(KERNELS), **os.environ},
         live=True,
