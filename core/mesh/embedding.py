@@ -114,7 +114,11 @@ def embed(points: np.ndarray, mesh: TetMesh) -> Embedding:
     n = len(points)
     found = Embedding(np.empty(n, dtype=np.int32), np.empty((n, 4)), np.zeros(n, dtype=bool))
     places = found.tet_indices, found.barycentric, found.outside
-    _embed(n, (points - centre) / size, corners, tree, slack, *places)
+    scaled = (points - centre) / size
+    _embed(n, scaled, corners, tree, slack, *places)
+    outside = np.flatnonzero(found.outside)
+    if len(outside):  # of a lattice hardly ever: a first bake does not wait for the kernel
+        _extrapolate(len(outside), outside, scaled, corners, tree, *places[:2])
     return found
 
 
@@ -177,12 +181,16 @@ def _nearest_tet(p, corners, tree):
 
 @parallel_kernel
 def _embed(first, last, points, corners, tree, slack, tets, barycentric, outside):
-    """Containing or else nearest tet of each point."""
+    """The tet that contains each point, or that there is none."""
     for i in range(first, last):
-        p = points[i]
-        tet = _containing_tet(p, corners, tree, slack, barycentric[i])
-        if tet < 0:
-            outside[i] = True
-            tet = _nearest_tet(p, corners, tree)
-            _barycentric(corners[tet], p, barycentric[i])
-        tets[i] = tet
+        tets[i] = _containing_tet(points[i], corners, tree, slack, barycentric[i])
+        outside[i] = tets[i] < 0
+
+
+@parallel_kernel
+def _extrapolate(first, last, outside, points, corners, tree, tets, barycentric):
+    """The tet nearest to each point that none contains."""
+    for k in range(first, last):
+        i = outside[k]
+        tets[i] = _nearest_tet(points[i], corners, tree)
+        _barycentric(corners[tets[i]], points[i], barycentric[i])

@@ -35,6 +35,7 @@ from ..events import OnEvent, Phase
 from ..forces.absorption import AbsorbingSurface
 from ..forces.springs import Springs
 from ..forces.step_potential import Load
+from ..integrators.time_step import TimeStep
 from ..job.body import Body
 from ..job.job import Job
 from ..linear_solvers.factorized import factorized
@@ -48,6 +49,7 @@ from ..model.model import Model, build_model
 from ..settings import EARTH, ResolutionSettings, SolverSettings
 from ..solver_kinds import SOLVER_KINDS
 from ..solvers import make_solver
+from ..solvers.internal_friction import InternalFriction
 from ..solvers.registry import space_of
 from ..store.store_lock import locked
 from ..subspaces.space import Space
@@ -69,6 +71,32 @@ def _on_surface() -> None:
     surface = _tetrahedron()
     embed(surface.positions, _mesh())
     thin_parts(surface, 1.0)
+
+
+def _right_hand_sides() -> None:
+    factorized(sp.identity(1), fastest()).solve(np.ones((1, 2)))
+
+
+def _has_right_hand_sides(body: Body) -> bool:
+    """Whether a body solves for several right-hand sides at once: ConJac, subspaces, matches, springs and what takes
+    vectors at its surface into it do.
+    """
+    of_vertices = body.accelerations is not None and body.accelerations.shape[1] > 1
+    taken_in = of_vertices or body.start is not None or body.absorbers or body.force_fields
+    is_plain = body.solver.solver in ("mixed_fem", "newton", "linearly_implicit") and body.vibration_stiffness is None
+    return bool(taken_in or body.goal is not None or body.springs or not is_plain)
+
+
+def _internal_friction() -> None:
+    space = space_of(_model(), SolverSettings())
+    state = space.rest_state()
+    time = TimeStep(state.positions, state.positions, 0.04)
+    deformation = space.elastic.deformation(state.positions)
+    InternalFriction(space.elastic, 0.01, state, time).condensed(deformation, True, space.elastic.N, 1.0)
+
+
+def _extrapolated() -> None:
+    embed(np.full((1, 3), 2.0), _mesh())
 
 
 def _crossings() -> None:
@@ -150,6 +178,9 @@ def _stages() -> Iterator[Stage]:
     if not MISSING:
         yield Stage("meeting", 5.0, lambda: _meet(_model()), lambda _body, meets: meets)
     yield Stage("skin", 1.5, _skin, lambda body, meets: meets and body.resolution.method == "lattice")
+    yield Stage("right-hand sides", 2.0, _right_hand_sides, lambda body, _meets: _has_right_hand_sides(body))
+    yield Stage("internal friction", 1.0, _internal_friction, lambda body, _meets: body.solver.stiffness_damping > 0.0)
+    yield Stage("extrapolated", 0.5, _extrapolated, lambda body, _meets: body.resolution.method != "lattice")
     for each in energies:
         yield _of_energy(each, 0.4)
     for name in solvers:
@@ -189,6 +220,10 @@ def load_kernels(job: Job, live: bool = False) -> None:
         _meet(model)
     if _has_field_of("SURFACE", job.body):
         _search(surface)
+    if chosen.stiffness_damping > 0.0:
+        _internal_friction()
+    if _has_right_hand_sides(job.body):
+        _right_hand_sides()
     if job.body.absorbers:
         AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
 
@@ -222,8 +257,6 @@ def _step(model: Model, settings: SolverSettings, loads: Callable[[Space], tuple
     state = space.rest_state()
     acting = (*loads(space), *_matching(space))
     make_solver(space, settings).step(state, state.positions[space.pinned] + 0.01, 0.04, acting)
-    # ConJac, and what takes a surface's motion into the body, solve for several right-hand sides.
-    factorized(sp.identity(1), fastest()).solve(np.ones((1, 2)))
     # Mixed FEM finishes by Newton's method, which so small a body may not come to.
     space.stiffness(space.elastic.tangent(space.elastic.deformation(state.positions)), 1.0)
 

@@ -95,7 +95,11 @@ def condense(
     """
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
-    _condense(m, *mixed, int(turning), N, weights, masses, blocks, P, disagreement)
+    of_elements = N, weights, masses, blocks, P, disagreement
+    if turning == Turning.EXACT:
+        _condense_exactly(m, *mixed, *of_elements)
+    else:
+        _condense(m, *mixed, int(turning), *of_elements)
     return P, disagreement
 
 
@@ -132,33 +136,54 @@ def _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip):
         W[at.APART + LANES * k + lane] = polar[e, k] - s[e, k]
 
 
+@inner_kernel
+def _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights):
+    for lane in range(LANES):
+        # Lanes beyond the last element repeat it.
+        e = min(first + lane, end - 1)
+        _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
+        load_matrix(W, at.N + lane, N[e, 1:])
+        W[at.WEIGHT + lane] = weights[e]
+
+
+@inner_kernel
+def _store_elements(W, first, end, weights, masses, blocks, P, disagreement):
+    for e in range(first, min(first + LANES, end)):
+        lane = e - first
+        disagreement[e] = weights[e] * W[at.DISAGREEMENT + lane]
+        store_matrix(W, at.P + lane, P[e])
+        block = at.BLOCKS + lane
+        for a in range(1, 4):
+            for b in range(1, a + 1):
+                store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
+                block += at.A_BLOCK
+        complete_blocks(masses[e], blocks[e])
+
+
 @parallel_kernel
 def _condense(
     begin, end, U, sigma, V, polar, s, Q, stress, A, flip, turning, N, weights, masses, blocks, P, disagreement
 ):
     W = np.empty(at.CONDENSED)
     for first in range(begin, end, LANES):
-        for lane in range(LANES):
-            # Lanes beyond the last element repeat it.
-            e = min(first + lane, end - 1)
-            _load_mixed(W, lane, e, U, sigma, V, polar, s, Q, stress, A, flip)
-            load_matrix(W, at.N + lane, N[e, 1:])
-            W[at.WEIGHT + lane] = weights[e]
+        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
         _condense_lanes(W)
-        if turning == 3:
-            add_second_derivative(W)
-        elif turning > 0:
+        if turning > 0:
             add_turning(W, turning)
-        for e in range(first, min(first + LANES, end)):
-            lane = e - first
-            disagreement[e] = weights[e] * W[at.DISAGREEMENT + lane]
-            store_matrix(W, at.P + lane, P[e])
-            block = at.BLOCKS + lane
-            for a in range(1, 4):
-                for b in range(1, a + 1):
-                    store_matrix(W, block, blocks[e, a * (a + 1) // 2 + b])
-                    block += at.A_BLOCK
-            complete_blocks(masses[e], blocks[e])
+        _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
+
+
+@parallel_kernel
+def _condense_exactly(
+    begin, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights, masses, blocks, P, disagreement
+):
+    """The same with the whole second derivative: a kernel of its own, since few bodies need it compiled."""
+    W = np.empty(at.CONDENSED)
+    for first in range(begin, end, LANES):
+        _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
+        _condense_lanes(W)
+        add_second_derivative(W)
+        _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
 
 
 @parallel_kernel
