@@ -18,6 +18,10 @@ SCENES = {
 }
 
 
+ENVIRONMENT = "bpy-4.2"
+"""Where the scenes run: it has little beside Blender, and all else comes from the extension, as for an artist."""
+
+
 def run(scene: str = "headline") -> int:
     """Build, install into an isolated profile, run the scene's script with its folder under ``out`` as its only
     argument.
@@ -25,11 +29,11 @@ def run(scene: str = "headline") -> int:
     start = time.monotonic()
     target = OUT / ("demo" if scene == "headline" else f"demo-{scene}")
     target.mkdir(parents=True, exist_ok=True)
-    python = environments.ensure("main")
+    python = environments.ensure(ENVIRONMENT)
     print("Building the extension ...", flush=True)
     # One Python's wheels are enough here, and half the bytes.
     archive = extension_zip.build("3.11")
-    variables = profile.install("main", archive, OUT / "profiles" / "demo")
+    variables = profile.install(ENVIRONMENT, archive, OUT / "profiles" / "demo")
     variables["SINEW_PACKAGE"] = profile.package_name()
     print(f"Running the scene: {SCENES[scene]} ...", flush=True)
     code = subprocess.run(

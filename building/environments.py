@@ -104,6 +104,7 @@ def _install(place: Path, requirements: Sequence[str]) -> None:
             "install",
             "--disable-pip-version-check",
             "--no-deps",
+            "--no-compile",  # Python compiles what is imported, a small part of it
             "--require-hashes",
             "--only-binary",
             ":all:",
