@@ -81,7 +81,7 @@ class Gathering:
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
         self._want = wanted(jobs, self.colliders)
         selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
-        points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
+        self._points = points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # What becomes free must not have passed through anything before: pins that are ever let go do not count.
         last = jobs[0].frame_count - 1
         given = [_given(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
@@ -153,17 +153,29 @@ class Gathering:
             start += len(own.rest)
         return found
 
-    def meeting(self, whole: Any) -> Meeting:
-        """The load of all, on the space of the joined bodies. OverlapError where they overlap."""
+    @cached_property
+    def barriers(self) -> Barriers:
+        """The barriers of all bodies and colliders. OverlapError where they overlap."""
         self.check()
         starts = np.cumsum([0, *(len(own.rest) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.let_through, starts)])
         surfaces = self._surfaces._replace(through=through)
-        firsts = np.cumsum([0, *(len(each.model.mesh.tets) for each in self._prepared)])
-        points = points_of_all(whole, self.owns, [int(first) for first in firsts[:-1]])
         size = min(each.model.size for each in self._prepared)
-        barriers = Barriers(surfaces, self._between(surfaces), self._want.meets, SLIP * size)
+        return Barriers(surfaces, self._between(surfaces), self._want.meets, SLIP * size)
+
+    def meeting(self, whole: Any, bodies: Sequence[int]) -> Meeting:
+        """The contact of some of the bodies, on the space of these joined, with all colliders. OverlapError where any
+        overlap.
+        """
+        owns = [self.owns[k] for k in bodies]
+        firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
+        points = points_of_all(whole, owns, [int(first) for first in firsts[:-1]])
+        barriers = self.barriers.of([*bodies, *range(len(self.owns), len(self.names))])
         return Meeting(barriers, points, self.colliders.first)
+
+    def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
+        """The vertices of a body's colliding surface at its unknowns (n,3), (s,3) m."""
+        return self._points[body].positions(unknowns)
 
     def _between(self, surfaces: Surfaces) -> Between:
         # As stiff as what touches, in the middle: armour on soft joints is no joint.
@@ -194,14 +206,18 @@ class Gathering:
             one, other = report.blocked_by[0]
             report.reason = f"“{one}” and “{other}” block each other: {report.blocked:.0%} of the displacement is left"
 
-    def pressures(self, meeting: Meeting, positions: np.ndarray, shown: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Contact pressure at each body's render vertices, (n,) Pa, which are at ``shown`` (n,3): the contact forces on
-        them over a third of the area of their triangles, so that the integral over the surface is the force.
+    def pressures(
+        self, meeting: Meeting, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Contact pressure at the render vertices of the ``bodies`` that a meeting is of, (n,) Pa each. They are at
+        ``shown`` (n,3): the contact forces on them over a third of the area of their triangles, so that the integral
+        over the surface is the force.
         """
         forces = np.linalg.norm(meeting.barrier.gradient(meeting.surfaces(positions)), axis=1)
         found, start = [], 0
-        for job, own, carried, x in zip(self._jobs, self.owns, self._carried, shown):
-            area = SurfaceMesh(x, job.body.surface.triangles).vertex_areas
+        for k, x in zip(bodies, shown):
+            own, carried = self.owns[k], self._carried[k]
+            area = SurfaceMesh(x, self._jobs[k].body.surface.triangles).vertex_areas
             least = max(LEAST_AREA * float(area.mean()), np.finfo(np.float32).tiny)
             pressed = carried @ forces[start : start + len(own.rest)]
             found.append((pressed / np.maximum(area, least)).astype(np.float32))
@@ -222,33 +238,26 @@ class Gathering:
         free = meeting.barrier.longest(y, missing)
         at = y if free == 1.0 else y + free * missing
         corners, away = meeting.barrier.pairs(at)
-        own = np.array([self._is_rigid(each[each >= 0], y, missing) for each in corners], dtype=bool)
+        surfaces = meeting.barrier.surfaces
+        own = np.array([_is_rigid(surfaces, each[each >= 0], y, missing) for each in corners], dtype=bool)
         corners, away = corners[~own], away[~own]
         order = np.argsort(away)
         near = order[away[order] <= NEARLY * away[order[0]]] if len(order) else []
-        told = dict.fromkeys(self._named(corners[k][corners[k] >= 0]) for k in near)
-        return list(told)[:MOST_TOLD] or [self._nearest_to(int((missing**2).sum(axis=1).argmax()), at)]
+        told = dict.fromkeys(self._named(surfaces, corners[k][corners[k] >= 0]) for k in near)
+        return list(told)[:MOST_TOLD] or [self._nearest_to(surfaces, int((missing**2).sum(axis=1).argmax()), at)]
 
-    def _is_rigid(self, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
-        """Return True if a displacement keeps the distances in a pair of one body's pins, or of one collider."""
-        if len(set(self._surfaces.body[corners])) > 1 or not self._surfaces.given[corners].all():
-            return False
-        x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
-        before, after = np.linalg.norm(x, axis=1), np.linalg.norm(end, axis=1)
-        return bool((np.abs(after - before) <= RIGID * before.max()).all())
-
-    def _nearest_to(self, vertex: int, y: np.ndarray) -> tuple[str, str]:
-        others = np.flatnonzero(self._surfaces.body != self._surfaces.body[vertex])
+    def _nearest_to(self, surfaces: Surfaces, vertex: int, y: np.ndarray) -> tuple[str, str]:
+        others = np.flatnonzero(surfaces.body != surfaces.body[vertex])
         if not len(others):  # one body that collides with itself alone
-            return self._named(np.array([vertex, vertex]))
-        return self._named(np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
+            return self._named(surfaces, np.array([vertex, vertex]))
+        return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
-    def _named(self, corners: np.ndarray) -> tuple[str, str]:
+    def _named(self, surfaces: Surfaces, corners: np.ndarray) -> tuple[str, str]:
         """What two sides of a pair are of: a collider, a body, or its pins."""
-        bodies = self._surfaces.body[corners]
+        bodies = surfaces.body[corners]
         names = []
         for k in (bodies[0], bodies[-1]):
-            pinned = k < len(self.owns) and self._surfaces.given[corners[bodies == k]].any()
+            pinned = k < len(self.owns) and surfaces.given[corners[bodies == k]].any()
             names.append(f"pins of {self.names[k]}" if pinned else self.names[k])
         return min(names), max(names)
 
@@ -281,6 +290,15 @@ class Gathering:
             f"The collider “{name}” leaps by {ways.max():.3g} m on the way to frame {frame}: "
             "what is in its way is swept along, or stops it. Move it over more frames, or clear its way."
         )
+
+
+def _is_rigid(surfaces: Surfaces, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
+    """Return True if a displacement keeps the distances in a pair of one body's pins, or of one collider."""
+    if len(set(surfaces.body[corners])) > 1 or not surfaces.given[corners].all():
+        return False
+    x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
+    before, after = np.linalg.norm(x, axis=1), np.linalg.norm(end, axis=1)
+    return bool((np.abs(after - before) <= RIGID * before.max()).all())
 
 
 def _shared_forces(own: OwnSurface, render: SurfaceMesh) -> sp.csr_matrix:

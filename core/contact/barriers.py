@@ -5,6 +5,8 @@ Pairs of one gap and one distance share a barrier of what they are of; a body th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,12 +56,36 @@ class Barriers:
             own = surfaces._replace(selves=(k,))
             numbers = between.distance[k, k], between.stiffness[k, k], between.friction, slip, between.gap[k, k]
             self._add(own, np.array([k]), tuple(numbers))
-        self.distance = max((part.barrier.distance for part in self.parts), default=1.0)
-        self.mu = max((part.barrier.mu for part in self.parts), default=0.0)
+
+    @property
+    def distance(self) -> float:
+        """The largest distance from which surfaces push, m; 1 where none do."""
+        return max((part.barrier.distance for part in self.parts), default=1.0)
+
+    @property
+    def mu(self) -> float:
+        """The largest coefficient of friction."""
+        return max((part.barrier.mu for part in self.parts), default=0.0)
 
     def _add(self, surfaces: Surfaces, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
         chosen = np.isin(surfaces.body, bodies)
         self.parts.append(_Part(Barrier(surfaces.of(chosen), *numbers), np.flatnonzero(chosen)))
+
+    def of(self, bodies: Sequence[int]) -> Barriers:
+        """The same barriers of some of the bodies and colliders, by their numbers: what pushes two is the same with and
+        without the others.
+        """
+        chosen = np.isin(self.surfaces.body, bodies)
+        if chosen.all():
+            return self
+        number, some = np.cumsum(chosen) - 1, copy(self)
+        each = [(part.barrier.of(chosen[part.kept]), number[part.kept[chosen[part.kept]]]) for part in self.parts]
+        some.surfaces, some.parts = self.surfaces.of(chosen), [_Part(*one) for one in each if not one[0].is_empty]
+        return some
+
+    def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
+        """As :meth:`Barrier.near_pairs`."""
+        return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 
     def forget(self) -> None:
         """As :meth:`Barrier.forget`."""

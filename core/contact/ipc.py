@@ -8,6 +8,8 @@ distance from which surfaces push. One thread: with two the same step has other 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cached_property
 from itertools import combinations
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -17,7 +19,7 @@ import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils
 from ..errors import ColliderError
-from ..jit import kernel
+from ..mesh.face_boxes import mark_faces, swept_boxes
 from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures, pressings
 
 MOST_CCD = 1000
@@ -150,8 +152,6 @@ class Barrier:
         self._reach = 0.5 * (distance + gap) + ROOM * distance
         self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
         self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
-        everything = np.ones(len(surfaces.rest), dtype=bool)
-        self._whole = self._asking(everything, everything)
         bodies = np.unique(surfaces.body)
         self._itself = np.isin(surfaces.body[surfaces.faces[:, 0]], surfaces.selves)
         of_faces = {k: np.flatnonzero(surfaces.body[surfaces.faces[:, 0]] == k) for k in bodies}
@@ -163,6 +163,21 @@ class Barrier:
             if (meets is None or meets[a, b]) and not (told[a] and told[b])
         ]
         self.forget()
+
+    def of(self, chosen: np.ndarray) -> Barrier:
+        """The same barrier of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
+        numbers = self.distance, self.stiffness, self._friction, self.slip, self._gap, self._meets
+        return Barrier(self.surfaces.of(chosen), *numbers)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no two of the bodies can collide, and none with itself."""
+        return not self._two and not self._itself.any()
+
+    @cached_property
+    def _whole(self) -> _Asked:
+        everything = np.ones(len(self.surfaces.rest), dtype=bool)
+        return self._asking(everything, everything)
 
     def _asking(self, chosen: np.ndarray, inner: np.ndarray) -> _Asked:
         """Of vertices (s,) bool."""
@@ -235,15 +250,39 @@ class Barrier:
 
     def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
         """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
-        near, low, high = self._itself.copy(), *np.empty((2, len(self._itself), 3))
-        _boxes(self.surfaces.faces, y, ahead, self._reach, low, high)
+        return self._itself | self._near_boxes(self._two, y, ahead)
+
+    def _near_boxes(self, two: Sequence[tuple[int, int]], y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """Faces (f,) bool of pairs of bodies that come within reach of the other body's bounding box."""
+        near, low, high = np.zeros_like(self._itself), *np.empty((2, len(self._itself), 3))
+        if not two:
+            return near
+        swept_boxes(self.surfaces.faces, y, ahead, self._reach, low, high)
         boxes = {k: (low[own].min(axis=0), high[own].max(axis=0)) for k, own in self._faces_of.items()}
-        for pair in self._two:
+        for pair in two:
             first, last = np.maximum(*(boxes[k][0] for k in pair)), np.minimum(*(boxes[k][1] for k in pair))
             if (first <= last).all():
                 for k in pair:
-                    _mark(self._faces_of[k], low, high, first, last, near)
+                    mark_faces(self._faces_of[k], low, high, first, last, near)
         return near
+
+    def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
+        """Pairs of bodies of which two faces come within reach of each other on the displacement from y to ahead, both
+        (s,3) m. ``island`` (b,): a number of each body; pairs with the same number are left out, and negative ones.
+        """
+        two = [(a, b) for a, b in self._two if island[a] != island[b] and min(island[a], island[b]) >= 0]
+        near = self._near_boxes(two, y, ahead)
+        if not near.any():
+            return set()
+        faces, broad_phase = self.surfaces.faces[near], ipctk.LBVH()
+        broad_phase.can_vertices_collide = ipctk.make_vertex_patches_filter(self.surfaces.body.astype(np.int32))
+        ends = (np.asfortranarray(each, dtype=np.float64) for each in (y, ahead))
+        no_edges, triangles = (np.asfortranarray(each, dtype=np.int32) for each in (NO_PAIRS, faces))
+        broad_phase.build(*ends, no_edges, triangles, self._reach)
+        found = broad_phase.detect_face_face_candidates()
+        body = self.surfaces.body[faces[:, 0]]
+        both = np.column_stack([body[_numbers(found, "face0_id")], body[_numbers(found, "face1_id")]])
+        return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(two)
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
@@ -337,27 +376,6 @@ class Barrier:
         shares = pressings(*seen, y, self.distance, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
         return seen[0], (away - self._gap) / self.distance
-
-
-@kernel
-def _boxes(faces, y, ahead, reach, low, high):
-    """Of the ways of faces (f,3), ``reach`` larger: corners (f,3)."""
-    for f in range(len(faces)):
-        for j in range(3):
-            low[f, j], high[f, j] = np.inf, -np.inf
-            for k in faces[f]:
-                low[f, j] = min(low[f, j], y[k, j] - reach, ahead[k, j] - reach)
-                high[f, j] = max(high[f, j], y[k, j] + reach, ahead[k, j] + reach)
-
-
-@kernel
-def _mark(chosen, low, high, first, last, near):
-    """Of some faces those whose boxes meet the one from first to last (3,)."""
-    for f in chosen:
-        meets = True
-        for j in range(3):
-            meets = meets and low[f, j] <= last[j] and high[f, j] >= first[j]
-        near[f] |= meets
 
 
 def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:

@@ -39,7 +39,8 @@ class StepReport:
     energy at the beginning, what dynamic nodes cannot carry (``solvers.conjac``); ``buckles``: what carries it has a
     tangent that had to be made definite. ``blocked``: of the way of pins and obstacles, what is left since something
     was in it, and ``blocked_by`` the pairs, by name, that were nearest to each other there. ``contacts``: pairs of what
-    meets that pushed at the end, the nearest of them by ``distance``, m, None where none did. ``seconds``: by part
+    meets that pushed at the end, the nearest of them by ``distance``, m, None where none did. ``solved_with``: names of
+    other bodies that were solved as one system with this one, since they may have touched. ``seconds``: by part
     (assembly, factorization, solve, local, line_search).
     """
 
@@ -58,6 +59,7 @@ class StepReport:
     blocked_by: list[tuple[str, str]] = field(default_factory=list)
     contacts: int = 0
     distance: float | None = None
+    solved_with: list[str] = field(default_factory=list)
     history: list[Iteration] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
 

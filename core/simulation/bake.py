@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from ..body.about_mesh import about_mesh
 from ..body.prepare import Prepared, Stopped, materials, prepare, tetrahedra
 from ..errors import NotEnoughMemoryError, SinewError, StoreError, named
@@ -24,6 +26,7 @@ from ..store.frame_store import FrameStore
 from ..store.store_lock import alone, locked
 from .group import GroupStepper, meet, simulate_group
 from .handles_of_frames import keep_handles, mode_count
+from .run import Frame
 from .warm_up import load_kernels, warm_up
 
 Member = tuple[Job, FrameStore, int]
@@ -290,17 +293,18 @@ def _simulate(
 
     try:
         for frames in simulate_group(jobs, prepared, start, should_stop, begun=begun):
-            last, reports = frames[0].number, frames[0].reports
-            shown_at = None if reports and reports[-1].blocked else last - lead.frame_start
-            surfaces = [each.surface(frame.state.positions, shown_at) for each, frame in zip(prepared, frames)]
+            last = frames[0].number
+            surfaces = [_shown(each, frame, lead.frame_start) for each, frame in zip(prepared, frames)]
             now = time.perf_counter()
             for (job, store, _modes), each, frame, surface in zip(members, prepared, frames, surfaces):
                 is_wanted = with_vertices and job.body.tets is None
                 vertices = each.space.vertices(frame.state.positions) if is_wanted else None
                 store.write(last, surface, frame.state, frame.reports, now - began, frame.pressure, vertices)
-            if not all(report.converged for report in reports):
+            if not all(report.converged for frame in frames for report in frame.reports):
                 unconverged.append(last)
-            on_event(FrameDone(last, now - began, reports[-1].as_dict() if reports else {}))
+            ends = [frame.reports[-1] for frame in frames if frame.reports]
+            hardest = max(ends, key=lambda report: (not report.converged, report.iterations), default=None)
+            on_event(FrameDone(last, now - began, hardest.as_dict() if hardest else {}))
             yield last, prepared
             began = time.perf_counter()
             if last == end < lead.frame_end:
@@ -308,6 +312,12 @@ def _simulate(
     except Stopped:
         return StoppedAfter(last)
     return Done(lead.frame_count, unconverged)
+
+
+def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
+    """A body's surface at a frame, (n,3) m, with pins at their targets unless something blocked them."""
+    is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
+    return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
 
 
 @alone

@@ -1,5 +1,6 @@
-"""Bodies that meet, stepped as one from frame to frame: each is prepared as alone, and keeps its own pins, loads and
-changes; they share the solver's settings, its steps, and what keeps them apart.
+"""Bodies that can collide, stepped together from frame to frame. Each is prepared as alone, and keeps its own pins,
+loads and changes; they share the solver's settings, their steps and their contact. Those that can touch within a step
+are solved as one system (:mod:`.islands`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..body.prepare import Prepared, Stopped
 from ..errors import CorruptFrameError, SettingsError, VertexError
 from ..forces.of_body import OfBody
 from ..forces.step_potential import Load
+from ..integrators.registry import integrator
 from ..integrators.time_step import History
 from ..job.groups import check_group
 from ..job.job import Job
@@ -25,12 +27,13 @@ from ..solvers import make_solver
 from ..subspaces.joined_subspaces import following, joined_subspaces
 from ..subspaces.space import Space
 from .course import Course
+from .islands import Bodies, Island, Solved, Sweep, solve_apart
 from .run import Frame, simulate
 
 
 class GroupStepper:
-    """Steps prepared jobs of one body each as one; frames are counted from the first as 0. ``growths``: how bodies grow
-    that begin shrunk, by their numbers.
+    """Steps prepared jobs of one body each together; frames are counted from the first as 0. ``growths``: how bodies
+    grow that begin shrunk, by their numbers.
 
     SettingsError where they do not go together.
     """
@@ -46,12 +49,14 @@ class GroupStepper:
         loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.kept_off)]
         self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, self._prepared, loads)]
         _check_matches(jobs, self._courses)
-        self._whole = _joined(self._courses, {})
         settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
-        self._solver = make_solver(self._whole, settings, prepared[0].linear_solver)
         # A part of a step, where it is solved and then extrapolated, is to have the size that it has there.
-        self._theta = settings.theta if "theta" in self._solver.integrator.OWN else 1.0
-        self._meeting = self._gathering.meeting(self._whole)
+        extrapolates = settings.kind.integrates and "theta" in integrator(settings.integrator).OWN
+        self._theta = settings.theta if extrapolates else 1.0
+        self._barriers = self._gathering.barriers
+        self._islands: dict[Bodies, Island] = {}
+        self._last: list[Bodies] = [tuple(range(len(jobs)))]
+        self._places = self._earlier = self._colliders.first
 
     @property
     def warnings(self) -> list[str]:
@@ -78,99 +83,166 @@ class GroupStepper:
         states = [each.first_state() for each in self._prepared]
         for k, growth in self.growths.items():
             states[k] = replace(states[k], positions=growth.placed(states[k].positions, growth.begin))
-        return states_of(self._whole, self._growing(joined_state(states), 0.0))
+        return self._growing(states, 0.0)
 
     def pressures(self, states: Sequence[State]) -> list[np.ndarray]:
         """Contact pressure at each body's render vertices at the end of a frame, (n,) Pa."""
-        shown = [each.surface(state.positions) for each, state in zip(self._prepared, states)]
-        return self._gathering.pressures(self._meeting, joined_state(states).positions, shown)
+        found: dict[int, np.ndarray] = {}
+        for bodies in self._last:
+            meeting, own = self._island(bodies).meeting, [states[k] for k in bodies]
+            shown = [self._prepared[k].surface(state.positions) for k, state in zip(bodies, own)]
+            positions = np.concatenate([state.positions for state in own])
+            found |= zip(bodies, self._gathering.pressures(meeting, positions, bodies, shown))
+        return [found[k] for k in range(len(states))]
 
     def advance(
         self, states: Sequence[State], at: int, should_stop: Callable[[], bool] = lambda: False
-    ) -> tuple[list[State], list[StepReport]]:
-        """The states at a frame from those at the one before. Raises Stopped between steps."""
-        state, reports, job, meeting = joined_state(states), [], self._lead, self._meeting
+    ) -> tuple[list[State], list[list[StepReport]]]:
+        """The states at a frame from those at the one before, and the reports of each body's steps. Raises Stopped
+        between steps.
+        """
         if states[0].colliders is not None:
-            if states[0].colliders.shape[1] != len(meeting.places):
+            if states[0].colliders.shape[1] != len(self._places):
                 raise CorruptFrameError("A saved state is of other colliders.", "Bake from the start.")
-            meeting.places, meeting.earlier = states[0].colliders
-        substeps = job.body.solver.substeps
+            self._places, self._earlier = states[0].colliders
+        states, reports = [replace(state, colliders=None) for state in states], [[] for _ in states]
+        substeps = self._lead.body.solver.substeps
         for k in range(1, substeps + 1):
+            self._follow(at, k)
+            solved = self._solved(states, at, k, should_stop)
+            for bodies, (own, report, _places) in solved.items():
+                for body, state in zip(bodies, own):
+                    others = [self._gathering.names[other] for other in bodies if other != body]
+                    states[body] = state
+                    reports[body].append(replace(report, solved_with=others))
+            if self.growths and at <= self._lead.pre_roll:
+                states = self._growing(states, at - 1.0 + k / substeps)
+        if len(self._courses) == 1:
+            self._courses[0].note(reports[0][-1], states[0].positions)
+        return [replace(states[0], colliders=np.array([self._places, self._earlier])), *states[1:]], reports
+
+    def _follow(self, at: int, substep: int) -> None:
+        """Bring bodies and the islands of the last step to what they are in a substep."""
+        substeps = self._lead.body.solver.substeps
+        sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
+        resized = {k for k, size in sizes.items() if size != self._sizes[k]}
+        self._sizes, changes = sizes, [course.go(at, substep / substeps) for course in self._courses]
+        for bodies, island in self._islands.items():
+            own, grown = [changes[k] for k in bodies], not resized.isdisjoint(bodies)
+            if grown or any(change.any for change in own):
+                island.space = self._space(bodies, island.space)
+                pinned, stiffness = (any(getattr(each, name) for each in own) for name in ("pinned", "stiffness"))
+                island.solver.follow(island.space, grown or pinned, grown or stiffness)
+
+    def _solved(
+        self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
+    ) -> dict[Bodies, Solved]:
+        """The islands of a substep with their solutions. Raises Stopped between them."""
+        part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
+        targets, predicted = [course.targets(at, part) for course in self._courses], []
+        for k, (course, state) in enumerate(zip(self._courses, states)):
+            ahead = state.positions + self._lead.time_step * state.velocities
+            ahead[course.space.pinned] = targets[k]
+            predicted.append(surface_at(k, ahead))
+        start = [*(surface_at(k, state.positions) for k, state in enumerate(states)), self._places]
+        arriving = self._colliders.places(self._lead.frame_count, at, part)
+        sweep = Sweep(np.concatenate(start), self._barriers.surfaces.body, arriving)
+        used = set()
+
+        def solve(bodies: Bodies) -> Solved:
             if should_stop():
                 raise Stopped
-            part, sizes = k / substeps, self._sizes_at(at - 1.0 + (k - 1.0 + self._theta) / substeps)
-            changes, resized = [course.go(at, part) for course in self._courses], sizes != self._sizes
-            if resized or any(change.any for change in changes):
-                self._sizes, self._whole = sizes, _joined(self._courses, sizes, self._whole)
-                pinned, stiffness = (any(getattr(each, name) for each in changes) for name in ("pinned", "stiffness"))
-                self._solver.follow(self._whole, resized or pinned, resized or stiffness)
-            meeting.targets = self._colliders.places(job.frame_count, at, part)
-            targets = np.concatenate([course.targets(at, part) for course in self._courses])
+            used.add(bodies)
+            return self._step(bodies, states, targets, arriving, at, substep)
 
-            def acting(theta: float, k=k) -> tuple[Load, ...]:
-                return *self._acting(at, k, theta), meeting
+        solved, places = solve_apart(self._barriers, sweep, predicted, surface_at, solve)
+        # Those of earlier steps are let go: each holds a factor.
+        self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
+        self._places, self._earlier = places, self._places
+        for bodies in solved:
+            self._islands[bodies].meeting.places = places
+        return solved
 
-            try:
-                state, report = self._solver.step(state, targets, job.time_step, acting)
-            except VertexError as error:
-                raise self._of_body(error) from error
-            way = np.zeros_like(state.positions)
-            way[self._whole.pinned] = targets - state.positions[self._whole.pinned]
-            self._gathering.note(report, meeting, state.positions, way)
-            reports.append(report)
-            if self.growths and at <= job.pre_roll:
-                state = self._growing(state, at - 1.0 + part)
-        if len(self._courses) == 1:
-            self._courses[0].note(reports[-1], state.positions)
-        first, *others = states_of(self._whole, state)
-        return [replace(first, colliders=np.array([meeting.places, meeting.earlier])), *others], reports
+    def _step(
+        self,
+        bodies: Bodies,
+        states: Sequence[State],
+        targets: Sequence[np.ndarray],
+        arriving: np.ndarray,
+        at: int,
+        substep: int,
+    ) -> Solved:
+        """A substep of an island, from the states of all bodies, to the targets of their pins and of colliders."""
+        island, state = self._island(bodies), joined_state([states[k] for k in bodies])
+        meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
+        meeting.places, meeting.earlier, meeting.targets = self._places, self._earlier, arriving
+
+        def acting(theta: float) -> tuple[Load, ...]:
+            return *self._acting(island, bodies, at, substep, theta), meeting
+
+        try:
+            state, report = island.solver.step(state, given, self._lead.time_step, acting)
+        except VertexError as error:
+            raise self._of_body(error, bodies) from error
+        way = np.zeros_like(state.positions)
+        way[space.pinned] = given - state.positions[space.pinned]
+        self._gathering.note(report, meeting, state.positions, way)
+        return Solved(states_of(space, state), report, meeting.places)
+
+    def _island(self, bodies: Bodies) -> Island:
+        """The island of some bodies, kept from the last step or made."""
+        if bodies not in self._islands:
+            space = self._space(bodies)
+            solver = make_solver(space, self._lead.body.solver, self._prepared[bodies[0]].linear_solver)
+            self._islands[bodies] = Island(space, solver, self._gathering.meeting(space, bodies))
+        return self._islands[bodies]
+
+    def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
+        """Bodies as they are now in one space, where they grow with the shape at rest of their size; in subspaces, what
+        they were ``before`` with what is other.
+        """
+        courses = [self._courses[k] for k in bodies]
+        spaces = [course.space for course in courses]
+        if not spaces[0].is_reduced:
+            sizes = [self._sizes.get(k, 1.0) for k in bodies]
+            return joined([space.shrunk(size) if size < 1.0 else space for space, size in zip(spaces, sizes)])
+        if before is not None:
+            return following(before, spaces)
+        subspaces = [replace(course.body.subspace, model=space) for course, space in zip(courses, spaces)]
+        return joined_subspaces(joined([course.body.model for course in courses]), subspaces)
 
     def _sizes_at(self, time: float) -> dict[int, float]:
         """Of their own, of the shapes at rest that grow, at a time in frames from the first."""
         return {k: float(growth.size(time)) for k, growth in self.growths.items()}
 
-    def _growing(self, state: State, time: float) -> State:
-        """A state at a time, in frames from the first, in which what grows moves as it does, and did so before."""
-        x, v, before, h = state.positions, state.velocities.copy(), state.history, self._lead.time_step
-        grows, step = np.zeros((len(x), 1), dtype=bool), 1.0 / self._lead.body.solver.substeps
+    def _growing(self, states: Sequence[State], time: float) -> list[State]:
+        """States at a time, in frames from the first, in which what grows moves as it does, and did so before."""
+        states, h, step = list(states), self._lead.time_step, 1.0 / self._lead.body.solver.substeps
         for k, growth in self.growths.items():
-            own, masses = self._whole.slices[k].vertices, self._prepared[k].model.lumped_masses
-            v[own], grows[own] = growth.velocities(x[own], masses, time, step, h), True
-        if before is not None:
-            came = np.where(grows, x - h * v, before.positions)
-            before = History(came, np.where(grows, v, before.velocities), before.time_step)
-        return replace(state, velocities=v, history=before)
+            x, before = states[k].positions, states[k].history
+            v = growth.velocities(x, self._prepared[k].model.lumped_masses, time, step, h)
+            if before is not None:
+                before = History(x - h * v, v, before.time_step)
+            states[k] = replace(states[k], velocities=v, history=before)
+        return states
 
-    def _acting(self, at: int, substep: int, theta: float) -> Iterator[Load]:
-        """What acts on each body in a substep."""
-        for course, part in zip(self._courses, self._whole.slices):
-            for load in course.acting(at, substep, theta):
-                yield load if len(self._courses) == 1 else OfBody(load, *part)
+    def _acting(self, island: Island, bodies: Bodies, at: int, substep: int, theta: float) -> Iterator[Load]:
+        """What acts on each body of an island in a substep."""
+        for k, part in zip(bodies, island.space.slices):
+            for load in self._courses[k].acting(at, substep, theta):
+                yield load if len(bodies) == 1 else OfBody(load, *part)
 
-    def _of_body(self, error: VertexError) -> VertexError:
-        """An error at a vertex of the whole, or at an unknown of a subspace, with the body that it is of."""
+    def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
+        """An error at a vertex of an island, or at an unknown of a subspace, with the body that it is of."""
         if error.vertex is None:
             return error
-        spaces = [course.space for course in self._courses]
+        spaces = [self._courses[k].space for k in bodies]
         sizes = [space.unknowns for space in spaces]
         if sum(sizes) != error.among:
             sizes = [len(space.mesh.rest_positions) for space in spaces]
         ends = np.cumsum(sizes)
         body = int(np.searchsorted(ends, error.vertex, side="right"))
-        return error.of(self._gathering.names[body], error.vertex - int(ends[body]) + sizes[body])
-
-
-def _joined(courses: Sequence[Course], sizes: dict[int, float], before: Space | None = None) -> Space:
-    """The bodies as they are now in one space, some with a shape at rest of ``sizes`` of their own; in subspaces, what
-    they were ``before`` with what is other.
-    """
-    spaces = [course.space for course in courses]
-    if not spaces[0].is_reduced:
-        return joined([space.shrunk(sizes[k]) if sizes.get(k, 1.0) < 1.0 else space for k, space in enumerate(spaces)])
-    if before is not None:
-        return following(before, spaces)
-    subspaces = [replace(course.body.subspace, model=space) for course, space in zip(courses, spaces)]
-    return joined_subspaces(joined([course.body.model for course in courses]), subspaces)
+        return error.of(self._gathering.names[bodies[body]], error.vertex - int(ends[body]) + sizes[body])
 
 
 def _check_matches(jobs: Sequence[Job], courses: Sequence[Course]) -> None:
@@ -192,8 +264,8 @@ def simulate_group(
     should_stop: Callable[[], bool] = lambda: False,
     begun: Callable[[GroupStepper], None] = lambda _stepper: None,
 ) -> Iterator[list[Frame]]:
-    """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last;
-    the reports are those of all together. ``begun`` is called with what steps them before the first step. A body that
+    """Yield each frame of all bodies, from the first, or from after ``start`` (a frame and their states), to the last.
+    ``begun`` is called with what steps them before the first step. A body that
     meets nothing goes as alone (:func:`simulate`), and so goes on what was played live.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
@@ -211,7 +283,7 @@ def simulate_group(
     for frame in range(number + 1, jobs[0].frame_end + 1):
         states, reports = stepper.advance(states, frame - first, should_stop)
         pressures = stepper.pressures(states)
-        yield [Frame(frame, state, reports, pressure) for state, pressure in zip(states, pressures)]
+        yield [Frame(frame, *each) for each in zip(states, reports, pressures)]
 
 
 def meet(jobs: Sequence[Job]) -> bool:

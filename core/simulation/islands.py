@@ -1,0 +1,137 @@
+"""Islands: bodies of a group that can touch within a step. Each island is solved as one system, apart from all others.
+
+A step begins with the islands of the predicted motion: two bodies are in one island if faces of both come within reach
+of each other, where *reach* is the distance from which surfaces push, on straight displacements to the predicted
+positions. Each island is solved with its own iterations, line search and friction. Then the islands of the actual
+displacements are found. Where two bodies of different islands came within reach, their islands are joined and that step
+is solved again, from its start. What is kept never crossed: its surfaces stay out of reach of other islands' on the
+straight displacements of the step.
+
+A collider does not couple the bodies that it touches, unless it was blocked: all that it can reach then have to know
+where it stopped.
+
+Which islands there are depends only on the state at the start of a step, so a resumed bake has the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ..contact.barriers import Barriers
+from ..contact.meeting import Meeting
+from ..model.state import State
+from ..optimization.report import StepReport
+from ..solvers.protocol import Solver
+from ..subspaces.space import Space
+
+Bodies = tuple[int, ...]
+"""Numbers of the bodies of an island, ascending."""
+
+
+@dataclass
+class Island:
+    """Bodies that are solved as one system: their joined space, what steps it, and their contact."""
+
+    space: Space
+    solver: Solver
+    meeting: Meeting
+
+
+class Solved(NamedTuple):
+    """A step of an island: the state of each body, the report, and where colliders (c,3) m are in the end."""
+
+    states: list[State]
+    report: StepReport
+    places: np.ndarray
+
+
+class Sweep(NamedTuple):
+    """Vertices of all bodies' and colliders' surfaces at the start of a step, (s,3) m; ``body`` (s,), the numbers of
+    their owners; and where colliders (c,3) m are to be in the end.
+    """
+
+    start: np.ndarray
+    body: np.ndarray
+    targets: np.ndarray
+
+    @property
+    def moving(self) -> np.ndarray:
+        """Numbers of the colliders that move."""
+        colliders = slice(len(self.start) - len(self.targets), None)
+        return np.unique(self.body[colliders][(self.start[colliders] != self.targets).any(axis=1)])
+
+
+def solve_apart(
+    barriers: Barriers,
+    surfaces: Sweep,
+    predicted: Sequence[np.ndarray],
+    surface_at: Callable[[int, np.ndarray], np.ndarray],
+    solve: Callable[[Bodies], Solved],
+) -> tuple[dict[Bodies, Solved], np.ndarray]:
+    """Return the islands of a step with their solutions, and where colliders (c,3) m are in the end.
+
+    Parameters
+    ----------
+    predicted : of each body, the vertices (s,3) m of its surface at the predicted end of the step
+    surface_at : the same at a body's unknowns
+    solve : a step of an island
+    """
+    count = len(predicted)
+    apart = np.full(int(surfaces.body.max()) + 1, -1)
+    apart[:count] = np.arange(count)
+    ahead = np.concatenate([*predicted, surfaces.targets])
+    islands = joined([(k,) for k in range(count)], barriers.near_pairs(surfaces.start, ahead, apart))
+    solved: dict[Bodies, Solved] = {}
+    while True:
+        solved = {bodies: solved.get(bodies) or solve(bodies) for bodies in islands}
+        if len(islands) == 1:
+            return solved, solved[islands[0]].places
+        ends = {k: state for bodies, each in solved.items() for k, state in zip(bodies, each.states)}
+        end = np.concatenate([*(surface_at(k, ends[k].positions) for k in range(count)), surfaces.targets])
+        pairs, places = _coupled(barriers, surfaces, end, solved)
+        if not pairs:
+            return solved, places
+        islands = joined(islands, pairs)
+
+
+def joined(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
+    """Islands with those joined that pairs of bodies connect, in the order of their first bodies."""
+    links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
+    count = sum(map(len, islands))
+    graph = sp.coo_matrix((np.ones(len(links)), tuple(links.T)), (count, count))
+    number = connected_components(graph, directed=False)[1]
+    return [tuple(np.flatnonzero(number == k).tolist()) for k in dict.fromkeys(number.tolist())]
+
+
+def _coupled(
+    barriers: Barriers, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, Solved]
+) -> tuple[set[tuple[int, int]], np.ndarray]:
+    """Return pairs of bodies that couple islands in a step with surfaces at (s,3) m in the end, and where colliders
+    (c,3) m are then.
+
+    A collider that several islands can reach couples them if it is blocked in one. Else it is where the first of them
+    has it, and at its target if none can reach it.
+    """
+    of_body = {k: bodies for bodies in solved for k in bodies}
+    number = np.full(int(surfaces.body.max()) + 1, -1)
+    for island, bodies in enumerate(solved):
+        number[list(bodies)] = island
+    moving = surfaces.moving
+    number[moving] = len(solved) + np.arange(len(moving))
+    near = barriers.near_pairs(surfaces.start, end, number)
+    pairs = {(a, b) for a, b in near if b < len(of_body)}
+    places, owner = surfaces.targets.copy(), surfaces.body[len(surfaces.body) - len(surfaces.targets) :]
+    for collider in moving:
+        reached = sorted(a for a, b in near if b == collider)
+        if any(solved[of_body[k]].report.blocked for k in reached):
+            pairs |= {(reached[0], k) for k in reached if of_body[k] != of_body[reached[0]]}
+        if reached:
+            own = owner == collider
+            places[own] = solved[of_body[reached[0]]].places[own]
+    return pairs, places
