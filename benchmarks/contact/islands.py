@@ -85,8 +85,8 @@ def _islands(case: str, solver: str) -> Iterable[Row]:
     """By turns, the quickest of each."""
     warm_up(ignore)
     strip = "hard", 0.0, (30, 4, 2), (0.6, 0.08, 0.02)
-    cubes = [(f"easy {k}", k * (APART + 0.15), (7, 7, 7), (0.15, 0.15, 0.15)) for k in (-1, 1)]
-    jobs = sorted((_job(solver, *each) for each in (strip, *cubes)), key=lambda job: job.body.name)
+    bars = [(f"easy {k}", k * (APART + 0.1), (18, 4, 4), (0.6, 0.1, 0.1)) for k in (-1, 1)]
+    jobs = sorted((_job(solver, *each) for each in (strip, *bars)), key=lambda job: job.body.name)
     apart, together = [np.inf] * len(jobs), np.inf
     for _ in range(ROUNDS):
         alone = [_timed([job]) for job in jobs]

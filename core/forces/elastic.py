@@ -88,6 +88,11 @@ class ElasticDensity:
             s[rows] = (0.5 * (F + F.transpose(0, 2, 1))).reshape(-1, 9)[:, [0, 4, 8, 5, 2, 1]]
         return Deformation(deformation.F, U, sigma, V), Stretch.of(s)
 
+    @property
+    def stays_upright(self) -> bool:
+        """True if some energy must not turn inside out where bodies meet."""
+        return any(law.stays_upright for law, _rows in self.groups)
+
     def longest(self, positions: np.ndarray, dx: np.ndarray) -> float:
         """The part of a way dx (n,3), at most 1, on which none is turned inside out whose energy stays upright."""
         rows, F = self._upright(positions)

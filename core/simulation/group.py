@@ -178,7 +178,7 @@ class GroupStepper:
         meeting.places, meeting.earlier, meeting.targets = self._places, self._earlier, arriving
 
         def acting(theta: float) -> tuple[Load, ...]:
-            return *self._acting(island, bodies, at, substep, theta), meeting
+            return *self._acting(island, bodies, at, substep, theta), *island.loads
 
         try:
             state, report = island.solver.step(state, given, self._lead.time_step, acting)

@@ -25,6 +25,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ..contact.barriers import Barriers
 from ..contact.meeting import Meeting
+from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import StepReport
 from ..solvers.protocol import Solver
@@ -41,6 +42,11 @@ class Island:
     space: Space
     solver: Solver
     meeting: Meeting
+
+    @property
+    def loads(self) -> tuple[Load, ...]:
+        """The contact; none if nothing of the island can collide or must stay upright: it is solved as if alone."""
+        return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.stays_upright else ()
 
 
 class Solved(NamedTuple):
