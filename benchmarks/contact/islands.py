@@ -20,13 +20,13 @@ from ..bodies import block
 from ..pictures import Curve, Plot, draw
 from ..registry import Case, Row, row
 
-FRAMES, SHORTENED, TURNED, SWAY = 9, 0.5, 1.0, 0.02
+FRAMES, SHORTENED, TURNED, SWAY = 13, 0.5, 1.0, 0.02
 """Frames; part of its length by which a strip's ends approach each other, turns of one of them, and m by which the ends
 of easy bodies sway.
 """
 APART = 0.6
 """Between the bodies, m."""
-ROUNDS = 2
+ROUNDS = 3
 SAME = 1e-9
 """Distance to the frames of a body alone, m: a thousandth of what a step that has converged may leave."""
 
