@@ -1,4 +1,4 @@
-"""Several bodies in one model, for those that something couples: their vertices, and their tets, one after the other.
+"""Several bodies in one model, for those that can touch: their vertices, and their tets, one after the other.
 
 Matrices are block-diagonal, so the bodies move as each alone but for what a step shares: its iterations end together,
 and a line search takes the same part of the way for all. Solvers see one model. What acts on one of the bodies is made

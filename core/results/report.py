@@ -62,8 +62,9 @@ class FrameReport:
     most, of the steps that did not converge where there are any; what a match takes at its end (``StepReport.taken``);
     what dynamic nodes do not carry, at most (``StepReport.lost``); steps that were made again by another rule, and
     those of a body that buckles (``StepReport.buckles``); contacts at a step's end, at most, and the least distance of
-    what touches there (m; 0 without any); pairs that blocked each other (``StepReport.blocked_by``); seconds in all and
-    by part, and the peak memory of the process so far (bytes; 0 unknown).
+    what touches there (m; 0 without any); pairs that blocked each other (``StepReport.blocked_by``); names of bodies
+    that a step was solved with (``StepReport.solved_with``); seconds in all and by part, and the peak memory of the
+    process so far (bytes; 0 unknown).
     """
 
     frame: int
@@ -81,6 +82,7 @@ class FrameReport:
     contacts: int
     nearest: float
     blocked: tuple[tuple[str, str], ...]
+    solved_with: tuple[str, ...]
     seconds: float
     parts: dict[str, float]
     peak_memory: int
@@ -161,8 +163,8 @@ class BakeReport:
             lines.append(f"Linear solver: {self.linear_solver}")
         if self.match:
             lines.append(f"Match: {self.match}")
-        told = self.contact_words(), self.blocked_words(), self.match_words(), self.lost_words(), self.of_steps_words()
-        lines += filter(None, told)
+        told = self.contact_words(), self.solved_with_words(), self.blocked_words(), self.match_words()
+        lines += filter(None, (*told, self.lost_words(), self.of_steps_words()))
         if peak := max(frame.peak_memory for frame in self.frames):
             lines.append(f"Memory: {peak / 1e9:.2f} GB at most")
         return [*lines, *self.warnings]
@@ -199,6 +201,15 @@ class BakeReport:
             return ""
         nearest = min(frame.nearest for frame in self.frames if frame.contacts)
         return f"Contacts: {most.contacts:,} at most (frame {most.frame}), {length_words(nearest)} apart at least"
+
+    def solved_with_words(self) -> str:
+        """With which bodies this one was solved as one system, and when; "" if with none."""
+        names = dict.fromkeys(name for frame in self.frames for name in frame.solved_with)
+        if not names:
+            return ""
+        frames = frame_words([frame.frame for frame in self.frames if frame.solved_with])
+        named = ", ".join(f"“{name}”" for name in names)
+        return f"In frames {frames} it could touch {named}: iterations are those of all that touch."
 
     def blocked_words(self) -> str:
         """Who blocked whom, and when; "" where nobody did."""
@@ -337,6 +348,7 @@ def _frame_report(frame: int, about: dict[str, Any]) -> FrameReport:
         buckling=sum(step.get("buckles") is True for step in steps),
         contacts=max(int(_number(step.get("contacts"))) for step in steps),
         nearest=min((_number(step.get("distance")) for step in steps if step.get("contacts")), default=0.0),
+        solved_with=tuple(dict.fromkeys(name for step in steps for name in _names(step.get("solved_with")))),
         blocked=tuple(dict.fromkeys(pair for step in steps for pair in _pairs(step.get("blocked_by")))),
         seconds=_number(about.get("seconds")) or sum(parts.values()),
         parts=parts,
@@ -355,6 +367,11 @@ def _pairs(value: Any) -> list[tuple[str, str]]:
     """Pairs of names from a file; nothing of anything else."""
     pairs = value if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1])) for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
+
+
+def _names(value: Any) -> list[str]:
+    """Names from a file; nothing of anything else."""
+    return [str(name) for name in value] if isinstance(value, list) else []
 
 
 def frame_words(frames: Sequence[int]) -> str:

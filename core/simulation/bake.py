@@ -296,10 +296,11 @@ def _simulate(
             last = frames[0].number
             surfaces = [_shown(each, frame, lead.frame_start) for each, frame in zip(prepared, frames)]
             now = time.perf_counter()
-            for (job, store, _modes), each, frame, surface in zip(members, prepared, frames, surfaces):
+            took = _seconds_of_each(frames, now - began)
+            for (job, store, _modes), each, frame, surface, own in zip(members, prepared, frames, surfaces, took):
                 is_wanted = with_vertices and job.body.tets is None
                 vertices = each.space.vertices(frame.state.positions) if is_wanted else None
-                store.write(last, surface, frame.state, frame.reports, now - began, frame.pressure, vertices)
+                store.write(last, surface, frame.state, frame.reports, own, frame.pressure, vertices)
             if not all(report.converged for frame in frames for report in frame.reports):
                 unconverged.append(last)
             ends = [frame.reports[-1] for frame in frames if frame.reports]
@@ -318,6 +319,13 @@ def _shown(prepared: Prepared, frame: Frame, first: int) -> np.ndarray:
     """A body's surface at a frame, (n,3) m, with pins at their targets unless something blocked them."""
     is_blocked = bool(frame.reports) and frame.reports[-1].blocked > 0.0
     return prepared.surface(frame.state.positions, None if is_blocked else frame.number - first)
+
+
+def _seconds_of_each(frames: Sequence[Frame], seconds: float) -> list[float]:
+    """Of the seconds of a frame of all bodies, those of each without the steps of what it was not solved with."""
+    steps = [[(sum(report.seconds.values()), len(report.solved_with)) for report in each.reports] for each in frames]
+    of_all = sum(own / (1 + others) for each in steps for own, others in each)
+    return [seconds - of_all + sum(own for own, _others in each) for each in steps]
 
 
 @alone

@@ -194,13 +194,15 @@ def test_steps_that_were_made_again_are_told_where_they_are_many(tmp_path):
 
 def test_what_meets_is_told(store):
     """Contacts at most, the nearest of them, and who blocked whom; damaged ones are none."""
-    near = StepReport("mixed_fem", 3, True, contacts=120, distance=2e-4)
+    near = StepReport("mixed_fem", 3, True, contacts=120, distance=2e-4, solved_with=["Ball", "Cube"])
     shut = StepReport("mixed_fem", 3, True, contacts=80, distance=1e-4, blocked=0.3, blocked_by=[("Plate", "Ball")])
     store.write(2, np.zeros((N, 3)), state(), [near, shut])
     report = read_report(store)
     assert report.contact_words() == "Contacts: 120 at most (frame 2), 0.1 mm apart at least"
     assert report.blocked_words().startswith("In frames 2 something did not arrive where it is told, between “Plate”")
-    assert {report.contact_words(), report.blocked_words()} <= set(report.summary())
+    assert report.solved_with_words().startswith("In frames 2 it could touch “Ball”, “Cube”:")
+    said = {report.contact_words(), report.blocked_words(), report.solved_with_words()}
+    assert said <= set(report.summary())
     heading, first, *_ = report.rows()
     assert first[heading.index("Contacts")] == 120 and first[heading.index("Nearest (m)")] == 1e-4
     assert "Nearest: how near they come" in report.table() and "Contacts" in csv_of({"A": report})
