@@ -98,11 +98,16 @@ class ResolutionSettings:
 
     method: str = choice("lattice", "How the body is filled with tetrahedra", names=("lattice", "robust", "clean"))
     cells_across: int = number(
-        20, 2, 400, "", "Cells along the longest side of the body: 12 to try; it is told how many thin parts want"
+        20, 2, 400, "", "Cells along the longest side of the body. Start at 12; a hint appears if thin parts need more"
     )
 
     finest: float = number(
-        2.0, 1.0, 8.0, "", "How many times smaller cells are where they are painted finer, no unit: 2 to 4", "finer by"
+        2.0,
+        1.0,
+        8.0,
+        "",
+        "How many times smaller cells are where they are painted finer, no unit: 2 to 4",
+        "refine factor",
     )
 
     def __post_init__(self) -> None:

@@ -257,11 +257,11 @@ def check_bake(self: Any, context: Any, obj: Any) -> None:
 def _can_bring(context: Any) -> None:
     polls.can_begin(context, "the frames are brought beside it")
     polls.disable_if(
-        not baking.is_elsewhere(polls.baked_body(context)), "The frames are beside this .blend, or not on disk"
+        not baking.is_elsewhere(polls.baked_body(context)), "The cache is beside this .blend, or not on disk"
     )
 
 
-@operator("Bring Frames", _can_bring, {"UNDO"}, keep=True)
+@operator("Copy Cache Here", _can_bring, {"UNDO"}, keep=True)
 def bring_frames(self: Any, context: Any, obj: Any) -> None:
     """Have the baked frames in a folder beside this .blend: copied where another file or object has them, too, else
     moved. A bake, Resume and Convert Result do so by themselves.

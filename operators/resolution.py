@@ -68,8 +68,8 @@ def _can_simulate_smaller(context: Any) -> None:
 
 @operator("Simulate Smaller", _can_simulate_smaller, EDITS)
 def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
-    """Set the scene's Length Factor so that all its bodies are simulated as if they were so much smaller that this one
-    sags by less than a tenth of its size. They are shown at their own size.
+    """Set the scene's Simulation Scale so that all its bodies are simulated as if they were so much smaller that this
+    one sags by less than a tenth of its size. They are shown at their own size.
     """
     context.scene.sinew.length_factor = size.told(obj, context).factor
 

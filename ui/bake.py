@@ -129,7 +129,7 @@ def _draw_record(layout, obj, context):
             wrapped(layout, f"On “{record.result.name}”; this object is hidden.", context, "DUPLICATE")
         wrapped(layout, record.left_behind, context, "ERROR")
     elif baking.has_frames(obj):
-        wrapped(layout, "Frames of an earlier bake are on disk.", context, "INFO")
+        wrapped(layout, "Existing frames are on disk.", context, "INFO")
     if changed := edited.words(obj, context.scene):
         wrapped(layout, f"Out of date. Changed since the bake: {changed}.", context, "ERROR")
     for warning in (record.message, obj.sinew.place_warning, record.material_warning, record.pin_warning):
@@ -141,7 +141,7 @@ def _draw_record(layout, obj, context):
         if record.status in ("NONE", "FAILED"):  # else it is in a collider
             draw_button(layout, context, "sinew.untangle", icon="FULLSCREEN_ENTER")
     if is_baked and baking.is_elsewhere(obj):
-        wrapped(layout, "The frames are not beside this .blend.", context, "INFO")
+        wrapped(layout, "Cache is stored elsewhere.", context, "INFO")
         draw_button(layout, context, "sinew.bring_frames", icon="IMPORT")
 
 

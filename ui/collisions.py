@@ -43,7 +43,7 @@ def draw_collisions(layout: Any, context: Any, obj: Any) -> None:
         layout.prop(collisions, "height")
     layout.prop(collisions, "collection")
     if not linked.is_linked(obj):  # it is baked in its own file
-        column = layout.column(heading="Meets")
+        column = layout.column(heading="Collide With")
         column.prop(collisions, "meets_bodies")
         column.prop(collisions, "meets_itself")
         if collisions.meets_bodies:

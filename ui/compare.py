@@ -42,7 +42,7 @@ def _draw_settings(layout, settings):
     if settings.control_vibrations:
         layout.prop(compare, "control_vibrations")
     if not all(getattr(compare, name) for name in names):
-        layout.label(text="0 is as the body", icon="INFO")
+        layout.label(text="0 = same as body", icon="INFO")
     layout.prop(compare, "whole_range")
     if not compare.whole_range:
         layout.prop(compare, "frame_end")

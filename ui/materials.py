@@ -100,7 +100,7 @@ def _draw_size(layout, context, obj):
     if told.factor:
         wrapped(layout, told.words, context, "INFO")
         draw_button(
-            layout, context, "sinew.simulate_smaller", text=f"Simulate as {told.smaller}", icon="FULLSCREEN_EXIT"
+            layout, context, "sinew.simulate_smaller", text=f"Simulate at {told.scale} Scale", icon="FULLSCREEN_EXIT"
         )
 
 
@@ -122,8 +122,8 @@ def _has_material(obj: Any) -> bool:
     return item_lists.active_item(obj.sinew, "material") is not None
 
 
-@panel("Where", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
-def draw_where(layout: Any, context: Any, obj: Any) -> None:
+@panel("Placement", under="materials", where=_has_material, is_often=True, bl_options=CLOSED)
+def draw_placement(layout: Any, context: Any, obj: Any) -> None:
     """The map, the region and the depth of the active material."""
     material = item_lists.active_item(obj.sinew, "material")
     layout.prop_search(material, "vertex_group", obj, "vertex_groups")
@@ -151,10 +151,10 @@ def draw_matter(layout: Any, context: Any, obj: Any) -> None:
 def place_words(material: Any, is_first: bool) -> str:
     """Where the material is, and what wins where others are, too."""
     if material.is_layer:
-        conditions = ["in its regions"] if material.regions is not None else []
+        conditions = ["inside its region"] if material.regions is not None else []
         conditions += ["by depth"] if material.depth_kind != "NONE" else []
         conditions += ["as its map is painted"] if material.vertex_group else []
-        return f"Over what is painted, {', '.join(conditions)}. Of such materials the later in the list wins"
+        return f"Overrides paint {', '.join(conditions)}; the lower material wins"
     if material.vertex_group:
-        return "Where painted; maps blend"
-    return "Wherever nothing is painted" if is_first else "Nowhere yet: paint it, or choose a region or depth"
+        return "Used where painted; overlaps blend"
+    return "Used where nothing is painted" if is_first else "Not assigned yet: paint it, or choose a region or depth"

@@ -16,8 +16,8 @@ ROWS = 10
 """Of the table that are seen at once."""
 SHARE = 0.55
 """Of a row's width that its frequencies have beside a stiffness."""
-MATCHED_WORDS = "Hz, plain and with the match. Share: how much of it the finer body has"
-CONTROLLED_WORDS = "Hz, plain and with its stiffness: 1 as it is, 0.1 softer, 10 stiffer"
+MATCHED_WORDS = "Overlap: share of the movement that the finer body has, too"
+CONTROLLED_WORDS = "Stiffness: 1 as it is, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
@@ -89,9 +89,9 @@ def _draw_table(layout, record, context):
     column = layout.column()
     is_controlled = record.id_data.sinew.control_vibrations
     if is_controlled:
-        _cells(column, "", "Plain", "With", share=SHARE).label(text="Stiffness")
+        _cells(column, "", "Original Hz", "Changed Hz", share=SHARE).label(text="Stiffness")
     else:
-        _cells(column, "", "Plain", "With", "Ratio", "Share")
+        _cells(column, "", "Original Hz", "Matched Hz", "Ratio", "Overlap")
     column.template_list(
         "SINEW_UL_vibrations", "", record, "vibrations", settings, "active_vibration", rows=min(count, ROWS)
     )

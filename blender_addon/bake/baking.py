@@ -31,7 +31,7 @@ from . import edited, notes
 if TYPE_CHECKING:
     from ...core.results.report import BakeReport
 
-_ANOTHER = "The frames on disk are of another bake than is shown."
+_ANOTHER = "Cache does not match the displayed bake."
 
 
 def check_folder(obj: Any, mode: str = "") -> None:
@@ -231,12 +231,12 @@ def replaced_words(obj: Any) -> str:
     """What to say of frames that a new bake of the object would replace; "" where there are none."""
     record = obj.sinew.bake
     if record.status != "NONE" and record.frames:
-        frames = f"{record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
+        frames = f"The {record.frames} baked frames ({record.first_frame}-{record.first_frame + record.frames - 1})"
     elif has_frames(obj):
-        frames = "frames of an earlier bake on disk"
+        frames = "Existing frames"
     else:
         return ""
-    return f"The {frames} of “{obj.name}” will be deleted when the file is saved."
+    return f"{frames} of “{obj.name}” will be deleted when the file is saved."
 
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:

@@ -83,7 +83,7 @@ def missing_steps(obj: Any) -> Steps[bool]:
             raise StoreError("The frames of the bake are not on disk any more.", "Press Bake Again first.")
         return True
     if record.status == "NONE":
-        raise StoreError("Frames of an earlier bake are on disk.", "Press Resume, or Bake, first.")
+        raise StoreError("Existing frames are on disk that are not displayed.", "Press Resume, or Bake, first.")
     if record.status == "DONE" or baking.shown_store(obj).frames()[-1] >= last_frame(obj, bpy.context.scene):
         return False
     group = group_of(obj, bpy.context)

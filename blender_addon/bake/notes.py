@@ -44,7 +44,8 @@ def nowhere_words(job: Job) -> str:
         k for k in range(1, len(job.body.materials)) if k not in layers and not job.body.material_weights[:, k].any()
     ]
     return " ".join(
-        f"“{job.body.materials[k].name}” is nowhere: paint its map, or choose a region or depth." for k in empty
+        f"“{job.body.materials[k].name}” is not assigned yet: paint its map, or choose a region or depth."
+        for k in empty
     )
 
 
@@ -54,8 +55,8 @@ def no_pin_words(obj: Any, job: Job) -> str:
     if not name or len(job.body.pinned_vertices) or job.body.goal:
         return ""
     return (
-        f"No vertex of “{name}” is held, and the body falls: give some a weight of at least Hold From. Modifiers that "
-        "are simulated may drop vertex groups (Remesh does)."
+        f"No pins: the body will fall. Paint vertices of “{name}” with at least the Pin Threshold. Modifiers that are "
+        "simulated may drop vertex groups (Remesh does)."
     )
 
 

@@ -16,7 +16,7 @@ from ...core.events import Done, Event, Failed, FrameDone, Meets, Mesh, OfBody, 
 from ...core.lengths import length_words
 
 PHASES = {
-    "compile": "Compiling Kernels (once)",
+    "compile": "First-Time Setup",
     "tetrahedralize": "Tetrahedralizing",
     "materials": "Blending Materials",
     "subspace": "Finding Modes",

@@ -69,7 +69,8 @@ def is_idle() -> bool:
 def at_work_words() -> str:
     """Why nothing else can begin; "" where it can."""
     if (work := current()) is not None:
-        return f"“{work.object_name}” is at work: stop it first"
+        does, what = ("plays Live", "Live") if work.order.mode == "live" else ("is baking", "the bake")
+        return f"“{work.object_name}” {does}: stop {what} first"
     if (work := reading()) is not None:
         return f"The animation is read for “{work.object_name}”: wait, or stop it (Esc)"
     return "Other bodies wait for their bake: stop it first" if _works else ""
@@ -87,7 +88,7 @@ def begin(*works: Work, beside: bool = False) -> None:
     if (read := reading()) is not None:
         raise SinewError(f"The animation is read for “{read.object_name}” already.")
     if _works and not beside:
-        raise SinewError(f"“{_works[0].object_name}” is at work already.")
+        raise SinewError(f"{at_work_words()}.")
     if bpy.app.background and all(work.here for work in works):
         _do_here(works)
         return

@@ -74,7 +74,7 @@ def node_words(obj: Any) -> str:
     group = obj.vertex_groups.get(obj.sinew.node_group)
     if group is not None and (_are_noted(obj, group.name) or _is_filled(obj, group)):
         return ""
-    return "No dynamic nodes: the body follows quasistatically"
+    return "No dynamic nodes: the body will not jiggle"
 
 
 def _are_noted(obj: Any, name: str) -> bool:

@@ -39,7 +39,7 @@ class SinewVibration(bpy.types.PropertyGroup):
 
     frequency: number("Subspace", "Frequency without the match, Hz")
     right: number("Full Mesh", "Its frequency in the full mesh, Hz; 0 where it is left alone")
-    share: number("Share", "How much of it lies in vibrations of the full mesh, 0 to 1")
+    share: number("Overlap", "How much of it lies in vibrations of the full mesh, 0 to 1")
 
 
 class SinewBake(bpy.types.PropertyGroup):

@@ -19,7 +19,7 @@ Items = tuple[tuple[str, str, str, int], ...]
 OWN = "OWN"
 """Entry of menus that leaves a choice as the body has it."""
 AUTOMATIC = "AUTOMATIC"
-_AS_BODY = OWN, "As the Body", "What the body itself is set to"
+_AS_BODY = OWN, "Same as Body", "As the body itself is set"
 
 
 def number_of(name: str) -> int:

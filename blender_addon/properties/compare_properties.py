@@ -19,7 +19,7 @@ def _number(settings: type, name: str, label: str, soft_max: int) -> Any:
     field = field_of(settings, name)
     return integer(
         label,
-        f"{field.metadata['help']}, in the ghost; 0 as the body has it",
+        f"{field.metadata['help']}, in the ghost; 0 = same as body",
         default=0,
         min=0,
         max=field.metadata["range"][1],
@@ -69,7 +69,7 @@ class SinewCompare(bpy.types.PropertyGroup):
     )
     color: vector(
         "Color",
-        "Of the ghost; its last number is how opaque it is: 0 not at all, 0.5 as at first, 1 full, no unit",
+        "Color of the ghost. Alpha is the opacity: 0 clear, 0.5 by default, 1 opaque, no unit",
         subtype="COLOR",
         size=4,
         min=0.0,

@@ -55,8 +55,8 @@ class SinewSpring(bpy.types.PropertyGroup):
 class SinewCollisions(bpy.types.PropertyGroup):
     """What the body runs into, and what it meets."""
 
-    meets_bodies: mirrored(MeetSettings, "bodies", "Other Bodies")
-    meets_itself: mirrored(MeetSettings, "itself", "Itself")
+    meets_bodies: mirrored(MeetSettings, "bodies", "Soft Bodies")
+    meets_itself: mirrored(MeetSettings, "itself", "Self")
     meets_untangle: mirrored(MeetSettings, "untangle", "Untangle")
     met: pointer(
         "Bodies",

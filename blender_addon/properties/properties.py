@@ -206,11 +206,11 @@ class SinewObject(bpy.types.PropertyGroup):
     method: mirrored(ResolutionSettings, "method", "Method", items=METHODS)
     cells_across: mirrored(ResolutionSettings, "cells_across", "Cells Across", soft_max=80)
     finer_group: text(
-        "Finer",
+        "Refine Group",
         "Vertex group where cells are smaller, by as much as it is painted: fingers, lips, what "
         "touches. Fine cells reach as deep as they are wide, and grow from there",
     )
-    finest: mirrored(ResolutionSettings, "finest", "Finer By", soft_max=4.0, precision=1)
+    finest: mirrored(ResolutionSettings, "finest", "Refine Factor", soft_max=4.0, precision=1)
     place: menu("Simulate", "Place in the modifier stack that is simulated", items=PLACES)
     simulate_after: text("Modifier", "Simulate the shape that this modifier makes; those after it act on the result")
     rest_key: text(
@@ -219,7 +219,7 @@ class SinewObject(bpy.types.PropertyGroup):
         "shape of the first frame and draws the body to this one. Empty: the shape of the first frame",
     )
     place_label: text("Simulated", "The shape that is simulated", get=_place_label)
-    place_warning: text("Not Read", "What modifiers after that do and nobody reads", get=_place_warning)
+    place_warning: text("Ignored", "Later modifiers that are ignored", get=_place_warning)
 
     materials: collection(
         "Physical Materials", "What the body is made of; the first is wherever nothing is painted", type=SinewMaterial
@@ -229,10 +229,11 @@ class SinewObject(bpy.types.PropertyGroup):
     )
 
     pin_group: text(
-        "Pin Group", "Vertices with a weight of at least Hold From are held; with Goal, the others are drawn by theirs"
+        "Pin Group",
+        "Vertices with a weight of at least Pin Threshold are held; with Goal, the others are drawn by theirs",
     )
     hold_from: number(
-        "Hold From",
+        "Pin Threshold",
         "Vertices with this weight or more are held. Key it upwards to release them over time; above 1 "
         "nothing is held. What is released stays released",
         options=ANIMATED,
@@ -245,7 +246,7 @@ class SinewObject(bpy.types.PropertyGroup):
     use_goal: switch(
         "Goal",
         "Draw each vertex of the group that is not held to where the animation has it, as strongly as its weight says. "
-        "What Hold From releases is drawn on",
+        "What Pin Threshold releases is drawn on",
     )
     goal_strength: number(
         "Goal Strength",
@@ -261,7 +262,7 @@ class SinewObject(bpy.types.PropertyGroup):
     node_group: text(
         "Dynamic Nodes",
         "Vertices with a full weight carry the body's motion, each with a small ball of the body around it; the rest "
-        "follows. Empty: all of it follows quasistatically",
+        "follows. Empty: the body will not jiggle",
     )
     node_count: integer("Nodes", "How many Propose Nodes chooses; 4 to 32 are typical", default=4, min=0, max=64)
 

@@ -12,7 +12,7 @@ class SinewScene(bpy.types.PropertyGroup):
     """Settings of a scene."""
 
     length_factor: number(
-        "Length Factor",
+        "Simulation Scale",
         "Simulate all bodies of the scene as if everything were this many times as large: 0.1 lets a head of 2.7 m "
         "sag and swing as one of 27 cm, shown at its own size. Gravity, fields and materials stay what they are",
         default=1.0,

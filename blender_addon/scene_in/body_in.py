@@ -72,7 +72,7 @@ class BodySampler:
             gone = f"The pin group “{name}” is not there any more."
             raise PinError(gone, "Choose a vertex group under Pins, or none.")
         if len(self._pinned) and np.isin(surface.triangles, self._pinned).all():
-            remedy = f"Lower the weights of some vertices in “{name}”, or raise Hold From."
+            remedy = f"Lower the weights of some vertices in “{name}”, or raise Pin Threshold."
             raise PinError("Every vertex is pinned.", remedy)
 
     def parts(self) -> dict[str, Any]:

@@ -34,7 +34,14 @@ def size_words(length: float, scene: Any) -> str:
 def extent_words(size: float, scene: Any) -> str:
     """The longest side, in m, of what is simulated, where it may be shown at another size."""
     words = size_words(size, scene)
-    return words if length_factor(scene) == 1.0 else f"Simulated as {words}"
+    factor = length_factor(scene)
+    return words if factor == 1.0 else f"At {scale_words(factor)} scale: {words}"
+
+
+def scale_words(factor: float) -> str:
+    """A simulation scale as a fraction where it is one, such as "1/10"."""
+    whole = round(1.0 / factor)
+    return f"1/{whole}" if whole > 1 and math.isclose(whole * factor, 1.0, rel_tol=1e-5) else f"{factor:.4g}"
 
 
 def volume_words(volume: float, scene: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..scene_in.mesh_in import length_factor
 from ..scene_in.settings_in import gravity_on, material_settings
-from .figures import extent_words, mass_words, size_words, two_digits
+from .figures import extent_words, mass_words, scale_words, size_words, two_digits
 from .measure_in import measured_body
 
 FAR = 0.1
@@ -17,13 +17,13 @@ FAR = 0.1
 
 
 class Told(NamedTuple):
-    """What the panel says of a body's size; the length factor with which it sags by less than ``FAR`` of its size, 0
-    where it does as it is; and its size then, in words.
+    """The panel's words about a body's size; the simulation scale at which it sags by less than ``FAR`` of its size, 0
+    where it does so already; and that scale in words.
     """
 
     words: str = ""
     factor: float = 0.0
-    smaller: str = ""
+    scale: str = ""
 
 
 def told(obj: Any, context: Any) -> Told:
@@ -41,8 +41,8 @@ def told(obj: Any, context: Any) -> Told:
     sag *= density * math.hypot(*gravity_on(settings, scene)) * softness
     if sag == 0.0:
         return Told(words)
-    words += f": sags by about {size_words(float(f'{min(sag, reach):.1g}'), scene)}"
+    words += f". Will sag about {size_words(float(f'{min(sag, reach):.1g}'), scene)} under its own weight"
     if sag <= FAR * surface.size:
         return Told(words)
-    smaller = 10.0 ** -math.ceil(math.log10(sag / (FAR * surface.size)))
-    return Told(words, length_factor(scene) * smaller, size_words(two_digits(surface.size * smaller), scene))
+    factor = length_factor(scene) * 10.0 ** -math.ceil(math.log10(sag / (FAR * surface.size)))
+    return Told(words, factor, scale_words(factor))

@@ -86,7 +86,11 @@ def _of_pins(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
         return []
     loose = _unpinned_parts(job, mesh, embedding)
     found = [f"{loose} separate parts have no pin and will fall."] if loose else []
-    return found if job.body.pin_held.any() else [*found, "No pin is held: Hold From is above every weight."]
+    return (
+        found
+        if job.body.pin_held.any()
+        else [*found, "No pins: the body will fall. Pin Threshold is above every weight."]
+    )
 
 
 def _unpinned_parts(job: Job, mesh: TetMesh, embedding: Embedding) -> int:
@@ -100,8 +104,5 @@ def _of_cubature(cached: CachedSubspace | None) -> tuple[str, int]:
     if cached is None or cached.felt_share >= ENOUGH:
         return "", 0
     points, suffices = len(cached.subspace.parts.tets), cached.points_that_suffice
-    remedy = f"set Cubature Points to {suffices}, or fewer Modes." if suffices else "set fewer Modes."
-    said = (
-        f"{points} cubature points feel {cached.felt_share:.0%} of the energy of some movement, which will be too soft"
-    )
-    return f"{said}: {remedy}", suffices
+    remedy = f"Set Cubature Points to {suffices}, or fewer Modes." if suffices else "Set fewer Modes."
+    return f"Too few sample points ({points}): some motion will look too soft. {remedy}", suffices

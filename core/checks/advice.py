@@ -180,7 +180,7 @@ def _resolution(facts: Facts, solver: SolverSettings, resolution: ResolutionSett
     affordable = (cells for cells in range(min(wanted, most), now, -1) if tets_at(facts, cells) <= MOST_TETS)
     if (value := next(affordable, None)) is None:
         return None
-    thin = f"Parts {length_words(facts.thickness)} thick have {through:.1f} cells through, and bend too stiffly"
+    thin = f"Parts {length_words(facts.thickness)} thick are only {through:.1f} cells thick, and bend too stiffly"
     if through >= MATCHED_THROUGH and solver.match_resolution:
         return None
     if through >= MATCHED_THROUGH and _is_finer(facts, solver, now):
@@ -209,8 +209,8 @@ def _step(facts: Facts, solver: SolverSettings, use: Use) -> Advice | None:
     if value <= solver.substeps:
         return None
     reason = (
-        f"Pins or colliders move by up to {100.0 * part:.2g} % of the body's size in a frame: so few steps swallow "
-        "much of its swing. With more, half of what is lost comes back."
+        f"Pins or colliders move by up to {100.0 * part:.2g} % of the body's size in a frame: "
+        f"too few substeps damp the jiggle; {value} recover about half."
     )
     return Advice("substeps", value, reason)
 

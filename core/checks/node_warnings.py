@@ -26,14 +26,14 @@ def node_warnings(job: Job, mesh: TetMesh, embedding: Embedding) -> list[str]:
     if not job.body.solver.kind.takes_nodes:
         return []
     if not len(nodes):
-        return [f"The body has no dynamic nodes: it follows quasistatically, and nothing swings. {PROPOSE}"]
+        return [f"No dynamic nodes: the body will not jiggle. {PROPOSE}"]
     label = components(mesh.tets, len(mesh.rest_positions))
     of_nodes = label[embedding.tet_indices[nodes]]
     said, count = [], int(label.max()) + 1
     if without := count - len(np.unique(of_nodes)):
         said.append(
             f"{without} of {count} separate parts {'has' if without == 1 else 'have'} no dynamic node and "
-            "will follow quasistatically: pick one in each that is to swing."
+            "will not jiggle: pick one in each that is to."
         )
     pinned = job.body.pinned_vertices[job.body.pin_held[0]]
     free = np.setdiff1d(of_nodes, label[embedding.tet_indices[pinned]])

@@ -27,7 +27,7 @@ def scale_warnings(job: Job) -> list[str]:
     if size > LARGEST:
         said.append(
             f"The body is {across} across, and moves as slowly as one of that size: if it is meant to be small, scale "
-            "it down, or simulate the scene smaller (Length Factor)."
+            "it down, or simulate the scene smaller (Simulation Scale)."
         )
     if 0.0 < gravity < WEAKEST * EARTH or 0.0 < 0.5 * gravity < SLIGHT * size:
         said.append(

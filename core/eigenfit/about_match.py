@@ -125,8 +125,8 @@ def _off(off: Sequence[Estimate], is_one_mesh: bool, is_tried: bool) -> str:
     """
     plain, matched = map(_range, zip(*off, strict=True))
     if is_tried:
-        return f"Tried for {'one swing' if is_one_mesh else 'two swings'}: {matched} off, {plain} without."
-    return f"About {matched} off, {plain} without." if is_one_mesh else f"About {matched} off it; not tried."
+        return f"Test error {matched} ({plain} unmatched)."
+    return f"Expected error {matched} ({plain} unmatched)." if is_one_mesh else f"Expected error {matched}; not tested."
 
 
 def _range(parts: Sequence[float]) -> str:

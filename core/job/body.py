@@ -348,7 +348,7 @@ class Body:
         if len(set(others)) < len(others):
             raise SettingsError(f"Two pairs name “{max(others, key=others.count)}”.", "Remove one of them.")
         if self.name in others:
-            raise SettingsError("A pair names the body itself.", "Its own Friction, under Meets, is for that.")
+            raise SettingsError("A pair names the body itself.", "Its own Friction, under Collide With, is for that.")
         if any(not 0 <= k < len(self.absorbers) for each in self.force_fields for k in each.absorbers):
             raise FieldError("A force field names an absorber that is not there.", "Name one by its number, from 0.")
         for each in (*self.force_fields, *self.absorbers):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BETWEEN_FRAMES = "animation between frames"
 """The fingerprint of all that tracks hold between frames. The others are made of tracks at the frames alone, so that
 other substeps do not change them."""
-LENGTHS = "length factor"
+LENGTHS = "simulation scale"
 """The fingerprint of what all lengths were multiplied by: where it differs, most others do, too."""
 
 

@@ -87,23 +87,23 @@ def check_group(jobs: Sequence[Job]) -> None:
             raise SettingsError(
                 f"“{name}” meets {'itself' if len(jobs) == 1 else 'other bodies'}, which {job.body.solver.kind.label} "
                 "cannot compute.",
-                f"Choose {labels} for it, or turn off what it meets under Collisions > Meets.",
+                f"Choose {labels} for it, or turn off what it meets under Collisions > Collide With.",
             )
         if any(getattr(job, clock) != getattr(lead, clock) for clock in CLOCK):
             raise SettingsError(
                 f"“{other}” and “{name}” meet, but have unequal frame ranges, rates or pre-rolls.",
-                "Give them the same, or turn off Other Bodies under Collisions > Meets of one.",
+                "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
             )
         if job.body.solver.kind.takes_modes != lead.body.solver.kind.takes_modes:
             first, second = (name, other) if job.body.solver.kind.takes_modes else (other, name)
             raise SettingsError(
                 f"“{first}” and “{second}” meet, but the one moves in a subspace, and the other by all its vertices.",
-                "Give both the same Solver, or turn off Other Bodies under Collisions > Meets of one.",
+                "Give both the same Solver, or turn off Soft Bodies under Collisions > Collide With of one.",
             )
         same = {field: getattr(lead.body.solver, field) for field in OF_EACH}
         if replace(job.body.solver, **same) != lead.body.solver:
             differ = "; ".join(details("solver", lead, job))
             raise SettingsError(
                 f"“{other}” and “{name}” meet, but have unequal solver settings ({differ}).",
-                "Give them the same, or turn off Other Bodies under Collisions > Meets of one.",
+                "Give them the same, or turn off Soft Bodies under Collisions > Collide With of one.",
             )

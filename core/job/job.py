@@ -123,7 +123,7 @@ class Job:
         if not SLOWEST <= self.frame_rate <= 1.0 / SLOWEST:
             raise SettingsError(f"The frame rate is {self.frame_rate}.", "Set a positive frame rate, such as 24.")
         if not 0.0 < self.length_factor < np.inf:
-            raise SettingsError(f"The length factor is {self.length_factor}.", "Give a positive number.")
+            raise SettingsError(f"The simulation scale is {self.length_factor}.", "Give a positive number.")
         if not self.bodies:
             raise SettingsError("The job has no body.", "Give it at least one.")
         names = [body.name for body in self.bodies]

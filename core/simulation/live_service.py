@@ -42,7 +42,7 @@ def serve(
     """
     if not job.body.solver.kind.plays_live:
         quick = " or ".join(kind.label for kind in SOLVER_KINDS.values() if kind.plays_live)
-        raise SettingsError("Live mode needs a solver of a subspace or of nodes.", f"Choose {quick}.")
+        raise SettingsError("Live needs a reduced solver.", f"Choose {quick}.")
     warm_up(on_event, [job], live=True)
     load_kernels(job, live=True)
     longer, prepared = job.prolonged(), None

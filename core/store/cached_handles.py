@@ -70,7 +70,7 @@ class Handles(NamedTuple):
         frame = int(self.frames[self.errors[:, 1].argmax()])
         most_words = f"{100 * most:.2g} % at most (frame {frame})"
         remedy = " Parts that touch may show through one another: set Result to Shape Keys." if most > CLOSE else ""
-        return f"Off the frames by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
+        return f"Deviates from the bake by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
 
 
 def cache_handles(store: FrameStore, modes: int, handles: Handles) -> None:

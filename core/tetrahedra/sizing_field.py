@@ -105,7 +105,7 @@ def refuse_too_many(count: int, most: int) -> None:
     if count > most:
         raise MeshError(
             f"What is painted finer makes more than {most / 1e6:.0f} million tetrahedra.",
-            "Lower Finer By or Cells Across, or paint less.",
+            "Lower Refine Factor or Cells Across, or paint less.",
         )
 
 

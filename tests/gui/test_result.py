@@ -8,7 +8,7 @@ def test_convert_undo_and_back(windowed):
     assert said["keys"] == ["KEYS", 20, [], 0] and said["nodes"] == ["NODES", 0, ["NODES"], 1]
     assert 1e-6 < said["off"] < 0.05, "handles that fit: within a fiftieth of 2.7 m"
     # A head so soft hangs a third of a cell off its pins, which frames show at their targets and handles do not.
-    assert said["said"].startswith("Off the frames by ")
+    assert said["said"].startswith("Deviates from the bake by ")
     assert said["after one undo"] == said["keys"] and said["after redo"] == said["nodes"]
     assert said["keys again"] == said["keys"]
     bake = ["Suzanne Bake", "Suzanne", ["Suzanne Bake"]]

@@ -211,7 +211,7 @@ def test_a_material_that_is_nowhere_is_told(body, saved):
     body.vertex_groups["Rubber"].add([8], 0.3, "REPLACE")
     body.vertex_groups["Bone"].add([8], 0.0, "REPLACE")
     assert bpy.ops.sinew.bake() == {"FINISHED"}
-    assert body.sinew.bake.material_warning == "“Bone” is nowhere: paint its map, or choose a region or depth."
+    assert body.sinew.bake.material_warning == "“Bone” is not assigned yet: paint its map, or choose a region or depth."
     bpy.ops.sinew.delete_bake()
     body.vertex_groups["Bone"].add([8], 0.5, "REPLACE")
     prepared(body)
@@ -242,10 +242,10 @@ def test_a_result_that_is_not_of_the_frames_on_disk_is_told(body, saved, evaluat
     bpy.ops.wm.open_mainfile(filepath=str(saved))
     body = bpy.data.objects["Body"]
     assert np.array_equal(evaluated(body, 4), before) and not np.array_equal(before, expected)
-    assert baking.astray_words(body) == "The frames on disk are of another bake than is shown."
+    assert baking.astray_words(body) == "Cache does not match the displayed bake."
     body.sinew.result = {"KEYS": "NODES", "NODES": "KEYS"}[kind]
     for verb in ("compare", "convert_result", "open_report", "copy_report"):
-        with pytest.raises(RuntimeError, match="of another bake than is shown.*Bake Again"):
+        with pytest.raises(RuntimeError, match="does not match the displayed bake.*Bake Again"):
             getattr(bpy.ops.sinew, verb)()
     body.sinew.result = kind
     assert bpy.ops.sinew.check_bake() == {"FINISHED"} and body.sinew.bake.stale == "frames baked anew"

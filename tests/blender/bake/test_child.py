@@ -223,7 +223,7 @@ def test_compiling_is_stopped_at_once(body, saved, tmp_path, monkeypatch):
     monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path / "kernels"))
     run = start(body)
     drain_until(lambda: run.state.phase.phase == "compile")
-    assert run.state.label == "Compiling Kernels (once)"
+    assert run.state.label == "First-Time Setup"
     asked, child = time.monotonic(), run.child.process
     bpy.ops.sinew.stop_bake()
     drain_until(lambda: running.current() is None)
@@ -328,7 +328,7 @@ def test_an_error_that_was_not_foreseen_does_not_hold_up_the_next_bake(monkeypat
 def test_only_one_child_at_a_time(body, saved):
     body.sinew.frame_end = 400
     start(body)
-    with pytest.raises(SinewError, match="at work already"):
+    with pytest.raises(SinewError, match="stop .* first"):
         start(body)
 
 

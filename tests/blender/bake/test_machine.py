@@ -73,7 +73,7 @@ def test_a_label_tells_what_goes_on():
         told.append((state.label.removeprefix("Ghost, 2 of 3: "), round(state.factor, 2)))
     assert told == [
         ("Reading Animation 0 %", 0.0), ("Reading Animation 42 %", 0.42), ("Reading Animation 42 %", 0.42),
-        ("Starting", 0.0), ("Compiling Kernels (once)", 0.25), ("Finding Modes", 0.1),
+        ("Starting", 0.0), ("First-Time Setup", 0.25), ("Finding Modes", 0.1),
         ("Finding Handles of Pins", 0.4), ("Frame 10 / 60", 0.17), ("Frame 11 / 60", 0.18),
         ("Stopping after this step", 0.18), ("Stopping after this step", 0.18), ("Frame 11 / 60", 0.18),
         ("Leave Edit Mode (Tab)", 0.18),

@@ -58,7 +58,7 @@ def test_the_result_is_saved_in_the_blend(scene, capfd):
 def test_a_material_that_is_nowhere_is_told(scene, capfd):
     starting.add_material(bpy.data.objects["Body"], "Bone")
     assert command.run(["bake", "--frames", "1-2"]) == 0
-    assert "warning: “Bone” is nowhere" in capfd.readouterr().err
+    assert "warning: “Bone” is not assigned yet" in capfd.readouterr().err
 
 
 def test_frames_and_solver_replace_the_objects(scene):

@@ -327,7 +327,7 @@ def test_the_colours_follow_the_stiffness(fake_child, monkeypatch):
 
 def test_only_one_at_a_time(fake_child):
     playing(fake_child)
-    with pytest.raises(SinewError, match="at work already"):
+    with pytest.raises(SinewError, match="stop .* first"):
         live.begin(fake_child)
     assert bpy.ops.sinew.live_stop.poll() and bpy.ops.sinew.live_step.poll() and not bpy.ops.sinew.bake.poll()
     assert not bpy.ops.sinew.stop_bake.poll(), "Esc is live mode's"

@@ -147,7 +147,7 @@ def test_nothing_is_proposed_without_a_material_or_in_edit_mode(bar):
 
 
 def test_the_panel_has_them_where_the_solver_takes_nodes(bar, takes_nodes):
-    words = "No dynamic nodes: the body follows quasistatically"
+    words = "No dynamic nodes: the body will not jiggle"
     panel = solver.draw_solver[0]
     bar.sinew.solver = "mixed_fem"
     assert drawn_by(panel).text_of("sinew.propose_nodes") is None and words not in drawn_by(panel).labels

@@ -267,7 +267,7 @@ def test_the_error_of_a_projection_is_told(body, saved, evaluated):
     size = np.ptp(store.job().body.surface.positions, axis=0).max()
     mean, most = np.sqrt(np.mean(np.square(off))), np.max(off)
     told = body.sinew.bake.error
-    assert told.startswith("Off the frames by ") and "(frame " in told
+    assert told.startswith("Deviates from the bake by ") and "(frame " in told
     numbers = [float(before) for before, word in itertools.pairwise(told.split()) if word == "%"]
     assert numbers == pytest.approx([100 * mean / size, 100 * most / size], rel=0.06)
 

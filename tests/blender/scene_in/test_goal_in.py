@@ -121,4 +121,4 @@ def test_a_group_that_only_draws_is_no_body_that_falls(graded, saved):
     assert graded.sinew.bake.pin_warning == ""
     graded.sinew.use_goal = False
     bpy.ops.sinew.bake()
-    assert "falls" in graded.sinew.bake.pin_warning
+    assert "body will fall" in graded.sinew.bake.pin_warning

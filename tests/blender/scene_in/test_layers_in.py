@@ -180,11 +180,11 @@ def test_live_mode_follows_both_ends_of_a_range(body):
 
 def test_words_say_what_wins(shelled):
     flesh, bone = shelled.sinew.materials
-    assert place_words(flesh, True) == "Wherever nothing is painted"
-    assert "by depth" in place_words(bone, False) and "later in the list wins" in place_words(bone, False)
+    assert place_words(flesh, True) == "Used where nothing is painted"
+    assert "by depth" in place_words(bone, False) and "lower material wins" in place_words(bone, False)
     bone.depth_kind = "NONE"
     assert "paint it" in place_words(bone, False)
-    assert "“Bone” is nowhere" in notes.nowhere_words(make_job(shelled, bpy.context))
+    assert "“Bone” is not assigned yet" in notes.nowhere_words(make_job(shelled, bpy.context))
     bone.depth_kind = "CORE"
     assert notes.nowhere_words(make_job(shelled, bpy.context)) == ""
 

@@ -159,7 +159,7 @@ def test_a_bake_is_out_of_date_by_its_name_alone(body, scaled):
     scene = bpy.context.scene
     assert bpy.ops.sinew.bake() == {"FINISHED"} and edits(body) == []
     scene.sinew.length_factor = 0.25
-    assert edits(body) == ["length factor (1 → 0.25)"] and edited.words(body, scene) == "length factor"
+    assert edits(body) == ["simulation scale (1 → 0.25)"] and edited.words(body, scene) == "simulation scale"
     scene.sinew.length_factor = 1.0
     assert edits(body) == []
 
@@ -167,7 +167,7 @@ def test_a_bake_is_out_of_date_by_its_name_alone(body, scaled):
 def test_live_mode_tells_it(body):
     told_of = Edits(body, bpy.context.scene, make_job(body, bpy.context).body)
     bpy.context.scene.sinew.length_factor = 0.5
-    assert told_of.words(body, bpy.context.scene) == ["length factor"]
+    assert told_of.words(body, bpy.context.scene) == ["simulation scale"]
 
 
 def test_bodies_that_wait_are_read_anew(body):
@@ -180,7 +180,7 @@ def test_it_is_saved_undone_and_the_scenes_own(body, saved):
     scene = bpy.context.scene
     bpy.ops.ed.undo_push(message="Before")
     scene.sinew.length_factor = 0.1
-    bpy.ops.ed.undo_push(message="Length Factor")
+    bpy.ops.ed.undo_push(message="Simulation Scale")
     bpy.ops.ed.undo()
     assert bpy.context.scene.sinew.length_factor == 1.0
     bpy.ops.ed.redo()
@@ -197,4 +197,4 @@ def test_it_is_saved_undone_and_the_scenes_own(body, saved):
     assert appended.sinew.length_factor == pytest.approx(0.1)
     bpy.ops.wm.append(directory=f"{saved}/Object/", filename="Body")
     (alone,) = bpy.context.view_layer.objects
-    assert edits(alone) == ["length factor (0.1 → 1)"], "what another scene simulates otherwise says so"
+    assert edits(alone) == ["simulation scale (0.1 → 1)"], "what another scene simulates otherwise says so"

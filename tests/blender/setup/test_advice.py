@@ -41,7 +41,7 @@ def test_thin_parts_are_told_with_the_resolution(body, saved):
     assert body.sinew.match_resolution and rows(body) == {}
     body.sinew.match_resolution, body.sinew.match_cells = False, body.sinew.cells_across + 1
     assert rows(body) == {"cells_across": "Set Cells Across to 18"}
-    assert "mm thick have" in advising.advice_of(body, bpy.context.scene)[0].reason
+    assert "mm thick are only" in advising.advice_of(body, bpy.context.scene)[0].reason
     assert bpy.ops.sinew.take_advice(setting="cells_across") == {"FINISHED"}
     assert body.sinew.cells_across == 18 and rows(body) == {}
 

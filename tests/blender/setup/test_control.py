@@ -84,7 +84,7 @@ def test_a_body_that_is_not_matched_has_a_table_with_a_field_a_row(controlled, s
     assert len(record.vibrations) == 3 and record.match.startswith("3 vibrations can be controlled; the first swings")
     assert record.match in drawn_by(panel("solver")).labels
     drawn = drawn_by(panel("vibrations"))
-    assert drawn.labels[:4] == ["", "Plain", "With", "Stiffness"]
+    assert drawn.labels[:4] == ["", "Original Hz", "Changed Hz", "Stiffness"]
     settings.vibrations.stiffness_2 = 4.0
     hertz = []
     for k, each in enumerate(record.vibrations):

@@ -24,7 +24,7 @@ def test_the_button_sets_the_number_that_suffices(body):
     notes.note_mesh(body, event)
     record, number = body.sinew.bake, event.points_that_suffice
     assert number >= 24 and record.points_that_suffice == number
-    assert f"set Cubature Points to {number}" in record.points_warning and "cubature" not in record.mesh_warning
+    assert f"Set Cubature Points to {number}" in record.points_warning and "cubature" not in record.mesh_warning
     assert bpy.ops.sinew.use_points() == {"FINISHED"}
     assert body.sinew.cubature_points == number and record.points_warning == "" and not bpy.ops.sinew.use_points.poll()
     notes.note_mesh(body, mesh_event(body))

@@ -40,7 +40,7 @@ def test_words_and_table_tell_of_the_match(matched):
     assert record.match in words and record.match.startswith(f"{len(right)} of 12 vibrations match the full mesh")
     assert record.match not in record.mesh_warning
     drawn = drawn_by(panel("vibrations"))
-    assert drawn.labels[:5] == ["", "Plain", "With", "Ratio", "Share"]
+    assert drawn.labels[:5] == ["", "Original Hz", "Matched Hz", "Ratio", "Overlap"]
     assert drawn.text_of("sinew.play_vibration") == "Play" and "swing" in drawn.properties
     for k, each in enumerate(record.vibrations):
         row = Drawn()
@@ -72,7 +72,7 @@ def test_what_cannot_be_matched_is_told_without_a_table(matched):
     record.match = "The vibrations of the full mesh cannot be found."
     assert record.match in drawn_by(panel("solver")).labels
     drawn = drawn_by(panel("vibrations"))
-    assert "With" not in drawn.labels and [name for name, _ in drawn.operators] == ["sinew.find_vibrations"]
+    assert "Matched Hz" not in drawn.labels and [name for name, _ in drawn.operators] == ["sinew.find_vibrations"]
 
 
 def test_a_body_in_all_its_vertices_has_them_too(body, saved):

@@ -27,9 +27,9 @@ def told(obj):
 
 
 def test_a_head_of_flesh_says_what_it_is(head):
-    assert told(head) == ("2.7 m, 2.3 t: sags by about 40 cm", 0.1, "27 cm")
+    assert told(head) == ("2.7 m, 2.3 t. Will sag about 40 cm under its own weight", 0.1, "1/10")
     head.sinew.materials[0].log_stiffness = 6.0
-    assert told(head) == ("2.7 m, 2.3 t: sags by about 2 cm", 0.0, "")
+    assert told(head) == ("2.7 m, 2.3 t. Will sag about 2 cm under its own weight", 0.0, "")
     bpy.context.scene.use_gravity = False
     assert told(head) == ("2.7 m, 2.3 t", 0.0, "")
 
@@ -37,7 +37,7 @@ def test_a_head_of_flesh_says_what_it_is(head):
 def test_one_button_simulates_it_as_a_head_of_its_real_size(head):
     assert bpy.ops.sinew.simulate_smaller() == {"FINISHED"}
     assert bpy.context.scene.sinew.length_factor == pytest.approx(0.1)
-    assert told(head) == ("Simulated as 27 cm, 2.3 kg: sags by about 4 mm", 0.0, "")
+    assert told(head) == ("At 1/10 scale: 27 cm, 2.3 kg. Will sag about 4 mm under its own weight", 0.0, "")
     with pytest.raises(RuntimeError, match="hardly sags"):
         bpy.ops.sinew.simulate_smaller()
 
@@ -47,7 +47,7 @@ def test_figures_of_tetrahedra_are_of_what_is_simulated(head):
     bpy.ops.sinew.tetrahedralize()
     record = head.sinew.bake
     assert record.body_size == pytest.approx(0.273, abs=1e-3) and record.body_mass == pytest.approx(2.4, rel=0.1)
-    assert figures.extent_words(record.body_size, bpy.context.scene) == "Simulated as 27.34 cm"
+    assert figures.extent_words(record.body_size, bpy.context.scene) == "At 1/10 scale: 27.34 cm"
 
 
 def test_a_column_is_told_by_its_formula(body):
@@ -55,10 +55,10 @@ def test_a_column_is_told_by_its_formula(body):
     body.sinew.pin_group = ""
     body.sinew.materials[0].density = 1000.0
     expected = 1000.0 * 9.81 * 0.3**2 / (2.0 * 5e4)
-    assert told(body).words == f"1 m, 90 kg: sags by about {1e3 * expected:.0f} mm"
+    assert told(body).words == f"1 m, 90 kg. Will sag about {1e3 * expected:.0f} mm under its own weight"
     body.rotation_euler = 0.0, np.pi / 2.0, 0.0
     bpy.context.view_layer.update()
-    assert told(body).words == "1 m, 90 kg: sags by about 10 cm", "standing"
+    assert told(body).words == "1 m, 90 kg. Will sag about 10 cm under its own weight", "standing"
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_what_is_told_of_a_head_is_within_a_factor_of_two(head, held, evaluated)
 
 def test_half_of_what_is_soft_gives_half(body):
     body.sinew.pin_group = ""
-    assert told(body).words == "1 m, 95 kg: sags by about 9 mm"
+    assert told(body).words == "1 m, 95 kg. Will sag about 9 mm under its own weight"
     bpy.ops.sinew.add_material(preset="Bone")
     body.sinew.materials[1].density = body.sinew.materials[0].density
     body.sinew.materials[1].vertex_group = "Bone"
     body.vertex_groups.new(name="Bone").add(list(range(6)), 1.0, "REPLACE")
     measure_in._bodies.clear()
-    assert told(body).words == "1 m, 95 kg: sags by about 5 mm"
+    assert told(body).words == "1 m, 95 kg. Will sag about 5 mm under its own weight"
 
 
 def test_what_cannot_be_told_is_not(add_mesh):

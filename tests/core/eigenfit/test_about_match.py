@@ -37,7 +37,8 @@ def test_all_match_where_modes_cross():
     """The second and third are paired by what they are, not by their number."""
     match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.5, 4.0], np.eye(4, 3)[[0, 2, 1, 3]], 3)
     assert match.words == (
-        "3 vibrations match the full mesh; the first swings at 1.00 Hz, 2.00 Hz without. About 7 % off, 100 % without."
+        "3 vibrations match the full mesh; the first swings at 1.00 Hz, 2.00 Hz without. "
+        "Expected error 7 % (100 % unmatched)."
     )
     np.testing.assert_allclose(match.vibrations, [[2.0, 1.0, 1.0], [3.0, 4.0, 1.0], [5.0, 2.5, 1.0]])
 
@@ -48,7 +49,8 @@ def test_those_without_a_like_are_named():
     match = told([2.0, 3.0, 5.0, 8.0], [1.0, 2.0, 3.0, 7.0], overlap, 3)
     assert match.words == (
         "1 of 3 vibrations match the full mesh; vibration 2 swings at 2.00 Hz, 3.00 Hz without. "
-        "About 100 % off, 100 % without. Vibrations 1 and 3 are left alone, as none of the full mesh's lowest 4 swings "
+        "Expected error 100 % (100 % unmatched). "
+        "Vibrations 1 and 3 are left alone, as none of the full mesh's lowest 4 swings "
         "so: raise Modes, or Matched Vibrations."
     )
     assert [each.right for each in match.vibrations] == pytest.approx([0.0, 2.0, 0.0])

@@ -66,7 +66,7 @@ def two_bars(gap: float) -> SurfaceMesh:
 
 
 BAD = {
-    "hardly nearer": (lambda: job(cells=12), "% off, 6 % without. Raise Cells Across."),
+    "hardly nearer": (lambda: job(cells=12), "(6 % unmatched). Raise Cells Across."),
     "no finer": (lambda: job(match_cells=8), "185 vertices, and the body 185. Raise Match Cells."),
     "coarser": (lambda: job(match_cells=6), "135 vertices, and the body 185. Raise Match Cells."),
     "heavier": (lambda: job(sheet()), "weighs 1.9 times what its finer lattice does. Give sheets a thickness"),

@@ -290,6 +290,6 @@ def test_what_is_painted_finer_belongs_to_the_resolution(tmp_path):
     assert job.with_body(resolution=other).fingerprints() == job.fingerprints()  # nothing is painted
     assert finer.with_body(resolution=other).fingerprints() != finer.fingerprints()
     assert details("resolution", job, finer) == ["where it is finer"]
-    assert details("resolution", finer, finer.with_body(resolution=other)) == ["finer by 2 → 3"]
+    assert details("resolution", finer, finer.with_body(resolution=other)) == ["refine factor 2 → 3"]
     with pytest.raises(SettingsError, match="painted finer"):
         job.with_body(fineness=paint[1:])

@@ -170,7 +170,7 @@ def test_a_take_that_cannot_be_kept_ends(tmp_path, monkeypatch):
 
 def test_live_mode_needs_a_subspace_or_nodes(tmp_path):
     job = shaken_bar(3)
-    with pytest.raises(SettingsError, match="of a subspace or of nodes"):
+    with pytest.raises(SettingsError, match="needs a reduced solver"):
         serve(job, FrameStore.create(tmp_path, job), lambda event: None, [])
 
 

@@ -102,4 +102,4 @@ def test_too_many_are_refused_before_they_are_made(method, monkeypatch):
     monkeypatch.setattr(f"sinew.core.tetrahedra.{method}.MAX_TETS", 20_000)
     with pytest.raises(MeshError, match="painted finer") as caught:
         METHODS[method](surface, 10, np.ones(len(surface.positions)), 8.0)
-    assert "Finer By" in caught.value.remedy
+    assert "Refine Factor" in caught.value.remedy

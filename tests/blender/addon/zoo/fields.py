@@ -28,12 +28,12 @@ def free(folder: Path) -> Any:
     return body()
 
 
-@specimen("a pin group full of zero", warning="No vertex of “Pins” is held", falls=True)
+@specimen("a pin group full of zero", warning="No pins: the body will fall", falls=True)
 def zeros(folder: Path) -> Any:
     return grouped(0.0)
 
 
-@specimen("an empty pin group", warning="No vertex of “Pins” is held", falls=True)
+@specimen("an empty pin group", warning="No pins: the body will fall", falls=True)
 def no_members(folder: Path) -> Any:
     return grouped(1.0, 0)
 

@@ -87,7 +87,7 @@ def skin(folder: Path) -> Any:
     return simulated(obj)
 
 
-@specimen("Remesh, simulated: it drops the pins", warning="No vertex of “Pins” is held", falls=True)
+@specimen("Remesh, simulated: it drops the pins", warning="No pins: the body will fall", falls=True)
 def remesh(folder: Path) -> Any:
     return simulated(with_modifier("REMESH", mode="VOXEL", voxel_size=0.2))
 
