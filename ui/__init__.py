@@ -10,7 +10,7 @@ import bpy
 
 ORDER = """
     body materials pins collisions springs fields live resolution solver vibrations advice
-    bake diagnostics compare overlays examples
+    bake compare diagnostics overlays examples
 """
 """Subjects as their panels stand, one below the other."""
 

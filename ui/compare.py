@@ -9,7 +9,7 @@ from ..blender_addon.properties import choices
 from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
 
 
-@panel("Compare", under="diagnostics", bl_options=CLOSED)
+@panel("Compare", is_often=True, bl_options=CLOSED)
 def draw_compare(layout: Any, context: Any, obj: Any) -> None:
     """What the second bake has of its own, and what is seen of it."""
     column = layout.column()
@@ -22,15 +22,14 @@ def draw_compare(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, obj.sinew.compare.message, context, "ERROR")
     seen = comparing.seen(obj)
     if seen.folder is not None:
-        _draw_ghost(layout, obj, seen.difference, context)
+        _draw_ghost(layout, obj, seen, context)
     wrapped(layout, seen.trouble, context, "ERROR")
 
 
 def _draw_settings(layout, settings):
     compare = settings.compare
     draw_properties(layout, compare, "solver", "integrator")
-    solver = settings.solver if compare.solver == choices.OWN else compare.solver
-    read = choices.solver_kind(solver).settings
+    read = choices.solver_kind(choices.compared_solver_names(settings)[0]).settings
     left_out = {"modes", "max_iterations"} - set(read)
     names = [name for name in ("modes", "substeps", "max_iterations", "cells_across") if name not in left_out]
     draw_properties(layout, compare, *names, align=True)
@@ -48,16 +47,17 @@ def _draw_settings(layout, settings):
         layout.prop(compare, "frame_end")
 
 
-def _draw_ghost(layout, obj, found, context):
-    compare, scene = obj.sinew.compare, context.scene
+def _draw_ghost(layout, obj, seen, context):
+    compare, scene, found = obj.sinew.compare, context.scene, seen.difference
     row = layout.row(align=True)
     row.use_property_split = False
-    row.prop(compare, "show", text="Ghost", icon="HIDE_OFF" if compare.show else "HIDE_ON", toggle=True)
+    row.prop(compare, "show", text="Show Ghost", icon="HIDE_OFF" if compare.show else "HIDE_ON", toggle=True)
     row.prop(compare, "color", text="")
     row.operator("sinew.remove_ghost", text="", icon="X")
+    if not seen.belongs and running.current(obj.session_uid) is None:
+        words = "The ghost on disk belongs to another bake and is not shown. Press Compare to make one for this bake."
+        wrapped(layout, words, context, "ERROR")
     if found is None:
-        if running.current(obj.session_uid) is None:
-            wrapped(layout, "The bake is another since: Compare again.", context, "ERROR")
         return
     column = layout.column(align=True)
     wrapped(column, f"Other than the bake: {found.words}", context, "GHOST_ENABLED")

@@ -1,4 +1,4 @@
-"""Diagnostics: the tetrahedra in figures, how the bake went, and what it is compared with (``compare``)."""
+"""Diagnostics: the tetrahedra in figures, and how the bake went."""
 
 from typing import Any
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import bpy
 
+from ..blender_addon.bake import comparing
+from ..blender_addon.basics import sources
 from .places import Subject
 
 
@@ -36,3 +38,6 @@ class VIEW3D_PT_sinew_overlays(Subject, bpy.types.Panel):
         grid = layout.column_flow(columns=2)
         for name in ("show_pins", "show_springs", "show_colliders", "show_nodes", "show_contacts", "show_touching"):
             grid.prop(settings, name)
+        body = sources.body_of(context)
+        if comparing.seen(body).folder is not None:
+            layout.prop(body.sinew.compare, "show")

@@ -28,6 +28,7 @@ from ..cache import cache_owner, frame_folders
 from ..child import running
 from ..child.process import Order
 from ..child.work import Work
+from ..properties import choices
 from ..scene_in import job_in
 from ..scene_in.settings_in import compared, frame_range
 from ..setup import figures
@@ -35,6 +36,8 @@ from . import background, baking
 
 LOOK = 0.5
 """Seconds between two looks at the disk."""
+BAKE = "compared"
+"""What a ghost's store keeps of the bake that it was made for: its key."""
 EQUAL = 1e-12
 """Distance in sizes of the body that is none."""
 
@@ -142,13 +145,15 @@ def second_steps(obj: Any) -> Steps[Compared]:
         raise StoreError("Less than two frames are baked to compare with.", "Bake more, or raise End under Compare.")
     frames, other = (theirs.first_shown, end), obj.sinew.compare
     own = yield from job_in.job_steps(obj, bpy.context, frames, substeps=other.substeps)
-    job = compared(own, other)
-    if len(job.body.surface.positions) != len(theirs.body.surface.positions):
+    if len(own.body.surface.positions) != len(theirs.body.surface.positions):
         raise SettingsError("The mesh has other vertices than the bake.", "Undo that edit, or press Bake Again.")
-    # It moves without those that it meets, which is no edit: the panel says so.
+    # Compare plays the body without its contact partners. That is not an edit; the panel says so.
     group = {name: getattr(theirs.body, name) for name in ("met", "fellows", "place")}
-    words = differences(first, theirs, job.with_body(**group))
-    if not words:
+    for solver in choices.compared_solver_names(obj.sinew):
+        job = compared(own, other, solver)
+        if words := differences(first, theirs, job.with_body(**group)):
+            break
+    else:
         raise SettingsError(
             "Nothing differs from the bake, so both would be the same.",
             "Choose another solver or other numbers under Compare, or edit the body.",
@@ -162,6 +167,7 @@ def second_steps(obj: Any) -> Steps[Compared]:
         store = FrameStore.create(store.folder, job)
         if job.fingerprints("mesh", "resolution").items() <= first.fingerprints().items():
             store.take_cached(first)
+    store.write_cached(BAKE, {}, {"key": first.key()})
     return Compared(job, store, resume, "; ".join(filter(None, (words, alone_words(theirs.body.fellows)))))
 
 
@@ -214,11 +220,13 @@ def remove(obj: Any) -> None:
 
 
 class Seen(NamedTuple):
-    """What the disk said of a comparison at its last look: the ghost's folder, and how far it is off, None where there
-    is none, or where nothing is kept of the two bakes as they are now; and why it is not drawn, if so.
+    """What the disk said of a comparison at its last look: the ghost's folder, whether the ghost was made for the bake
+    that is displayed, and how far it is off, None where there is none, or where nothing is kept of the two bakes as
+    they are now; and why it is not drawn, if so.
     """
 
     folder: Path | None
+    belongs: bool
     difference: Difference | None
     stamp: Any = None
     looked: float = 0.0
@@ -235,19 +243,27 @@ def seen(obj: Any) -> Seen:
     if before is not None and time.monotonic() - before.looked < LOOK:
         return before
     first, second = frame_folders.recorded_folder(obj), ghost_folder(obj)
-    stamp, found = None, None
+    stamp, belongs, found = None, False, None
     if first is not None and second is not None:
         shows = obj.sinew.bake.shows
-        files = first / "about.sinew", second / "difference.sinew"
+        files = first / "about.sinew", second / "difference.sinew", second / f"{BAKE}.sinew"
         stamp = shows, *((path, frame_folders.written(path)) for path in files)
-        known, own = before is not None and before.stamp == stamp, FrameStore(first)
-        if known:
-            found = before.difference
-        elif own.key() == shows:
-            found = cached_difference(own, FrameStore(second))
+        if before is not None and before.stamp == stamp:
+            belongs, found = before.belongs, before.difference
+        else:
+            belongs = (FrameStore(second).about_cached(BAKE) or {}).get("key") == shows
+            own = FrameStore(first)
+            found = cached_difference(own, FrameStore(second)) if belongs and own.key() == shows else None
     trouble = before.trouble if before is not None and before.folder == second else ""
-    _seen[obj.session_uid] = Seen(second, found, stamp, time.monotonic(), trouble)
+    _seen[obj.session_uid] = Seen(second, belongs, found, stamp, time.monotonic(), trouble)
     return _seen[obj.session_uid]
+
+
+def ghost_words(obj: Any, job: Job) -> list[str]:
+    """Label of a ghost with this job: the solver and its steps; below, the difference from the bake, once known."""
+    solver, found = job.body.solver, seen(obj).difference
+    steps = f"{solver.substeps} {'substep' if solver.substeps == 1 else 'substeps'}"
+    return [f"Compare: {solver.kind.label}, {steps} (“{obj.name}”)", *([found.words] if found is not None else [])]
 
 
 def refuse(obj: Any, trouble: str) -> None:

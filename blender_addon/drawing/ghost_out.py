@@ -15,6 +15,7 @@ from .card import batch_of, vertices_of
 from .layer import Made
 
 if TYPE_CHECKING:
+    from ...core.job.job import Job
     from ..scene_in.subdivision_in import Cage
     from .preview_fine import FineCard
 
@@ -53,6 +54,11 @@ class Ghost:
             self.coarser = coarser_words(made, settings["levels"])
             self._fine = None if made is None else FineCard(made, self._outwards < 0.0)
         return True
+
+    @property
+    def job(self) -> Job:
+        """What was simulated."""
+        return self._job
 
     def numbers(self) -> list[int]:
         """Frames that can be shown by now, ascending."""

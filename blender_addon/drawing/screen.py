@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import blf
@@ -25,14 +26,14 @@ def write(words: str, x: float, y: float, colour: Colour = WHITE) -> None:
     blf.draw(0, words)
 
 
-def write_lines(context: Any, lines: Sequence[str], first: Colour = WHITE) -> None:
-    """Lines in the lower left corner, beside the tools, in white but for the ``first``."""
+def write_lines(context: Any, lines: Sequence[str], colours: Sequence[Colour] = ()) -> None:
+    """Lines in the lower left corner, beside the tools, the first ones in these colours, the others in white."""
     scale, left = context.preferences.system.ui_scale, free_corners(context)[0]
     blf.size(0, 12.0 * scale)
     blf.enable(0, blf.SHADOW)
     blf.shadow(0, 3, 0.0, 0.0, 0.0, 0.8)
-    for k, line in enumerate(reversed(lines)):
-        write(line, left + 20.0 * scale, (20.0 + 18.0 * k) * scale, first if k == len(lines) - 1 else WHITE)
+    for k, (words, colour) in enumerate(zip_longest(lines, colours, fillvalue=WHITE), start=1):
+        write(words, left + 20.0 * scale, (20.0 + 18.0 * (len(lines) - k)) * scale, colour)
     blf.disable(0, blf.SHADOW)
 
 

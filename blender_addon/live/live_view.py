@@ -216,7 +216,7 @@ class View(Layer):
             screen.line(held, target, THREAD_COLOUR)
             screen.disc(target, PIN_RADIUS * scale, PIN_COLOUR)
         colour = RECORDING_COLOUR if self._session.state.recording else screen.WHITE
-        screen.write_lines(context, words(self._session), colour)
+        screen.write_lines(context, words(self._session), [colour])
 
     def grab_marks(self, region: Any, region_data: Any) -> list[tuple[int, Any, Any]]:
         """Of each grab its vertex, and the pixels of the vertex and of the target; those in view. Of a Subdivision they

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...core.settings import MaterialSettings
-from ...core.solver_kinds import SOLVER_KINDS, SolverKind, live_solver
+from ...core.solver_kinds import NEWTON, SOLVER_KINDS, SolverKind, live_solver
 from .own_presets import own_presets
 
 Items = tuple[tuple[str, str, str, int], ...]
@@ -116,7 +116,16 @@ def own_of_integrator(name: str) -> tuple[str, ...]:
 
 def compared_solver_items(owner: Any = None, context: Any = None) -> Items:
     """Items callback: the same for a bake that is compared with the body's own."""
-    return _menu([_AS_BODY, *_words_of(SOLVER_KINDS)])
+    words = f"Compare your edits with the bake; where nothing was edited, {NEWTON.label} with the bake"
+    return _menu([(AUTOMATIC, "Automatic", words), _AS_BODY, *_words_of(SOLVER_KINDS)])
+
+
+def compared_solver_names(settings: Any) -> tuple[str, ...]:
+    """Return the solvers of a bake that is compared with the body's own: the first that makes a difference counts."""
+    chosen = settings.compare.solver
+    if chosen == AUTOMATIC:
+        return settings.solver, NEWTON.name
+    return (settings.solver if chosen == OWN else chosen,)
 
 
 MATCHES = (

@@ -8,7 +8,6 @@ from typing import Any
 import bpy
 
 from ...core.settings import ResolutionSettings, SolverSettings
-from ...core.solver_kinds import NEWTON
 from ..basics.redrawing import redraw_changed
 from . import choices
 from .mirror import field_of, integer, menu, switch, text, vector
@@ -34,7 +33,7 @@ class SinewCompare(bpy.types.PropertyGroup):
         "Solver",
         "Method that computes the ghost",
         items=choices.compared_solver_items,
-        default=choices.number_of(NEWTON.name),
+        default=choices.number_of(choices.AUTOMATIC),
     )
     integrator: menu(
         "Integration",

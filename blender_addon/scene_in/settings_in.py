@@ -94,11 +94,11 @@ def is_gravity_animated(scene: Any) -> bool:
     return not GRAVITY.isdisjoint(animated_paths(scene))
 
 
-def compared(job: Job, compare: Any) -> Job:
-    """A job of a body with what a bake that is compared with it has otherwise."""
-    other: dict[str, Any] = {
-        name: getattr(compare, name) for name in ("solver", "integrator") if getattr(compare, name) != OWN
-    }
+def compared(job: Job, compare: Any, solver: str) -> Job:
+    """A job of a body with what a bake that is compared with it has otherwise; with this ``solver``."""
+    other: dict[str, Any] = {"solver": solver}
+    if compare.integrator != OWN:
+        other["integrator"] = compare.integrator
     # What the other solver does not read is not drawn, and no difference.
     read = ("substeps", *replace(job.body.solver, **other).kind.settings)
     names = (name for name in ("substeps", "max_iterations", "modes") if name in read)

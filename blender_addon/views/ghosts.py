@@ -15,11 +15,14 @@ from ..basics.redrawing import redraw_views
 from ..basics.stack import subdivision_after
 from ..cache.frame_folders import written
 from ..child import running
+from ..drawing import screen
 from ..drawing.ghost_out import Ghost
 from ..drawing.layer import Layer, Made
 from ..drawing.overlay_out import Painter, View
+from ..drawing.preview_colours import as_shown
 from ..live.live_scene import is_rendering
 from ..picking import picking_view
+from . import swings
 
 SOON = 0.1
 """Seconds after a drawing until it is asked what Subdivision the ghosts have."""
@@ -59,6 +62,32 @@ class Ghosts(Layer):
                 if not bpy.app.timers.is_registered(self._timer):
                     bpy.app.timers.register(self._timer, first_interval=SOON)
 
+    def draw_over(self, context: Any) -> None:
+        """Their labels, in the colour of each."""
+        space = context.space_data
+        if space is None or not space.overlay.show_overlays:
+            return
+        work = running.current()
+        if swings.current() is not None or work is not None and work.order.mode == "live":  # their words stand there
+            return
+        lines, colours = [], []
+        for obj in self.bodies(context.scene):
+            made = self._ghosts.get(obj.session_uid)
+            if made is not None and made.value is not None and self._is_shown(obj, space):
+                words = comparing.ghost_words(obj, made.value.job)
+                lines += words
+                colours += [self._label_colour(obj), *[screen.WHITE] * (len(words) - 1)]
+        screen.write_lines(context, lines, colours)
+
+    @staticmethod
+    def _is_shown(obj: Any, space: Any) -> bool:
+        return obj.sinew.compare.show and picking_view.seen_as(obj, space) is not None
+
+    @staticmethod
+    def _label_colour(obj: Any) -> screen.Colour:
+        """That of the ghost, half-way to white: it is read over any background."""
+        return (*(0.5 + 0.5 * as_shown(np.array(obj.sinew.compare.color[:3]))), 1.0)
+
     def remove(self) -> None:
         """Draw no more."""
         super().remove()
@@ -88,7 +117,7 @@ class Ghosts(Layer):
         at, uids = self._bodies
         if time.monotonic() - at > comparing.LOOK:
             candidates = (obj for obj in bpy.data.objects if obj.type == "MESH" and obj.sinew.enabled)
-            uids = [obj.session_uid for obj in candidates if comparing.seen(obj).folder is not None]
+            uids = [obj.session_uid for obj in candidates if comparing.seen(obj).belongs]
             self._bodies = time.monotonic(), uids
             self._ghosts = {uid: ghost for uid, ghost in self._ghosts.items() if uid in uids}
         return [obj for obj in scene.objects if obj.session_uid in uids] if uids else []

@@ -13,7 +13,7 @@ was reported.
     shapes.sinew       how its vibrations move its surface, where they were found
     meeting.sinew      which surface of it touches what it meets
     handles.sinew      the frames as handles under weights, where the result is kept so
-    difference.sinew   how far the frames are from those of another bake, where they were compared
+    difference.sinew   how far the frames are from those of another bake; compared.sinew: the key of that bake
     frame_000012.sinew positions of the render surface, world space, metres; where asked for, of the tets' vertices
     lock               while a process writes to the store (``store_lock``)
     state_000012.sinew what the solver needs to go on after frame 12 with the same bits; the newest two are kept
@@ -58,8 +58,7 @@ CACHED = (
     "skin",
     "display",
     "meeting",
-    "handles",
-    "difference",
+    *("handles", "difference", "compared"),
 )
 """What took long to make; each has a key that says what it was made from, and may be deleted at any time."""
 LENT = ("mesh", "materials", "subspace", "spectra", "swing", "touching", "skin")

@@ -18,7 +18,7 @@ def test_panels_are_opened_by_clicks(windowed):
     assert said["ground"]
     assert "Frames 27-28, 40 did not converge" in said["report"] and "Factorization" in said["report"]
     assert said["report window"] == [2, "TEXT_EDITOR"]
-    assert len(result.photographs) == 20
+    assert len(result.photographs) == 21
     assert [said[f"pins {when}"] for when in ("at first", "stay", "in the Physics tab")] == [False, True, True]
     orange, pale = np.subtract(*(seen(result.photographs[f"pins-{state}"]) for state in ("open", "closed")))
     assert orange > 50 and pale > 500, "held ones, and those of the goal"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -22,6 +23,7 @@ from sinew.core.store.frame_store import FrameStore
 
 from .. import card
 from ..cache.test_cache_owner import content
+from ..drawn import drawn_by
 from .test_bake_queue import run_queue
 from .test_child import drain_until, in_child
 
@@ -42,6 +44,22 @@ def baked(body, saved):
 def compared(baked):
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     return baked
+
+
+OF_ANOTHER = "The ghost on disk belongs to another bake and is not shown. Press Compare to make one for this bake."
+
+
+def panel_words():
+    return drawn_by(bpy.types.PHYSICS_PT_sinew_compare).labels
+
+
+def drawn_bodies():
+    """Bodies whose ghosts the 3D Views draw."""
+    layer = ghosts.Ghosts()
+    try:
+        return layer.bodies(bpy.context.scene)
+    finally:
+        layer.remove()
 
 
 def found(obj):
@@ -73,7 +91,7 @@ def test_nothing_of_the_bake_is_lost_and_the_ghost_goes_with_one_click(baked):
     assert not bpy.ops.sinew.remove_ghost.poll()
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     folder = comparing.ghost_folder(baked)
-    assert "density 1050 → 2100" in found(baked).words and "Mixed FEM → Newton" in found(baked).words
+    assert "density 1050 → 2100" in found(baked).words and "Newton" not in found(baked).words, "my edit, no more"
     assert bpy.ops.sinew.remove_ghost() == {"FINISHED"}
     assert not folder.exists() and comparing.seen(baked).folder is None
     assert content(recorded_folder(baked)) == before and len(baked.data.shape_keys.key_blocks) == keys
@@ -108,8 +126,78 @@ def test_another_bake_since_is_told(compared):
     compared.sinew.substeps = 2
     bpy.ops.sinew.bake()
     assert found(compared) is None and comparing.ghost_folder(compared) is not None
+    assert drawn_bodies() == [] and OF_ANOTHER in panel_words()
     assert bpy.ops.sinew.compare() == {"FINISHED"}
     assert found(compared).words == "solver (Mixed FEM → Newton FEM)"
+    assert drawn_bodies() == [compared] and OF_ANOTHER not in panel_words()
+
+
+@pytest.mark.parametrize("is_baked_again", [True, False])
+def test_an_older_save_does_not_show_a_later_ghost(compared, saved, is_baked_again):
+    """The ghost of a later session belongs to the .blend only where that displays the bake it was made for."""
+    bpy.ops.wm.save_mainfile()
+    older = saved.with_name("older.blend")
+    shutil.copy(saved, older)
+    compared.sinew.materials[0].density *= 2.0
+    if is_baked_again:
+        bpy.ops.sinew.bake()
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    later = found(compared).words
+    bpy.ops.wm.save_mainfile()
+    shutil.copy(older, saved)
+    bpy.ops.wm.open_mainfile(filepath=str(saved))
+    body = bpy.data.objects["Body"]
+    comparing.look_again(body)
+    assert comparing.ghost_folder(body) is not None
+    assert (drawn_bodies() == []) == is_baked_again == (OF_ANOTHER in panel_words())
+    assert (found(body) is None) == is_baked_again
+    if is_baked_again:
+        return
+    label = comparing.ghost_words(body, Ghost(comparing.ghost_folder(body)).job)
+    assert label == ["Compare: Mixed FEM, 1 substep (“Body”)", later], "a later ghost of the same bake says what it is"
+
+
+def test_edits_are_compared_by_default_and_another_solver_where_there_are_none(baked):
+    for factor, expected in ((1.0, "Mixed FEM → Newton FEM"), (2.0, "density 1050 → 2100")):
+        baked.sinew.materials[0].density *= factor
+        assert bpy.ops.sinew.compare() == {"FINISHED"}
+        assert expected in found(baked).words
+        solver = "Newton FEM" if factor == 1.0 else "Mixed FEM"
+        label = comparing.ghost_words(baked, Ghost(comparing.ghost_folder(baked)).job)
+        assert label == [f"Compare: {solver}, 1 substep (“Body”)", found(baked).words]
+    baked.sinew.compare.solver = "newton"
+    assert bpy.ops.sinew.compare() == {"FINISHED"}
+    assert "density" in found(baked).words and "Mixed FEM → Newton FEM" in found(baked).words
+
+
+def test_the_view_labels_the_ghosts_that_are_shown(compared, monkeypatch):
+    written, layer = [], ghosts.Ghosts()
+    monkeypatch.setattr(ghosts.screen, "write_lines", lambda context, lines, colours: written.append(lines))
+    monkeypatch.setattr(ghosts.picking_view, "seen_as", lambda obj, space: obj)
+    space = SimpleNamespace(overlay=SimpleNamespace(show_overlays=True))
+    view = SimpleNamespace(scene=bpy.context.scene, space_data=space)
+
+    def labels():
+        written.clear()
+        layer.draw_over(view)
+        return [line for lines in written for line in lines]
+
+    try:
+        layer.bodies(bpy.context.scene)
+        layer.ghost(compared)
+        assert labels() == ["Compare: Newton FEM, 1 substep (“Body”)", "solver (Mixed FEM → Newton FEM)"]
+        compared.sinew.compare.show = False
+        assert labels() == []
+        compared.sinew.compare.show, space.overlay.show_overlays = True, False
+        assert labels() == []
+    finally:
+        layer.remove()
+
+
+def test_the_ghost_is_switched_in_the_panel_and_among_the_overlays(compared):
+    for panel in (bpy.types.VIEW3D_PT_sinew_compare, bpy.types.PHYSICS_PT_sinew_compare):
+        assert "show" in drawn_by(panel).properties
+    assert "show" not in drawn_by(bpy.types.VIEW3D_PT_sinew_bake).properties
 
 
 def test_delete_bake_takes_the_ghost_along(compared):

@@ -102,9 +102,9 @@ def test_a_bake_is_compared_with_one_without(controlled):
     settings.compare.solver = "OWN"
     job = make_job(controlled, bpy.context)
     assert "control_vibrations" in drawn_by(panel("compare")).properties
-    assert compared(job, settings.compare).body.vibration_stiffness is not None
+    assert compared(job, settings.compare, settings.solver).body.vibration_stiffness is not None
     settings.compare.control_vibrations = False
-    without = compared(job, settings.compare)
+    without = compared(job, settings.compare, settings.solver)
     assert without.body.vibration_stiffness is None
     assert details("solver", job, without) == ["stiffness of vibrations was removed"]
     settings.control_vibrations = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 from sinew.blender_addon.bake import baking, comparing, notes
+from sinew.blender_addon.properties.choices import compared_solver_names
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.scene_in.settings_in import compared
 from sinew.blender_addon.views import swings
@@ -155,7 +156,7 @@ def test_a_comparison_has_its_own_match_or_the_body_s(body, name, solver, own):
     job = make_job(body, bpy.context)
     for chosen, expected in (("OWN", own), ("ON", True), ("OFF", False)):
         setattr(settings.compare, name, chosen)
-        assert getattr(compared(job, settings.compare).body.solver, name) == expected
+        assert getattr(compared(job, settings.compare, *compared_solver_names(settings)).body.solver, name) == expected
 
 
 def test_the_method_stands_among_what_is_advanced_where_there_is_a_match(body):
@@ -171,10 +172,12 @@ def test_a_ghost_has_a_method_of_its_own_where_it_is_matched(body):
     settings.solver, chosen.solver, chosen.match_method = "subspace_fem", "OWN", "one_stiffness"
     job = make_job(body, bpy.context)
     assert job.body.solver.match_method == "automatic"
-    assert compared(job, chosen).body.solver.match_method == "one_stiffness"
-    assert details("solver", job, compared(job, chosen)) == ["match method Automatic → One Stiffness"]
+    assert compared(job, chosen, *compared_solver_names(settings)).body.solver.match_method == "one_stiffness"
+    assert details("solver", job, compared(job, chosen, *compared_solver_names(settings))) == [
+        "match method Automatic → One Stiffness"
+    ]
     chosen.match_full_space = "OFF"
-    assert compared(job, chosen).body.solver.match_method == "automatic"
+    assert compared(job, chosen, *compared_solver_names(settings)).body.solver.match_method == "automatic"
 
 
 def test_what_cannot_serve_the_solver_is_told_when_the_button_is_pressed(body, saved):

@@ -4,13 +4,13 @@ import bpy
 import numpy as np
 
 SCALE = 0.75
-PANELS = ("Physical Materials", "Pins", "Collisions", "Live", "Resolution", "Solver", "Frames and Result")
+PANELS = ("Physical Materials", "Pins", "Collisions", "Live", "Resolution", "Solver", "Frames and Result", "Compare")
 
 # Pixels from the left and upper edge of the sidebar's region, at that scale: where the first header stands and how far
 # they are apart when all are closed.
 LEFT = 60
 FIRST, PITCH = 65, 20
-ALONE = "springs fields field_weights advanced where matter touching diagnostics report".split()
+ALONE = "springs fields field_weights advanced placement matter touching diagnostics report".split()
 """Panels that stand within others, or in the Physics tab alone."""
 USED = {
     "Collisions": ((100, 23),),  # Ground
