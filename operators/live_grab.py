@@ -6,15 +6,15 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..blender_addon.live import live, live_pick, live_sight
+from ..blender_addon.live.live_hints import draw_hints
 
 HINTS = (("Pull", "MOUSE_LMB_DRAG"), ("Leave It Pinned", "EVENT_CTRL"), ("", "EVENT_ESC"), ("Let Go", "MOUSE_RMB"))
 """Words and icons of the status bar while the button is down."""
 
 
-def draw_hints(header: Any, context: Any) -> None:
+def draw_status(header: Any, context: Any) -> None:
     """Draw the status bar in Blender's place."""
-    for text, icon in HINTS:
-        header.layout.label(text=text, icon=icon)
+    draw_hints(header.layout, HINTS)
 
 
 class SINEW_OT_live_grab(bpy.types.Operator):
@@ -43,7 +43,7 @@ class SINEW_OT_live_grab(bpy.types.Operator):
         self._strength = live.strength_of(obj, context.scene)
         self._pull(context, where)
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set(draw_hints)
+        context.workspace.status_text_set(draw_status)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -8,9 +8,13 @@ import bpy
 from ..blender_addon.bake import bake_queue, baking, edited
 from ..blender_addon.basics import sources
 from ..blender_addon.child import compiling, running
+from ..blender_addon.live.live_hints import draw_hints
 from ..blender_addon.properties import choices
 from ..blender_addon.setup import forecasts
-from .places import CLOSED, draw_button, draw_large, draw_reasons, panel, wrapped
+from .places import CLOSED, MARGINS, draw_button, draw_large, draw_reasons, fitting, panel, region_width, wrapped
+
+BAR, UNIT = 10, 20
+"""Units of the bar in the header of 3D Views; pixels of a unit at a scale of one."""
 
 
 def draw_first(layout: Any, context: Any, obj: Any) -> None:
@@ -22,23 +26,33 @@ def draw_first(layout: Any, context: Any, obj: Any) -> None:
     elif work is not None:
         draw_progress(layout, work, context)
     elif (read := running.reading(obj.session_uid)) is not None:
-        draw_reading(layout, read)
+        draw_reading(layout, read, context)
     elif before := running.place_of(obj):
         _draw_waiting(layout, before)
     else:
         _draw_buttons(layout, obj, context)
-        _draw_compiling(layout)
+        _draw_compiling(layout, context)
         _draw_record(layout, obj, context)
 
 
-def _draw_compiling(layout):
+def _draw_compiling(layout, context):
     if (state := compiling.state()) is not None:
-        layout.progress(factor=state.factor, text=_how_far(state, state.remaining(time.monotonic())))
+        _draw_bar(layout, state, state.remaining(time.monotonic()), context)
 
 
-def _how_far(state, remaining):
+def _draw_bar(layout, state, remaining, context):
+    """As wide as the panel, with as much as there is room for."""
+    width = region_width(context) - MARGINS * context.preferences.system.ui_scale
+    layout.progress(factor=state.factor, text=fitting(_how_far(state, remaining), width, context))
+
+
+def _how_far(state, remaining, name=""):
+    """How far it is in words, from the fullest to the shortest; in front of all the ``name`` of the body."""
     share = f" {100.0 * state.factor:.0f} %" if state.phase.phase == "compile" else ""
-    return f"{state.label}{share}" + ("" if remaining is None else f", {clock(remaining)} left")
+    left = "" if remaining is None else f", {clock(remaining)} left"
+    full = f"{state.label}{share}{left}"
+    of_body = [f"“{name}”: {full}"] * bool(name)
+    return [*of_body, full, f"{state.doing}{share}{left}", f"{state.doing}{share}", f"{100.0 * state.factor:.0f} %"]
 
 
 def status_words(header: Any, context: Any) -> None:
@@ -47,14 +61,14 @@ def status_words(header: Any, context: Any) -> None:
     if work is None or work.order.mode == "live":
         return
     layout = header.layout
-    layout.label(text=f"“{work.object_name}”: {_how_far(work.state, work.remaining)}", icon="PHYSICS")
+    layout.label(text=_how_far(work.state, work.remaining, work.object_name)[0], icon="PHYSICS")
     layout.separator()
 
 
-def draw_reading(layout: Any, read: running.Work) -> None:
+def draw_reading(layout: Any, read: running.Work, context: Any) -> None:
     """How far the animation is read."""
-    layout.progress(factor=read.state.factor, text=read.state.label)
-    layout.label(text="Esc cancels", icon="EVENT_ESC")
+    _draw_bar(layout, read.state, None, context)
+    draw_hints(layout, [("Cancel", "EVENT_ESC")])
 
 
 def _bake_of(context: Any) -> str:
@@ -155,13 +169,10 @@ def draw_progress(layout: Any, work: running.Work, context: Any) -> None:
     if work.state.waits_for:
         wrapped(layout, work.state.label, context, "INFO")
         return
-    layout.progress(factor=work.state.factor, text=_how_far(work.state, None))
-    row = layout.row()
-    row.label(text=f"Elapsed {clock(work.elapsed)}", icon="TIME")
-    if work.remaining is not None:
-        row.label(text=f"Remaining {clock(work.remaining)}")
-    if work.state.of_step:
-        layout.label(text=work.state.of_step[0].upper() + work.state.of_step[1:])
+    _draw_bar(layout, work.state, None, context)
+    remaining = "" if work.remaining is None else f", {clock(work.remaining)} left"
+    wrapped(layout, f"{clock(work.elapsed)} elapsed{remaining}", context, "TIME")
+    wrapped(layout, work.state.of_step[:1].upper() + work.state.of_step[1:], context)
     if work.state.newest is not None:
         layout.operator("sinew.go_to_newest", icon="FRAME_NEXT")
     stop = "Stop All" if running.waiting() else "Stop"
@@ -182,8 +193,10 @@ def header_progress(self: Any, context: Any) -> None:
         return
     row = self.layout.row(align=True)
     bar = row.row()
-    bar.ui_units_x = 10
-    bar.progress(factor=work.state.factor, text=f"“{work.object_name}”: {work.state.label}")
+    bar.ui_units_x = BAR
+    words = _how_far(work.state, None, work.object_name)
+    width = (BAR - 1) * UNIT * context.preferences.system.ui_scale
+    bar.progress(factor=work.state.factor, text=fitting(words, width, context))
     row.operator("sinew.stop_bake", text="", icon="CANCEL")
 
 

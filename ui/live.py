@@ -5,6 +5,7 @@ from typing import Any
 from ..blender_addon.basics import groups
 from ..blender_addon.child import running
 from ..blender_addon.live import live
+from ..blender_addon.live.live_hints import draw_hints
 from ..blender_addon.properties import choices, live_properties
 from .bake import draw_reading
 from .places import CLOSED, draw_large, draw_properties, draw_reasons, panel, wrapped
@@ -17,7 +18,7 @@ def draw_live(layout: Any, context: Any, obj: Any) -> None:
     settings, session = obj.sinew.live, live.session_of(obj)
     read = None if session is None else running.reading(obj.session_uid)
     if read is not None:
-        draw_reading(layout, read)
+        draw_reading(layout, read, context)
     elif session is not None and not session.state.ready:
         _draw_preparing(layout, session)
     else:
@@ -88,8 +89,7 @@ def status_hints(header: Any, context: Any) -> None:
     if session is None or running.reading() is not None:  # then Esc cancels that, as is told beside
         return
     layout = header.layout
-    for text, icon in hints(session.state):
-        layout.label(text=text, icon=icon)
+    draw_hints(layout, hints(session.state))
     layout.separator()
 
 

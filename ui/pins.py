@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..blender_addon.views import open_panel
-from .places import draw_keyed, draw_reasons, panel, wrapped
+from .places import draw_keyed, draw_reasons, keyed_column, panel, wrapped
 
 
 @panel("Pins", is_often=True)
@@ -12,12 +12,13 @@ def draw_pins(layout: Any, context: Any, obj: Any) -> None:
     settings = obj.sinew
     if settings.pin_group:
         open_panel.PINS.drawn(context)
-    layout.prop_search(settings, "pin_group", obj, "vertex_groups")
+    column = keyed_column(layout)
+    column.prop_search(settings, "pin_group", obj, "vertex_groups")
     if settings.pin_group:
-        draw_keyed(layout, settings, "hold_from")
-        layout.prop(settings, "use_goal")
+        draw_keyed(column, settings, "hold_from")
+        column.prop(settings, "use_goal")
         if settings.use_goal:
-            draw_keyed(layout, settings, "goal_strength")
+            draw_keyed(column, settings, "goal_strength")
     if obj.mode == "EDIT":
         _draw_for_selected(layout, context)
     elif context.area is not None and context.area.type == "VIEW_3D":  # the tool is of that editor

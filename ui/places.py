@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import blf
@@ -92,6 +92,13 @@ def draw_properties(layout: Any, owner: Any, *names: str, align: bool = False) -
         column.prop(owner, name)
 
 
+def keyed_column(layout: Any) -> Any:
+    """A column whose properties leave room for a decorator, so that those without one stand below those with one."""
+    column = layout.column()
+    column.use_property_decorate = True
+    return column
+
+
 def draw_keyed(layout: Any, owner: Any, name: str, **words: str) -> Any:
     """A property that is kept and can be keyed, with its decorator, which alone would do nothing; its row."""
     row = layout.row()
@@ -157,13 +164,31 @@ def wrapped(layout: Any, text: str, context: Any, icon: str = "NONE") -> None:
     if not text:
         return
     column = layout.column(align=True)
-    scale = context.preferences.system.ui_scale
     margins = MARGINS + (0 if icon == "NONE" else ICON_WIDTH)
-    blf.size(0, context.preferences.ui_styles[0].widget.points * scale)
-    lines = lines_of(text, context.region.width - margins * scale, lambda part: blf.dimensions(0, part)[0])
+    lines = lines_of(text, region_width(context) - margins * context.preferences.system.ui_scale, _measure(context))
     column.label(text=lines[0], icon=icon)
     for line in lines[1:]:
         column.label(text=line, icon="NONE" if icon == "NONE" else "BLANK1")
+
+
+def region_width(context: Any) -> float:
+    """Pixels from the left to the right edge of the region that is drawn."""
+    return float(context.region.width)
+
+
+def fitting(texts: Iterable[str], width: float, context: Any) -> str:
+    """The first of the texts, the fullest first, that is no wider than so many pixels; else the last."""
+    measure, text = _measure(context), ""
+    for text in texts:
+        if measure(text) <= width:
+            break
+    return text
+
+
+def _measure(context: Any) -> Callable[[str], float]:
+    """Pixels that a text takes in a panel."""
+    blf.size(0, context.preferences.ui_styles[0].widget.points * context.preferences.system.ui_scale)
+    return lambda part: blf.dimensions(0, part)[0]
 
 
 class _Listener:

@@ -6,7 +6,7 @@ import bpy
 
 from ..blender_addon.basics import item_lists
 from ..blender_addon.setup import figures
-from .places import CLOSED, ItemList, draw_keyed, draw_list, draw_reasons, panel, wrapped
+from .places import CLOSED, ItemList, draw_keyed, draw_list, draw_reasons, keyed_column, panel, wrapped
 
 
 class SINEW_UL_springs(ItemList, bpy.types.UIList):
@@ -32,7 +32,7 @@ def draw_springs(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_spring(layout, obj, spring):
-    column = layout.column()
+    column = keyed_column(layout)
     row = column.row(align=True)
     row.prop_search(spring, "vertex_group", obj, "vertex_groups")
     for action in ("ADD", "REMOVE"):
@@ -41,4 +41,4 @@ def _draw_spring(layout, obj, spring):
     column.prop(spring, "end")
     if spring.end == "OBJECT":
         column.prop(spring, "target")
-    draw_keyed(layout, spring, "strength")
+    draw_keyed(column, spring, "strength")

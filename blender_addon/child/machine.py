@@ -121,10 +121,11 @@ class State:
     @property
     def label(self) -> str:
         """What is going on, in words; in a row, which it is."""
-        return f"{self.place}: {self._doing}" if self.place else self._doing
+        return f"{self.place}: {self.doing}" if self.place else self.doing
 
     @property
-    def _doing(self) -> str:
+    def doing(self) -> str:
+        """What is going on, in words."""
         phase = self.phase
         if self.stage in READS:
             return f"Reading Animation {100.0 * self.part:.0f} %"

@@ -17,6 +17,17 @@ CORNERS = 64
 GRID = 8
 """Squares across the part of the ground that is shown."""
 
+PINS = (0.057, 0.576, 1.0)
+SPRINGS = (1.0, 0.987, 0.0)
+NODES = (0.291, 0.0, 1.0)
+COLLIDERS = (0.006, 0.248, 0.088)
+OUTLINE = (0.3, 0.65, 0.42)
+OUTSIDE = (0.364, 0.067, 0.291)
+NEWEST = (0.695, 1.0, 1.0)
+"""Linear colours of marks and of the newest frame of a bake. Colour-blind eyes tell them, Blender's selection and the
+default ghost apart: CIE76 differences are 25 and more for normal sight and each of three dichromacies.
+"""
+
 
 def groups_of(obj: Any) -> tuple[str, ...]:
     """Names of a body's groups of pins, of each spring and of nodes, which take long to read."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .card import batch_of, draw, vertices_of
-from .overlay_shader import dots_shader, ghost_shader, lines_shader, normal_rows, swing_shader, tets_shader
+from .overlay_shader import FORMS, dots_shader, ghost_shader, lines_shader, normal_rows, swing_shader, tets_shader
 
 if TYPE_CHECKING:
     from .overlay_tets import Corners
@@ -83,16 +83,29 @@ class Painter:
         rows = normal_rows(view.view, matrix, (part, 0.0, 0.0))
         draw(self._shader(swing_shader), batch.draw, {"depth_test": "LESS_EQUAL"}, to_clip=view.to_clip(matrix), **rows)
 
-    def marks(self, kind: str, batch: Any, view: View, matrix: np.ndarray, colour: Any, width: float = 1.0) -> None:
-        """LINES, or POINTS as dots that far across in pixels, if there are any; what is hidden is smaller and dim."""
+    def marks(
+        self,
+        kind: str,
+        batch: Any,
+        view: View,
+        matrix: np.ndarray,
+        colour: Any,
+        width: float = 1.0,
+        form: str = "ROUND",
+    ) -> None:
+        """LINES, or POINTS as marks of one of ``FORMS`` that far across in pixels, if there are any; what is hidden is
+        smaller and dim.
+        """
         if batch is None:
             return
-        shader = self._shader(dots_shader if kind == "POINTS" else lines_shader)
+        are_points = kind == "POINTS"
+        shader = self._shader(dots_shader if are_points else lines_shader)
+        given = {"form": (float(FORMS.index(form)), 0.0, 0.0, 0.0)} if are_points else {}
         flat = view.to_clip(matrix, _LIFT)
         for depth, part, across in (("ALWAYS", _DIM, 0.6), ("LESS_EQUAL", 1.0, 1.0)):
             tint = (*(part * c for c in colour), across * width)
             state = {"depth_test": depth, "depth_mask": False, "sized_points": True}
-            draw(shader, batch.draw, state, to_clip=flat, tint=tint)
+            draw(shader, batch.draw, state, to_clip=flat, tint=tint, **given)
 
 
 def tets_batch(corners: Corners) -> Any:

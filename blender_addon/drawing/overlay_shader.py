@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from mathutils import Matrix
 
-from .card import DOT_COLOUR, LINE_COLOUR, shader_info, shader_of
+from .card import LINE_COLOUR, shader_info, shader_of
 
 _TURNED_VERTEX = """
   gl_Position = to_clip * vec4(position.xyz, 1.0);
@@ -61,6 +61,21 @@ _DOT = """
   float pale = 1.0 - position.w;
   inner = mix(tint.xyz, vec3(max(tint.x, max(tint.y, tint.z))), pale * pale);
 """
+
+# By form.x, an index in FORMS: how far a pixel is from the middle, 1 at the border.
+_MARK_COLOUR = """
+  vec2 away = abs(2.0 * gl_PointCoord - vec2(1.0));
+  float far = length(away);
+  if (form.x > 0.5) { far = 1.2 * max(away.x, away.y); }
+  if (form.x > 1.5) { far = away.x + away.y; }
+  if (form.x > 2.5) { far = max(max(away.x, away.y), 2.2 * abs(away.x - away.y)); }
+  if (far > 1.0) {
+    discard;
+  }
+  vec3 linear = far * far > 0.5 ? vec3(0.0) : inner;
+"""
+FORMS = ("ROUND", "SQUARE", "DIAMOND", "CROSS")
+"""Forms of marks: eyes that do not tell colours tell these."""
 _ROWS = ("normal_x", "normal_y", "normal_z")
 
 
@@ -96,10 +111,11 @@ def normal_rows(view: np.ndarray, matrix: np.ndarray, behind: Any = (0.0, 0.0, 0
 
 
 def dots_shader() -> Any:
-    """Round dots at ``position``, whose last number says how far they are from white to the colour ``tint``; the last
-    number of that is their width in pixels. PreviewError where the driver refuses it.
+    """Marks at ``position``, whose last number says how far they are from white to the colour ``tint``; the last number
+    of that is their width in pixels, the first of ``form`` the index in ``FORMS``. PreviewError where the driver
+    refuses it.
     """
-    return shader_of(shader_info("position"), ("tint",), _PLACED + _DOT, DOT_COLOUR, ("inner",))
+    return shader_of(shader_info("position"), ("tint", "form"), _PLACED + _DOT, _MARK_COLOUR, ("inner",))
 
 
 def lines_shader() -> Any:

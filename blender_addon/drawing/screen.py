@@ -59,6 +59,25 @@ def disc(centre: Corner, radius: float, colour: Colour) -> None:
     _shape("TRIS", around, [(0, k, k + 1) for k in range(1, DISC - 1)], colour)
 
 
+def mark(centre: Corner, radius: float, colour: Colour, form: str) -> None:
+    """One of ``overlay_shader.FORMS``, or a LINE."""
+    (x, y), r = centre, radius
+    if form == "ROUND":
+        disc(centre, r, colour)
+    elif form == "DIAMOND":
+        around = [(x - r, y, 0.0), (x, y - r, 0.0), (x + r, y, 0.0), (x, y + r, 0.0)]
+        _shape("TRIS", around, [(0, 1, 2), (0, 2, 3)], colour)
+    elif form == "CROSS":
+        thick = 0.35 * r
+        for side in (1.0, -1.0):
+            around = [(x + a * r + b * thick, y + side * (a * r - b * thick), 0.0)
+                      for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]  # fmt: skip
+            _shape("TRIS", around, [(0, 1, 2), (0, 2, 3)], colour)
+    else:
+        high = 0.2 * r if form == "LINE" else r
+        rectangle((x - r, y - high), (x + r, y + high), colour)
+
+
 def _corners(low: Corner, high: Corner) -> list[tuple[float, float, float]]:
     return [(*low, 0.0), (high[0], low[1], 0.0), (*high, 0.0), (low[0], high[1], 0.0)]
 

@@ -17,6 +17,7 @@ from ..basics.redrawing import redraw_views
 from ..basics.stack import subdivision_after
 from ..drawing import preview_colours, screen, stand_in
 from ..drawing.layer import Layer
+from ..drawing.overlay_marks import PINS
 from ..drawing.preview_fine import FineCard
 from ..drawing.preview_manner import manner_of
 from ..drawing.preview_mesh import Skin, read_drawn_mesh
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 PIN_RADIUS = 6.0
 """Pixels of a pin's marker, at a scale of one."""
-PIN_COLOUR, THREAD_COLOUR = (1.0, 0.55, 0.1, 1.0), (1.0, 0.85, 0.5, 0.8)
+PIN_COLOUR = (*preview_colours.as_shown(np.array(PINS)), 1.0)
+THREAD_COLOUR = (0.7, 0.92, 1.0, 0.8)
 RECORDING_COLOUR = (1.0, 0.3, 0.25, 1.0)
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..drawing import screen
 from ..drawing.layer import Layer
-from ..drawing.overlay_marks import shown_positions
+from ..drawing.overlay_marks import PINS, shown_positions
+from ..drawing.preview_colours import as_shown
 from ..scene_in.mesh_in import triangles_of, vertex_positions
 from . import picking
 
@@ -18,7 +19,7 @@ NEAR = 12.0
 """Pixels beside a vertex that count as on it where no surface is under the cursor, at a scale of one."""
 CLICK = 4
 """Pixels that the mouse may move in a click."""
-COLOUR = (1.0, 0.55, 0.1, 1.0)
+COLOUR = (*as_shown(np.array(PINS)), 1.0)
 
 
 def tool_is_chosen(context: Any) -> bool:

@@ -73,7 +73,7 @@ class SinewCompare(bpy.types.PropertyGroup):
         size=4,
         min=0.0,
         max=1.0,
-        default=(0.02, 0.35, 1.0, 0.5),
+        default=(0.152, 0.115, 0.67, 0.5),
         update=redraw_changed,
     )
     message: text("Message", "What the last comparison said in the end")

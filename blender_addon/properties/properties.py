@@ -246,14 +246,15 @@ class SinewObject(bpy.types.PropertyGroup):
     use_goal: switch(
         "Goal",
         "Draw each vertex of the group that is not held to where the animation has it, as strongly as its weight says. "
-        "What Pin Threshold releases is drawn on",
+        "Once Pin Threshold has released all that was held, nothing is drawn",
+        default=True,
     )
     goal_strength: number(
         "Goal Strength",
         "How strongly a weight of 1 draws, no unit: with 1, all of the surface gives way to a force by as much as a "
         "cube of the body's size and softest material, pulled at one side. 0 draws nothing, 0.1 to 100 are typical",
         options=ANIMATED,
-        default=1.0,
+        default=5.0,
         min=0.0,
         soft_max=100.0,
         precision=3,

@@ -100,13 +100,17 @@ class BodySampler:
         return change if own is None else own if change is None else own + change
 
     def _goal(self) -> Spring | None:
-        """What draws the vertices that are not held all the time; None where there are none."""
-        held = self._pinned[self._held.samples().all(axis=0)]
-        drawn = ~np.isin(self._drawn, held)
+        """What draws the vertices that are not held; None where there are none. It lets go once the threshold has
+        released all that was held.
+        """
+        held = self._held.samples()
+        draws = held.any(axis=1) | ~held.any()
+        never = self._pinned[held[draws].all(axis=0)]
+        drawn = ~np.isin(self._drawn, never)
         vertices, targets = self._drawn[drawn], self._targets.samples()[:, drawn]
         if len(vertices) == 0:
             return None
-        name, strengths = self._object.sinew.pin_group, self._strengths.samples()
+        name, strengths = self._object.sinew.pin_group, np.where(draws, self._strengths.samples(), 0.0)
         return Spring(name, vertices, self._all_weights[vertices], targets, strengths)
 
 

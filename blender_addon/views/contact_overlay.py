@@ -27,7 +27,7 @@ class ContactsOf:
     def __init__(self, uid: int) -> None:
         self.uid = uid
         self.pushed: Pushed | None = None
-        self.knows_surface = False
+        self.knows_surface = self.has_through = False
         self._read: Made[Any] = Made()
         self._surface: Made[Any] = Made()
 
@@ -41,7 +41,8 @@ class ContactsOf:
             made_for = store and (store.folder, record.shows)
             lines = self._surface.get(made_for, lambda: overlay_contacts.touching_lines(store) if store else ())
             edges, through = lines or (np.empty((0, 3)), np.empty((0, 3)))
-            self.knows_surface, matrix = len(edges) > 0, np.array(shown.matrix_world)
+            self.knows_surface, self.has_through = len(edges) > 0, len(through) > 0
+            matrix = np.array(shown.matrix_world)
             painter.marks("LINES", marks_batch("LINES", edges), view, matrix, TOUCHING)
             painter.marks("POINTS", marks_batch("POINTS", through), view, matrix, THROUGH, self._dot(context))
         if "contacts" in asked:
@@ -72,8 +73,9 @@ class ContactsOf:
             legend.title, legend.bar = "Pressure", as_shown(overlay_contacts.colours())
             legend.ticks = overlay_legend.ticks(*self.pushed.range)
         if "touching" in asked and self.knows_surface:
-            legend.add(TOUCHING, "Touching Surface, at rest")
-            legend.add(THROUGH, "Never Meets Itself")
+            legend.add(TOUCHING, "Touching Surface, at rest", "LINE")
+            if self.has_through:
+                legend.add(THROUGH, "Never Collides With Itself", "ROUND")
         elif "touching" in asked:
             legend.words.append("What touches is known after a bake")
 

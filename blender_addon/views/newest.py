@@ -15,11 +15,11 @@ from ..cache.frame_folders import recorded_folder
 from ..child import running
 from ..drawing.ghost_out import Ghost
 from ..drawing.layer import Layer
+from ..drawing.overlay_marks import NEWEST
 from ..drawing.overlay_out import Painter, View
 from ..picking import picking_view
 
-COLOUR = (0.95, 0.6, 0.25, 0.9)
-"""Another than a comparison's ghost has at first."""
+OPACITY = 0.9
 
 
 class Newest(Layer):
@@ -46,7 +46,7 @@ class Newest(Layer):
             if seen is None or folder not in work.order.folders:  # a comparison has a ghost of its own
                 continue
             if (batch := self.batch(folder, context.scene.frame_current)) is not None:
-                self._painter.ghost(batch, view, np.array(seen.matrix_world), COLOUR)
+                self._painter.ghost(batch, view, np.array(seen.matrix_world), (*NEWEST, OPACITY))
 
     def batch(self, folder: Path, frame: int) -> Any | None:
         """Of a body whose frames lie there, at a frame."""

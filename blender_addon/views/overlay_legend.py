@@ -10,7 +10,7 @@ import blf
 import numpy as np
 
 from ..drawing.preview_colours import as_shown
-from ..drawing.screen import WHITE, Colour, free_corners, rectangle, write
+from ..drawing.screen import WHITE, Colour, free_corners, mark, rectangle, write
 from ..properties.choices import STIFFNESS_UNITS, fitting_unit
 
 LINE, TEXT, BAR, GAP = 18.0, 12.0, 150.0, 8.0
@@ -22,18 +22,18 @@ NEAR = 0.09
 @dataclass
 class Legend:
     """``title``; ``bar`` colours from below (n,3) as shown, with ``ticks`` (place 0..1, words); ``rows`` of a colour as
-    shown and words; ``words`` below.
+    shown, words and the form of the mark (``screen.mark``); ``words`` below.
     """
 
     title: str = ""
     bar: np.ndarray | None = None
     ticks: list[tuple[float, str]] = field(default_factory=list)
-    rows: list[tuple[Colour, str]] = field(default_factory=list)
+    rows: list[tuple[Colour, str, str]] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
 
-    def add(self, linear: Colour, words: str) -> None:
+    def add(self, linear: Colour, words: str, form: str = "SQUARE") -> None:
         """A row of a linear colour."""
-        self.rows.append((as_shown(np.array(linear)), words))
+        self.rows.append((as_shown(np.array(linear)), words, form))
 
     @property
     def is_empty(self) -> bool:
@@ -71,7 +71,7 @@ def draw(legend: Legend, context: Any) -> None:
     scale = context.preferences.system.ui_scale
     font = 0
     blf.size(font, TEXT * scale)
-    texts = [legend.title, *legend.words, *(f"      {words}" for _, words in legend.rows)]
+    texts = [legend.title, *legend.words, *(f"      {words}" for _, words, _ in legend.rows)]
     texts += [f"      {words}" for _, words in legend.ticks]
     width = max(blf.dimensions(font, text)[0] for text in texts if text) + 2.0 * GAP * scale
     lines = bool(legend.title) + len(legend.rows) + len(legend.words)
@@ -96,10 +96,9 @@ def _write_all(legend: Legend, left: float, top: float, scale: float) -> None:
             rectangle((left + side, y - 0.5 * scale), (left + side + 4.0 * scale, y + 0.5 * scale), WHITE)
             write(words, left + side + GAP * scale, y - 0.35 * side)
         top = low - GAP * scale
-    for colour, words in legend.rows:
+    for colour, words, form in legend.rows:
         top -= line
-        low = top + 0.2 * line
-        rectangle((left, low), (left + side, low + side), (*colour[:3], 1.0))
+        mark((left + 0.5 * side, top + 0.2 * line + 0.5 * side), 0.5 * side, (*colour[:3], 1.0), form)
         write(words, left + side + GAP * scale, top + 0.3 * line)
     for words in legend.words:
         top -= line

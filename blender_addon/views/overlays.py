@@ -18,6 +18,7 @@ from ..basics import sources
 from ..drawing import overlay_marks as marks
 from ..drawing.layer import Layer, Made
 from ..drawing.overlay_colliders import collider_lines
+from ..drawing.overlay_marks import COLLIDERS, NODES, OUTLINE, OUTSIDE, PINS, SPRINGS
 from ..drawing.overlay_out import Painter, View, marks_batch, tets_batch
 from ..drawing.preview_colours import as_shown, stiffness_colours
 from ..picking import picking_view
@@ -32,24 +33,25 @@ if TYPE_CHECKING:
 
 Kept = TypeVar("Kept")
 
-OUTSIDE = (1.0, 0.0, 0.5)
-PINS = (1.0, 0.26, 0.01)
-SPRINGS = (0.05, 0.6, 1.0)
-NODES = (0.45, 0.08, 1.0)
-COLLIDERS = (0.25, 0.8, 0.1)
-OUTLINE = (0.1, 0.35, 0.25)
-GOAL = (1.0, 0.445, 0.26)
-"""Linear colours; GOAL is that of half a weight."""
+GOAL = tuple(0.75 * part + 0.25 for part in PINS)
+"""Linear colour of a pin that draws with half a weight."""
 OWN = {
-    "over ground": ("LINES", "colliders", OUTLINE),
-    "ground": ("LINES", "colliders", COLLIDERS),
-    "lines": ("LINES", "springs", SPRINGS),
-    "springs": ("POINTS", "springs", SPRINGS),
-    "goal": ("POINTS", "pins", PINS),
-    "pins": ("POINTS", "pins", PINS),
-    "nodes": ("POINTS", "nodes", NODES),
+    "over ground": ("LINE", "colliders", OUTLINE),
+    "ground": ("LINE", "colliders", COLLIDERS),
+    "lines": ("LINE", "springs", SPRINGS),
+    "springs": ("DIAMOND", "springs", SPRINGS),
+    "goal": ("SQUARE", "pins", PINS),
+    "pins": ("SQUARE", "pins", PINS),
+    "nodes": ("ROUND", "nodes", NODES),
 }
-"""Marks of a body in the order in which they are drawn: the kind, the switch, the colour."""
+"""Marks of a body in the order in which they are drawn: the form, the switch, the colour."""
+EXPLAINED = (
+    ("pins", "Pins", PINS),
+    ("goal", "Goal, Paler Where Weaker", GOAL),
+    ("springs", "Springs", SPRINGS),
+    ("nodes", "Dynamic Nodes", NODES),
+)
+"""Rows of the legend: the marks, words, the colour."""
 CONTACTS = {"contacts", "touching"}
 DOT = 8.0
 """Pixels across a dot, at a scale of one."""
@@ -132,7 +134,7 @@ class MarksOf:
             positions = marks.shown_positions(obj, shown, context.evaluated_depsgraph_get())
             points = marks.mark_points(obj, weights, positions)
             self._balls = points["balls"]
-            return {name: marks_batch(kind, points[name]) for name, (kind, *_) in OWN.items()}
+            return {name: marks_batch(kind_of(form), points[name]) for name, (form, *_) in OWN.items()}
 
         return self._own.get(made_for, batches)
 
@@ -142,11 +144,15 @@ class MarksOf:
         return self._circles.get(made_for, lambda: marks_batch("LINES", marks.circles(self._balls, view.view)))
 
     @property
-    def shows_distance(self) -> bool:
-        """Whether something is kept so far off that it is shown."""
-        over_ground = (self._own.value or {}).get("over ground")
-        outlines = [over_ground, *(kept.value.outline for kept in self._colliders.values())]
-        return any(outline is not None for outline in outlines)
+    def there(self) -> set[str]:
+        """Names of the marks that the body has, with ``colliders`` and the ``distance`` that it keeps from them."""
+        own, around = self._own.value or {}, [kept.value for kept in self._colliders.values()]
+        found = {name for name, batch in own.items() if batch is not None}
+        if "ground" in found or any(each.edges is not None for each in around):
+            found.add("colliders")
+        if "over ground" in found or any(each.outline is not None for each in around):
+            found.add("distance")
+        return found
 
     def collider(self, collider: Any, obj: Any, context: Any) -> ShownCollider:
         """Lines of one collider of the body ``obj``."""
@@ -256,11 +262,12 @@ class Overlays(Layer):
                 self._draw_colliders(kept, obj, view, context)
             if "nodes" in asked:
                 self._painter.marks("LINES", kept.circles(view), view, np.eye(4), NODES)
-            for name, (kind, switch, colour) in OWN.items():
+            for name, (form, switch, colour) in OWN.items():
                 if switch in asked:
-                    self._painter.marks(kind, own[name], view, np.eye(4), colour, dot)
+                    width = (0.75 if name == "goal" else 1.0) * dot
+                    self._painter.marks(kind_of(form), own[name], view, np.eye(4), colour, width, form)
         if tets is not None and "outside" in asked:
-            self._painter.marks("POINTS", tets.outside(), view, matrix, OUTSIDE, dot)
+            self._painter.marks("POINTS", tets.outside(), view, matrix, OUTSIDE, 1.4 * dot, "CROSS")
         if asked & CONTACTS:
             contacts = latest(self._contacts, obj.session_uid, ContactsOf)
             contacts.draw(self._painter, asked, view, (obj, shown), context)
@@ -291,19 +298,23 @@ class Overlays(Layer):
             if changed := edited.words(obj, bpy.context.scene):
                 legend.words.append(f"Edited since: {changed}")
         if tets is not None and "outside" in asked:
-            legend.add(OUTSIDE, f"{len(tets.outside):,} badly embedded")
-        told = asked | ({"goal"} if "pins" in asked and obj.sinew.use_goal else set())
-        rows = ("pins", "Pins", PINS), ("goal", "Goal, Paler Where Weaker", GOAL), ("springs", "Springs", SPRINGS)
-        rows = *rows, ("nodes", "Dynamic Nodes", NODES), ("colliders", "Colliders", COLLIDERS)
-        for name, words, colour in rows:
-            if name in told:
-                legend.add(colour, words)
+            explain_outside(legend, len(tets.outside))
+        there = self._marks_there(obj)
+        for name, words, colour in EXPLAINED:
+            form, switch, _colour = OWN[name]
+            if switch in asked and name in there:
+                legend.add(colour, words, form)
+        for name, words, colour in (("colliders", "Colliders", COLLIDERS), ("distance", "Their Distance", OUTLINE)):
+            if "colliders" in asked and name in there:
+                legend.add(colour, words, "LINE")
         if asked & CONTACTS and (contacts := self._contacts.get(obj.session_uid)):
             contacts.explain(legend, asked)
-        kept = self._marks.get(obj.session_uid)
-        if "colliders" in asked and kept is not None and kept.shows_distance:
-            legend.add(OUTLINE, "Their Distance")
         return legend
+
+    def _marks_there(self, obj: Any) -> set[str]:
+        """Names of the marks that were drawn of a body."""
+        kept = self._marks.get(obj.session_uid)
+        return set() if kept is None or obj.mode != "OBJECT" else kept.there
 
     # -- what is kept ---------------------------------------------------------------------------------------------
 
@@ -320,6 +331,19 @@ class Overlays(Layer):
         if not wanted or obj.mode != "OBJECT":  # elsewhere the mesh is being changed under us
             return None
         return latest(self._marks, obj.session_uid, MarksOf)
+
+
+def kind_of(form: str) -> str:
+    """What the card draws a form as."""
+    return "LINES" if form == "LINE" else "POINTS"
+
+
+def explain_outside(legend: Legend, count: int) -> None:
+    """Add how many vertices are badly embedded."""
+    if count:
+        legend.add(OUTSIDE, f"{count:,} badly embedded", "CROSS")
+    else:
+        legend.words.append("No vertex is badly embedded")
 
 
 def stretch_of(linear: np.ndarray) -> tuple[float, ...]:

@@ -342,7 +342,9 @@ def test_the_legend_is_drawn_in_the_corner_that_the_sidebar_leaves_free():
     context = SimpleNamespace(
         region=region, area=SimpleNamespace(regions=[sidebar]), preferences=SimpleNamespace(system=system)
     )
-    legend = overlay_legend.Legend(bar=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), rows=[((0.0, 0.0, 1.0), "Pins")])
+    legend = overlay_legend.Legend(
+        bar=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), rows=[((0.0, 0.0, 1.0), "Pins", "SQUARE")]
+    )
     legend.title, legend.ticks = "Stiffness", overlay_legend.ticks(1e4, 1e6)
 
     def draw():
@@ -372,8 +374,9 @@ def test_the_legend_asks_for_tetrahedra_and_explains_them(hard_cored, saved_body
         assert legend.title == "Stiffness" and len(legend.bar) == 64
         assert [words for _, words in legend.ticks][::5] == ["10 kPa", "1 GPa"]
         settings.colour = "MATERIALS"
-        words = [words for _, words in drawn.legend(hard_cored, {"tets", "pins", "nodes", "outside"}, settings).rows]
-        assert words == [*(m.name for m in hard_cored.sinew.materials), "0 badly embedded", "Pins", "Dynamic Nodes"]
+        legend = drawn.legend(hard_cored, {"tets", "outside"}, settings)
+        assert [words for _, words, _ in legend.rows] == [m.name for m in hard_cored.sinew.materials]
+        assert "No vertex is badly embedded" in legend.words
     finally:
         drawn.remove()
         bpy.context.workspace.property_unset("sinew")

@@ -252,7 +252,7 @@ def test_which_edits_are_told(body, saved):
     edited("mesh", assign(body.data.vertices[3], "co", (2.0, 0.0, 0.1)))
     edited("place of the object", assign(body, "location", (1.0, 0.0, 0.0)))
     edited("pins", assign(settings, "hold_from", 0.8))
-    edited("pins", assign(settings, "use_goal", True))
+    edited("pins", assign(settings, "use_goal", False))
     edited("pins", assign(settings, "goal_strength", 5.0))
     edited("springs", assign(spring, "strength", 5.0))
     edited("fields", assign(settings.field_weights, "wind", 0.5))

@@ -19,7 +19,7 @@ def graded(body):
     group = body.vertex_groups["Pins"]
     group.add([4, 5, 6], 0.25, "REPLACE")
     group.add([7], 0.1, "REPLACE")
-    body.sinew.use_goal = True
+    assert body.sinew.use_goal, "by default"
     return body
 
 
@@ -38,7 +38,7 @@ def test_what_is_not_held_is_drawn_by_its_weight(graded):
     got = read(graded)
     assert got.pinned_vertices.tolist() == [0, 1, 2, 3]
     assert got.goal.vertices.tolist() == [4, 5, 6, 7] and got.goal.weights == pytest.approx([0.25] * 3 + [0.1])
-    assert got.goal.stiffness.tolist() == [1.0] * 4 and got.goal.name == "Pins"
+    assert got.goal.stiffness.tolist() == [5.0] * 4 and got.goal.name == "Pins"
 
 
 @pytest.mark.parametrize(
@@ -58,11 +58,32 @@ def test_from_the_threshold_on_it_is_hard(graded, threshold, held, drawn):
     assert got.goal is None if drawn is None else got.goal.vertices.tolist() == drawn
 
 
-def test_what_is_released_is_drawn_on(graded):
+def test_what_is_released_is_drawn_on_while_others_are_held(graded):
+    graded.vertex_groups["Pins"].add([2, 3], 0.6, "REPLACE")
+    keyed(graded.sinew, "hold_from", (1, 0.5), (2, 0.5), (3, 0.8))
+    got = read(graded)
+    assert got.pin_held.sum(axis=1).tolist() == [4, 4, 2, 2]
+    assert got.goal.vertices.tolist() == [*range(2, 8)] and got.goal.weights[:2] == pytest.approx(0.6)
+    assert got.goal.stiffness.tolist() == [5.0] * 4
+
+
+def test_a_goal_lets_go_when_nothing_is_held_any_more(graded):
     keyed(graded.sinew, "hold_from", (1, 0.5), (2, 0.5), (3, 1.01))
     got = read(graded)
     assert got.pin_held[:2].all() and not got.pin_held[2:].any()
-    assert got.goal.vertices.tolist() == [*range(8)] and got.goal.weights[:4] == pytest.approx(1.0)
+    assert got.goal.vertices.tolist() == [4, 5, 6, 7] and got.goal.stiffness.tolist() == [5.0, 5.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("keys", [(), ((1, 0.5), (3, 1.01))], ids=["held", "released"])
+def test_pins_of_full_weights_alone_are_the_same_with_a_goal_and_without(body, keys):
+    """By default nothing is different where no weight lies between 0 and the threshold."""
+    assert body.sinew.use_goal
+    keyed(body.sinew, "hold_from", *keys) if keys else None
+    with_goal = read(body)
+    body.sinew.use_goal = False
+    without = read(body)
+    assert with_goal.goal is None
+    assert np.array_equal(with_goal.pin_held, without.pin_held)
 
 
 def test_strength_is_keyed_and_targets_are_animated(graded):
@@ -85,7 +106,7 @@ def test_an_edit_of_it_is_named_and_one_that_was_put_back_is_none(graded, saved)
     graded.sinew.goal_strength = 3.0
     bpy.ops.sinew.check_bake()
     assert graded.sinew.bake.stale == "pins (goal: strength)"
-    graded.sinew.goal_strength = 1.0
+    graded.sinew.goal_strength = 5.0
     bpy.ops.sinew.check_bake()
     assert graded.sinew.bake.stale == ""
     graded.sinew.use_goal = False

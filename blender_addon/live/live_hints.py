@@ -1,0 +1,23 @@
+"""Hints of what mouse and keys do, as the status bar shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+WIDE = {"EVENT_CTRL", "EVENT_ESC"}
+"""Icons of a key's whole word."""
+UNITS = 1.7
+"""Of Blender's interface, that such an icon takes: a label would write over all but the first of them."""
+
+
+def draw_hints(layout: Any, hints: Iterable[tuple[str, str]]) -> None:
+    """Draw words and icons in a row, each icon before its words."""
+    row = layout.row(align=True)
+    for text, icon in hints:
+        cell = row.row(align=True)
+        if icon in WIDE:
+            cell.ui_units_x = UNITS
+        cell.label(text="", icon=icon)
+        if text:
+            row.label(text=text)
