@@ -10,14 +10,14 @@ from ..blender_addon.properties.outside_properties import CONTROLLED
 from ..blender_addon.setup import figures
 from ..blender_addon.views import swings
 from .bake import draw_progress
-from .places import CLOSED, draw_button, draw_reasons, panel, wrapped
+from .places import CLOSED, MARGINS, draw_button, draw_reasons, fitting, panel, region_width, wrapped
 
 ROWS = 10
 """Of the table that are seen at once."""
 SHARE = 0.55
 """Of a row's width that its frequencies have beside a stiffness."""
-MATCHED_WORDS = "Overlap: share of the movement that the finer body has, too"
-CONTROLLED_WORDS = "Stiffness: 1 as it is, 0.1 softer, 10 stiffer"
+MATCHED_WORDS = "Original Hz, Matched Hz, their ratio. Overlap: share of the movement that the finer body has, too"
+CONTROLLED_WORDS = "Original Hz, Changed Hz by the stiffness: 1 as it is, 0.1 softer, 10 stiffer"
 
 
 def _cells(layout: Any, number: str, *words: str, share: float = 1.0) -> Any:
@@ -84,14 +84,21 @@ def draw_vibrations(layout: Any, context: Any, obj: Any) -> None:
     wrapped(layout, record.message, context, "ERROR")
 
 
+def _fitting_heads(heads, share, context):
+    """Each in as many letters as its share of the width has room for: "Orig." where "Original Hz" would be cut."""
+    width = 0.9 * share * (region_width(context) - MARGINS * context.preferences.system.ui_scale)
+    return [fitting((head, head.removesuffix(" Hz"), f"{head[:4]}."), width, context) for head in heads]
+
+
 def _draw_table(layout, record, context):
     settings, count = context.workspace.sinew, len(record.vibrations)
     column = layout.column()
     is_controlled = record.id_data.sinew.control_vibrations
     if is_controlled:
-        _cells(column, "", "Original Hz", "Changed Hz", share=SHARE).label(text="Stiffness")
+        heads = _fitting_heads(("Original Hz", "Changed Hz"), SHARE / 2.0, context)
+        _cells(column, "", *heads, share=SHARE).label(text="Stiffness")
     else:
-        _cells(column, "", "Original Hz", "Matched Hz", "Ratio", "Overlap")
+        _cells(column, "", *_fitting_heads(("Original Hz", "Matched Hz", "Ratio", "Overlap"), 0.25, context))
     column.template_list(
         "SINEW_UL_vibrations", "", record, "vibrations", settings, "active_vibration", rows=min(count, ROWS)
     )
