@@ -21,7 +21,7 @@ def _can_enable(context: Any) -> None:
 @operator("Sinew", _can_enable, EDITS)
 def enable(self: Any, context: Any, obj: Any) -> None:
     """Simulate this object as an elastic body made of physical materials."""
-    starting.enable(context.object)
+    starting.enable(context.object, context)
 
 
 def _ask_before_removal(self: Any, context: Any, event: Any) -> set[str]:

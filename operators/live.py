@@ -10,6 +10,7 @@ from ..blender_addon.basics import sources
 from ..blender_addon.live import live, live_again, live_take
 from ..blender_addon.live.live_state import Stepped
 from ..blender_addon.result_out.take_out import names_of_take
+from ..blender_addon.setup import starting
 from ..core.errors import SinewError
 from ..core.events import StopRecording
 from . import polls
@@ -44,6 +45,7 @@ def live_play(self: Any, context: Any, obj: Any) -> None:
     if live.session_of(obj) is not None:
         live.toggle()
     else:
+        starting.refit_stiffness(obj, context)
         live.begin(obj)
 
 

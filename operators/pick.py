@@ -9,6 +9,7 @@ from bpy.props import EnumProperty
 from ..blender_addon.basics import sources
 from ..blender_addon.picking import picking_view
 from ..blender_addon.scene_in import picks
+from ..blender_addon.setup import starting
 from ..core.errors import SinewError
 from . import polls
 from .operator_class import operator, refused
@@ -83,6 +84,7 @@ class SINEW_OT_pick(bpy.types.Operator):
             if group is None:
                 return {"CANCELLED"}
             picks.change(obj, group, np.unique(found).tolist(), add)
+            starting.refit_stiffness(obj, context)
         except SinewError as error:
             return refused(self, error)
         count = len(np.unique(found))

@@ -7,6 +7,7 @@ from bpy.props import EnumProperty
 
 from ..blender_addon.picking import proposing
 from ..blender_addon.scene_in import picks
+from ..blender_addon.setup import starting
 from . import polls
 from .operator_class import EDITS, operator, refused
 
@@ -49,6 +50,7 @@ def assign_pins(self: Any, context: Any, obj: Any) -> set[str] | None:
     bpy.ops.object.mode_set(mode="OBJECT")
     picks.change(obj, group, selected, add)
     bpy.ops.object.mode_set(mode="EDIT")
+    starting.refit_stiffness(obj, context)
     self.report({"INFO"}, f"{len(selected)} vertices {'added to' if add else 'taken out of'} “{group.name}”")
     if obj.sinew.pick_warning:
         self.report({"WARNING"}, obj.sinew.pick_warning)

@@ -9,7 +9,7 @@ from ..blender_addon.bake import background, baking
 from ..blender_addon.basics import added_shape, sources
 from ..blender_addon.scene_in.finer_in import select_vertices, thin_vertices
 from ..blender_addon.scene_in.rest_in import store_rest
-from ..blender_addon.setup import size
+from ..blender_addon.setup import size, starting
 from ..core.errors import SinewError
 from . import polls
 from .operator_class import EDITS, ask_before_loss, operator
@@ -72,6 +72,12 @@ def simulate_smaller(self: Any, context: Any, obj: Any) -> None:
     one sags by less than a tenth of its size. They are shown at their own size.
     """
     context.scene.sinew.length_factor = size.told(obj, context).factor
+
+
+@operator("Fit Stiffness", _can_simulate_smaller, EDITS)
+def fit_stiffness(self: Any, context: Any, obj: Any) -> None:
+    """Give the first physical material a stiffness with which the body, as it is held, sags by about a twentieth."""
+    starting.fit_stiffness(obj, context)
 
 
 def _can_select(context: Any) -> None:

@@ -91,14 +91,14 @@ def draw_materials(layout: Any, context: Any, obj: Any) -> None:
 
 
 def _draw_size(layout, context, obj):
-    """Before a bake, of a body that is too large for its stiffness: how far it sags, and the size at which it hardly
-    does.
+    """Words of a stiffness that was chosen by size; before a bake, of a body that is too large for its stiffness: how
+    far it sags, and the stiffness or size with which it hardly does.
     """
-    if obj.sinew.bake.status != "NONE" or not running.is_idle():
-        return
     told = size.told(obj, context)
-    if told.factor:
+    wrapped(layout, told.fitted, context, "CHECKMARK")
+    if told.factor and not told.fitted and obj.sinew.bake.status == "NONE" and running.is_idle():
         wrapped(layout, told.words, context, "INFO")
+        draw_button(layout, context, "sinew.fit_stiffness", icon="FULLSCREEN_EXIT")
         draw_button(
             layout, context, "sinew.simulate_smaller", text=f"Simulate at {told.scale} Scale", icon="FULLSCREEN_EXIT"
         )

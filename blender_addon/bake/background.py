@@ -25,6 +25,7 @@ from ..child.process import Order
 from ..child.work import Work
 from ..scene_in import job_in
 from ..scene_in.settings_in import frame_range
+from ..setup import starting
 from . import baking, notes
 from .bake_queue import groups_in_order
 from .together import Together
@@ -48,6 +49,9 @@ def work_on(obj: Any, mode: str, until: int | None = None, job_steps: Reader = j
     job.
     """
     bodies = [obj] if mode in OF_ONE else group_of(obj, bpy.context)
+    for each in bodies:
+        if mode == "bake" or (mode == "" and not baking.has_frames(each)):
+            starting.refit_stiffness(each, bpy.context)
     uids = tuple(each.session_uid for each in bodies)
     read, take = (
         partial(_read, mode=mode, uids=uids, job_steps=job_steps),

@@ -20,7 +20,7 @@ def build(stage: Stage) -> Any:
     plate = stage.add("Plate", stage.mesh("Plate", [_plate()], stage.shader("China", CREAM, 0.2)))
     jelly.parent = plate
     settings = stage.body(jelly, 2.5, 13)
-    stage.material(jelly, "Gelatine", 3.5e3)
+    stage.material(jelly, "Gelatine", 3.7e3)
     settings.pin_group = stage.group(jelly, "Pins", (vertex_positions(jelly.data)[:, 2] < 0.003).astype(float))
     places = [
         (0.0, 0.0, 0.0), (0.25, 0.0, 0.0), (0.5, 0.05, 0.09), (0.75, -0.035, -0.1), (1.0, 0.03, 0.08),

@@ -132,6 +132,7 @@ class SinewMaterial(bpy.types.PropertyGroup):
         items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
         default="KPA",
     )
+    fitted: number("Fitted", "Logarithm of the stiffness in Pa that was chosen by the body's size; 0 where none was")
     use_range: switch("Painted Range", "Let a second map say how stiff the material is, between two stiffnesses")
     log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map is painted fully", 1e6)
     painted_value: _in_its_unit(
@@ -163,6 +164,11 @@ class SinewMaterial(bpy.types.PropertyGroup):
     depth_kind: menu("Depth", "How deep below the surface this material is", items=DEPTHS)
     depth: mirrored(DepthSettings, "depth", "Down To", unit="LENGTH", soft_max=10.0, precision=3)
     fade: mirrored(DepthSettings, "fade", "Fade", unit="LENGTH", soft_max=10.0, precision=3)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the stiffness is the one that was chosen by the body's size."""
+        return self.fitted != 0.0 and self.log_stiffness == self.fitted
 
     @property
     def is_layer(self) -> bool:

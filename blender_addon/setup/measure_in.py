@@ -28,12 +28,15 @@ from ..scene_in.mesh_in import (
 from ..scene_in.weights_in import group_weights, material_weights
 
 if TYPE_CHECKING:
+    from ...core.checks.sag import Sag
     from ...core.tetrahedra.tet_count import SurfaceMeasure
 
 LASTING = 2.0
 """Seconds for which a surface counts as measured, at least."""
 RARELY = 50.0
 """Times as long as it took, it does so, too: a pointer that moves over a panel has it drawn all the time."""
+DOWN = np.array([0.0, 0.0, -1.0])
+"""Where gravity would pull in a scene that has none."""
 
 _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
 """Until when it counts, of what, and what was measured."""
@@ -42,20 +45,18 @@ _bodies: dict[int, tuple[float, tuple[Any, ...], BodyMeasure]] = {}
 class BodyMeasure(NamedTuple):
     """What panels tell of a body before it has tetrahedra: figures of its surface, None where that has no area; its
     number of vertices; the painted share of each of its materials (k,), regions and depths counting as what lies below
-    them, None where nothing can be told; its sag in m² and its reach in m (:func:`core.checks.sag.sag_and_reach`), 0
-    where it encloses nothing.
+    them, None where nothing can be told; how it gives way under its weight, None where it encloses nothing.
     """
 
     surface: SurfaceMeasure | None
     points: int
     shares: np.ndarray | None
-    sag: float
-    reach: float
+    sag: Sag | None
 
 
 def measured_body(obj: Any, context: Any) -> BodyMeasure:
-    """That of about the shape that is simulated, measured anew once in a while, and where settings ask for another: a
-    panel is drawn often.
+    """Return :func:`measure_body`, measured anew once in a while, and where settings ask for another: a panel is drawn
+    often.
     """
     settings, scene, now = obj.sinew, context.scene, time.monotonic()
     counts = len(obj.data.vertices), len(obj.data.polygons), place_of(obj).below, tuple(map(tuple, obj.matrix_world))
@@ -64,7 +65,7 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
     key = counts, groups, unit_scale(scene), tuple(scene.gravity)
     until, known, found = _bodies.get(obj.session_uid, (0.0, (), None))
     if found is None or known != key or now > until:
-        found = _measured_body(obj, context)
+        found = measure_body(obj, context)
         if len(_bodies) > 100:
             _bodies.clear()
         lasting = max(LASTING, RARELY * (time.monotonic() - now))
@@ -72,19 +73,27 @@ def measured_body(obj: Any, context: Any) -> BodyMeasure:
     return found
 
 
-def _measured_body(obj: Any, context: Any) -> BodyMeasure:
-    from ...core.checks.sag import sag_and_reach
+def forget(obj: Any) -> None:
+    """Have :func:`measured_body` measure anew: pins were edited."""
+    _bodies.pop(obj.session_uid, None)
+
+
+def measure_body(obj: Any, context: Any) -> BodyMeasure:
+    """Measure about the shape that is simulated."""
+    from ...core.checks.sag import sag_of
 
     settings, gravity = obj.sinew, np.array(context.scene.gravity)
+    strength = np.linalg.norm(gravity)
+    down = gravity / strength if strength else DOWN
     measure, mesh, surface = _measured_about(obj, context)
-    shares, sag, reach = None, 0.0, 0.0
+    shares = sag = None
     with suppress(SinewError):  # a bake tells what is wrong
         if measure is not None and settings.materials:
             shares = material_weights(obj, mesh).mean(axis=0)
         if measure is not None and measure.is_solid:
             pinned = np.flatnonzero(group_weights(obj, mesh, [settings.pin_group]) >= settings.hold_from)
-            sag, reach = sag_and_reach(surface, measure, pinned, gravity / (np.linalg.norm(gravity) or 1.0))
-    return BodyMeasure(measure, len(mesh.vertices), shares, sag, reach)
+            sag = sag_of(surface, measure, pinned, down)
+    return BodyMeasure(measure, len(mesh.vertices), shares, sag)
 
 
 def sheet_distance(obj: Any, context: Any) -> float:

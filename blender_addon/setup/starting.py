@@ -13,7 +13,8 @@ from ..basics.item_lists import own_name
 from ..properties.choices import energy_items, fitting_unit
 from ..properties.outside_properties import SinewSpring
 from ..properties.own_presets import own_presets
-from .measure_in import weight_and_size
+from .measure_in import forget, weight_and_size
+from .size import is_suitable, suitable_modulus
 
 FIRST_PRESET = PRESETS[0].name
 """The material of a body that has none yet."""
@@ -21,11 +22,34 @@ SAG = 0.01
 """Part of the body's size that a new spring gives way by under the body's weight."""
 
 
-def enable(obj: Any) -> None:
-    """Turn Sinew on; a body without any material gets the first preset."""
+def enable(obj: Any, context: Any) -> None:
+    """Turn Sinew on; a body without any material gets the first preset, as stiff as suits its size. Of one's own preset
+    of that name the stiffness stays.
+    """
     switch_on(obj)
     if not obj.sinew.materials:
         add_material(obj, FIRST_PRESET)
+        if all(own.name != FIRST_PRESET for own in own_presets().materials):
+            fit_stiffness(obj, context)
+
+
+def fit_stiffness(obj: Any, context: Any) -> None:
+    """Give the first material the stiffness that suits the body's size and pins, where it encloses something."""
+    forget(obj)
+    if modulus := suitable_modulus(obj, context):
+        material = obj.sinew.materials[0]
+        material.log_stiffness = material.fitted = math.log10(modulus)
+        material.stiffness_unit = fitting_unit(modulus)
+
+
+def refit_stiffness(obj: Any, context: Any) -> None:
+    """:func:`fit_stiffness` after an edit of size or pins, unless the artist has set the stiffness, or it still
+    suits.
+    """
+    if obj.sinew.materials and obj.sinew.materials[0].is_fitted:
+        forget(obj)
+        if not is_suitable(obj, context):
+            fit_stiffness(obj, context)
 
 
 def switch_on(obj: Any) -> None:
@@ -85,6 +109,7 @@ def holding_strength(obj: Any, scene: Any) -> float:
 
 def fill_material(material: Any, settings: MaterialSettings) -> None:
     """Give a material the numbers of ``settings``."""
+    material.property_unset("fitted")
     material.log_stiffness = math.log10(settings.youngs_modulus)
     material.stiffness_unit = fitting_unit(settings.youngs_modulus)
     material.poissons_ratio = settings.poissons_ratio

@@ -62,6 +62,7 @@ def body(add_mesh: Callable[..., Any]) -> Any:
             faces.append((a + p, a + q, a + q + 4, a + p + 4))
     obj = add_mesh(np.column_stack([x, y, z]), [face[::-1] for face in faces])
     bpy.ops.sinew.enable()
+    bpy.ops.sinew.apply_preset(preset="Soft Flesh")  # 50 kPa, whatever suits its size
     pins = obj.vertex_groups.new(name="Pins")
     pins.add([0, 1, 2, 3], 1.0, "REPLACE")
     obj.sinew.pin_group = "Pins"

@@ -10,9 +10,10 @@ from sinew.blender_addon.setup import figures, measure_in, size
 
 @pytest.fixture
 def head(saved):
-    """Blender's own head, of the first preset."""
+    """Blender's own head, of the first preset's own numbers."""
     bpy.ops.mesh.primitive_monkey_add()
     bpy.ops.sinew.enable()
+    bpy.ops.sinew.apply_preset(preset="Soft Flesh")
     return bpy.context.object
 
 
@@ -27,17 +28,17 @@ def told(obj):
 
 
 def test_a_head_of_flesh_says_what_it_is(head):
-    assert told(head) == ("2.7 m, 2.3 t. Will sag about 40 cm under its own weight", 0.1, "1/10")
+    assert told(head) == ("2.7 m, 2.3 t. Will sag about 40 cm under its own weight", 0.1, "1/10", "")
     head.sinew.materials[0].log_stiffness = 6.0
-    assert told(head) == ("2.7 m, 2.3 t. Will sag about 2 cm under its own weight", 0.0, "")
+    assert told(head) == ("2.7 m, 2.3 t. Will sag about 2 cm under its own weight", 0.0, "", "")
     bpy.context.scene.use_gravity = False
-    assert told(head) == ("2.7 m, 2.3 t", 0.0, "")
+    assert told(head) == ("2.7 m, 2.3 t", 0.0, "", "")
 
 
 def test_one_button_simulates_it_as_a_head_of_its_real_size(head):
     assert bpy.ops.sinew.simulate_smaller() == {"FINISHED"}
     assert bpy.context.scene.sinew.length_factor == pytest.approx(0.1)
-    assert told(head) == ("At 1/10 scale: 27 cm, 2.3 kg. Will sag about 4 mm under its own weight", 0.0, "")
+    assert told(head) == ("At 1/10 scale: 27 cm, 2.3 kg. Will sag about 4 mm under its own weight", 0.0, "", "")
     with pytest.raises(RuntimeError, match="hardly sags"):
         bpy.ops.sinew.simulate_smaller()
 
@@ -90,7 +91,7 @@ def test_half_of_what_is_soft_gives_half(body):
 def test_what_cannot_be_told_is_not(add_mesh):
     sheet = add_mesh([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)])
     bpy.ops.sinew.enable()
-    assert told(sheet) == ("1 m", 0.0, "")
+    assert told(sheet) == ("1 m", 0.0, "", "")
     sheet.sinew.materials.clear()
     assert told(sheet) == size.Told()
 

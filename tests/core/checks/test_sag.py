@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sinew.core.body.prepare import prepare
 from sinew.core.checks import sag as sags
-from sinew.core.checks.sag import sag_and_reach
+from sinew.core.checks.sag import sag_of
 from sinew.core.job.body import Body
 from sinew.core.job.job import Job
 from sinew.core.job.surroundings import Ground
@@ -28,8 +28,8 @@ BALL = sphere()
 
 
 def told(surface: SurfaceMesh, pinned: np.ndarray, modulus: float) -> float:
-    sag, reach = sag_and_reach(surface, measured(surface), pinned, DOWN)
-    return min(sag * WEIGHT / modulus, reach)
+    sag = sag_of(surface, measured(surface), pinned, DOWN)
+    return min(sag.area * WEIGHT / modulus, sag.reach)
 
 
 def simulated(surface: SurfaceMesh, pinned: np.ndarray, modulus: float, frames: int = 16) -> float:
