@@ -69,7 +69,11 @@ def select_pins(self: Any, context: Any, obj: Any) -> None:
     bpy.ops.object.vertex_group_select()
 
 
-@operator("Propose Nodes", polls.idle_body_outside_edit, EDITS)
+def _can_propose(context: Any) -> None:
+    polls.with_own_mesh(polls.idle_body_outside_edit(context))
+
+
+@operator("Propose Nodes", _can_propose, EDITS)
 def propose_nodes(self: Any, context: Any, obj: Any) -> None:
     """Fill the group of dynamic nodes anew, with as many as the number beside: far from one another and from the pins,
     most of them where the body is soft, one in each stiff part, in pairs where it is symmetric in X.

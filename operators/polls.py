@@ -56,8 +56,7 @@ def mesh_object(context: Any) -> Any:
     refuse(restart.needed())
     obj = context.object
     disable_if(obj is None or obj.type != "MESH", "Select a mesh object")
-    if words := linked.linked_words(obj):
-        raise Disabled(f"{words} {linked.REMEDY}")
+    refuse(linked.linked_words(obj))
     return obj
 
 
@@ -72,6 +71,12 @@ def body(context: Any) -> Any:
 def active(context: Any, obj: Any) -> Any:
     """The body itself is active, to be edited: not the object that carries its bake."""
     disable_if(obj != context.object, f"This is the bake of “{obj.name}”: press Edit Source first")
+    return with_own_mesh(obj)
+
+
+def with_own_mesh(obj: Any) -> Any:
+    """The object's mesh is of this file, so that groups and keys of it are kept."""
+    disable_if(linked.has_linked_mesh(obj), linked.MESH_ELSEWHERE)
     return obj
 
 
@@ -208,6 +213,8 @@ def can_record(_context: Any = None) -> None:
     session = is_live()
     obj = session.object
     disable_if(not bpy.data.filepath, f"{UNSAVED}: what is recorded is kept beside it")
+    if obj is not None:
+        with_own_mesh(obj)
     if obj is None or len(session.job.body.surface.positions) != len(obj.data.vertices):
         raise Disabled(
             "A modifier that is simulated changes the vertices, so grabs cannot become springs of the mesh: set "

@@ -38,7 +38,7 @@ def tetrahedralize(self: Any, context: Any, obj: Any) -> None:
 
 def _can_set_rest(context: Any) -> None:
     polls.disable_if(
-        polls.idle_body_outside_edit(context).sinew.bake.status != "NONE",
+        polls.with_own_mesh(polls.idle_body_outside_edit(context)).sinew.bake.status != "NONE",
         "The bake has its own shapes: press Delete Bake first",
     )
 

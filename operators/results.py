@@ -30,7 +30,7 @@ def _told(name: str, description: str, default: str = "") -> Any:
 )
 def apply_bake(self: Any, context: Any, obj: Any) -> None:
     """Turn baked frames into shape keys: the one step of a bake that changes the scene, and one undo takes it back."""
-    obj = bpy.data.objects[self.object_name]
+    obj = bpy.data.objects[self.object_name, None]  # not what it overrides, whose name is the same
     obj.sinew.bake.message = self.message
     try:
         count = baking.put_result(obj, context, self.status, FrameStore.open(self.folder))

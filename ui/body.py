@@ -33,7 +33,7 @@ def _draw_root(layout, context):
     body = sources.body_of(context)
     if body is not None:
         if words := linked.linked_words(body):
-            wrapped(layout, f"{words} {linked.REMEDY}", context, "LIBRARY_DATA_DIRECT")
+            wrapped(layout, words, context, "LIBRARY_DATA_DIRECT")
         _draw_carrier(layout, body, context)
         draw_first(layout, context, body)
     elif context.object is None or context.object.type != "MESH":

@@ -58,7 +58,9 @@ def place_of(obj: Any) -> Place:
         label = f"The mesh, deformed by its parent “{parent}”"
     elif below == 0 and own_keys:
         label = "The mesh with its shape keys"
-    return Place(below, label, on_itself=not (below or parent or own_keys or shared))
+    # Keys on a linked mesh would change the library's, and be lost with the next load.
+    not_itself = below or parent or own_keys or shared or linked.has_linked_mesh(obj)
+    return Place(below, label, on_itself=not not_itself)
 
 
 def _deforms(modifier: Any) -> bool:

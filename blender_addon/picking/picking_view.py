@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..basics import linked
 from ..drawing import screen
 from ..drawing.layer import Layer
 from ..drawing.overlay_marks import PINS, shown_positions
@@ -30,8 +31,8 @@ def tool_is_chosen(context: Any) -> bool:
 
 def can_be_picked(obj: Any, space: Any) -> bool:
     """Whether the object, or the one that carries its bake, is seen in a view and may be changed."""
-    local = obj.library is None and obj.override_library is None
-    return local and seen_as(obj, space) is not None
+    is_own = not linked.is_linked(obj) and not linked.has_linked_mesh(obj)
+    return is_own and seen_as(obj, space) is not None
 
 
 def seen_as(obj: Any, space: Any) -> Any | None:

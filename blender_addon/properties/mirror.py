@@ -29,9 +29,14 @@ def field_of(settings: type, name: str) -> dataclasses.Field:
     return next(f for f in dataclasses.fields(settings) if f.name == name)
 
 
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
-    """A property that is not animated, unless ``options`` say so."""
-    return make(name=name, description=description, **{"options": set(), **options})
+    """A property that is not animated, unless ``options`` say so; a library override can have its own value."""
+    override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
+    kept = {} if "get" in options else {"override": override}
+    return make(name=name, description=description, **{"options": set(), **kept, **options})
 
 
 ANIMATED = {"ANIMATABLE"}

@@ -7,6 +7,7 @@ No ``from __future__ import annotations`` here: Blender reads the annotations as
 from typing import Any
 
 import bpy
+from mathutils import Vector
 
 from ...core.job.body import VIBRATION_STIFFNESS
 from ...core.job.pair import PairSettings
@@ -52,6 +53,14 @@ class SinewSpring(bpy.types.PropertyGroup):
     take: text("Take", "Name under which recording in Live made the spring; empty otherwise")
 
 
+def _put_ground_below(self: Any, context: Any) -> None:
+    """A ground that is switched on does not cut the body: a new mesh stands around the origin."""
+    obj = self.id_data
+    lowest = min((obj.matrix_world @ Vector(corner)).z for corner in obj.bound_box)
+    if self.use_ground and lowest < self.height:
+        self.height = lowest - self.thickness
+
+
 class SinewCollisions(bpy.types.PropertyGroup):
     """What the body runs into, and what it meets."""
 
@@ -66,7 +75,7 @@ class SinewCollisions(bpy.types.PropertyGroup):
     meets_friction: mirrored(MeetSettings, "friction", "Friction", soft_max=1.0, precision=2)
     meets_thickness: mirrored(MeetSettings, "thickness", "Distance", unit="LENGTH", precision=4)
 
-    use_ground: switch("Ground", "A level floor that the body falls onto")
+    use_ground: switch("Ground", "A level floor that the body falls onto", update=_put_ground_below)
     height: mirrored(Ground, "height", "Height", unit="LENGTH")
     friction: mirrored(Ground, "friction", "Friction", soft_max=1.0, precision=2)
     collection: pointer(

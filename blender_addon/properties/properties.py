@@ -31,6 +31,7 @@ from .field_weights import SinewFieldWeights
 from .live_properties import SinewLive
 from .mirror import (
     ANIMATED,
+    OVERRIDABLE,
     collection,
     field_of,
     integer,
@@ -368,7 +369,7 @@ def register() -> None:
     """Register the groups and put them on objects and scenes."""
     for group in CLASSES:
         bpy.utils.register_class(group)
-    bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject)
+    bpy.types.Object.sinew = PointerProperty(name="Sinew", type=SinewObject, override=OVERRIDABLE)
     bpy.types.Scene.sinew = PointerProperty(name="Sinew", type=scene_properties.SinewScene)
 
 

@@ -17,6 +17,7 @@ from ...core.errors import MeshError
 from ...core.files.point_cache import write_point_cache
 from ...core.job.job import Job
 from ...core.store.cached_handles import Handles
+from ..basics.linked import has_linked_mesh
 from ..basics.render_view import body_words, modifiers_differ
 from ..basics.sources import local_views_of, show_in_local_views
 from ..basics.stack import Place, cut_after, place_of
@@ -90,7 +91,9 @@ def apply_cache(
     write_point_cache(path, frames[0], local, len(frames), points)
     # A modifier that makes vertices may make others in a render: there the shape at the place is applied for good.
     alike = not modifiers_differ(list(obj.modifiers)[: place.below], context.scene)
-    target = _carrier(obj, context, job, on_itself=alike and count == len(obj.data.vertices))
+    target = _carrier(
+        obj, context, job, on_itself=alike and count == len(obj.data.vertices) and not has_linked_mesh(obj)
+    )
     if (original := _original_of(obj, target, context, job)) is not None:
         set_coordinates(target.data, original)
     cache_out.add_cache(target, context.scene, place_of(obj).below if target == obj else 0, path, frames[0])
@@ -174,6 +177,8 @@ def _duplicate(obj: Any, place: Place, context: Any, job: Job) -> Any:
             depsgraph = context.evaluated_depsgraph_get()
             mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
     copy = obj.copy()
+    if copy.override_library is not None:
+        copy.make_local(clear_liboverride=True)
     copy.data = mesh
     copy.sinew.enabled = False
     copy.sinew.property_unset("bake")
@@ -228,7 +233,7 @@ def _detach(obj: Any) -> Any | None:
     """
     record = obj.sinew.bake
     others = [other for other in bpy.data.objects if other != obj]
-    if record.on_itself:
+    if record.on_itself and not has_linked_mesh(obj):
         shared = any(other.data == obj.data and other.sinew.bake.on_itself for other in others)
         KINDS[record.kind].remove(obj, record.nodes, shared)
     result = record.result

@@ -216,8 +216,7 @@ def check_object(obj: Any, context: Any) -> None:
     if obj.mode == "EDIT":
         raise MeshError(f"“{obj.name}” is in Edit Mode.", "Leave Edit Mode first (Tab).")
     if words := linked.linked_words(obj):
-        # Shape keys on an override would change the linked mesh, and be lost on the next load.
-        raise MeshError(words, linked.REMEDY)
+        raise MeshError(words, "")
     if not linked.is_in(context.view_layer, obj):
         raise linked.out_of_view(f"“{obj.name}”")
     if len(obj.data.polygons) == 0 and place_of(obj).on_itself:

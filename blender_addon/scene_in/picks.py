@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import SpringError
+from ..basics import linked
 from ..basics.item_lists import active_item
 from .mesh_in import vectors_of, vertex_positions
 from .weights_in import group_weights
@@ -96,6 +97,8 @@ def mend(obj: Any) -> str:
     """Put picked groups right after an edit that changed the number of vertices. What was done, in words, or ""; it
     is kept in ``pick_warning`` for the panel.
     """
+    if linked.has_linked_mesh(obj):
+        return ""  # its groups are mended in its own file
     picks, said = obj.sinew.picks, []
     for index in reversed(range(len(picks))):
         record = picks[index]

@@ -87,4 +87,4 @@ def _fitted_words(obj: Any, context: Any, size: str) -> str:
         return "Stiffness chosen by size: Bake adapts it to the pins"
     sag = measured_body(obj, context).sag
     is_slender = UPRIGHT * sag.buckling > ALIKE * sag.area / (SAG * sag.reach)
-    return f"Stiffness chosen for {size}: " + ("just stands upright" if is_slender else "sags by about a twentieth")
+    return f"Stiffness chosen for {size}: sags by {'less than' if is_slender else 'about'} a twentieth"
