@@ -51,10 +51,11 @@ def _iteration_rows(case: str, model: Model, reports: list[StepReport]) -> Itera
 
 def _headline_surface() -> SurfaceMesh:
     """Suzanne subdivided twice when Blender is importable (as in the demo), else a bumpy closed surface of her size."""
-    return suzanne(0.5, 2) or _bumpy_sphere()
+    return suzanne(0.5, 2) or bumpy_sphere()
 
 
-def _bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:
+def bumpy_sphere(rings: int = 60, segments: int = 120) -> SurfaceMesh:
+    """A closed surface of ``rings * segments`` vertices, about 0.5 m across."""
     theta, phi = np.meshgrid(
         np.linspace(0, np.pi, rings), np.linspace(0, 2 * np.pi, segments, endpoint=False), indexing="ij"
     )

@@ -11,7 +11,6 @@ from ..tetrahedra.thin_parts import Thickness
 from ..tracks import at_frames
 from .advice import CELLS_THROUGH, Facts
 from .slowest_swing import slowest_swing
-from .thin_warnings import cell_of
 
 THIN_PART = 0.05
 """Part of the surface that counts: less is a tip or an edge."""
@@ -25,17 +24,17 @@ def facts_of(job: Job, mesh: TetMesh, fields: MaterialFields, thickness: Thickne
         cells_across=job.body.resolution.cells_across,
         size=job.body.surface.size,
         contrast=float(stiffness.max() / stiffness.min()),
-        thickness=thin_thickness(job, thickness),
+        thickness=thin_thickness(thickness),
         movement=movement_of(job),
         slowest=slowest_swing(job, mesh, fields),
     )
 
 
-def thin_thickness(job: Job, thickness: Thickness | None) -> float:
+def thin_thickness(thickness: Thickness | None) -> float:
     """Thickness, m, that half of the parts with too few cells through do not reach; 0 where there are hardly any."""
     if thickness is None:
         return 0.0
-    found = thickness.below(CELLS_THROUGH * cell_of(job))
+    found = thickness.below(CELLS_THROUGH * thickness.length)
     return found.thickness if found.share >= THIN_PART else 0.0
 
 

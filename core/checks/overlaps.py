@@ -26,12 +26,24 @@ def overlap_warnings(job: Job, mesh: TetMesh) -> list[str]:
         return []
     surface = SurfaceMesh(job.body.first_positions, job.body.surface.triangles)
     shallow = SHALLOW * surface.size
+    colliders = [c for c in job.body.colliders if not _is_clear_of(c, surface, shallow)]
     points = surface.positions
-    if job.body.start is None:  # points within the body, which tell of a post that its surface goes around, are known
+    # Points within the body, which tell of a post that its surface goes around, are known.
+    if colliders and job.body.start is None:
         inner = WindingNumber(surface.positions, surface.triangles).contains(mesh.rest_positions)
         points = np.concatenate([points, mesh.rest_positions[inner]])
-    said = [_said(collider, points, surface, shallow) for collider in job.body.colliders]
+    said = [_said(collider, points, surface, shallow) for collider in colliders]
     return [words for words in said if words]
+
+
+def _is_clear_of(collider: Ground | Collider, surface: SurfaceMesh, shallow: float) -> bool:
+    """Whether boxes tell that a body is not deep in a collider: cheap, for dense surfaces."""
+    low, high = surface.positions.min(axis=0), surface.positions.max(axis=0)
+    if isinstance(collider, Ground):
+        return bool(collider.height - low[2] <= shallow)
+    corners = collider.positions[0][np.unique(collider.triangles)]
+    apart = np.maximum(corners.min(axis=0) - high, low - corners.max(axis=0))
+    return bool(apart.max() >= 0.0)
 
 
 def _said(collider: Ground | Collider, points: np.ndarray, surface: SurfaceMesh, shallow: float) -> str:

@@ -23,7 +23,7 @@ def pin_rotation_warnings(job: Job) -> list[str]:
     """One sentence, with the frame, the pins and a remedy, where a group of pins rotates far in a frame."""
     body, steps = job.body, job.body.solver.substeps
     track = body.pin_positions
-    if len(track) < 2 or job.frame_count < 2:
+    if len(track) < 2 or job.frame_count < 2 or not len(body.pinned_vertices):
         return []
     farthest, at, vertex = 0.0, 0, 0
     for group in _groups(body.surface.triangles, body.pinned_vertices):

@@ -39,16 +39,16 @@ def find_thin(job: Job, thickness: Thickness | None) -> ThinParts | None:
     """Parts that are thinner than a cell, where they are worth a word."""
     if thickness is None:
         return None
-    found = thickness.below(cell_of(job)).not_finer(job.body.fineness)
+    found = thickness.below(thickness.length).not_finer(job.body.fineness)
     return found if len(found.vertices) and found.share >= LEAST_SHARE else None
 
 
 def thin_warnings(job: Job, thickness: Thickness | None) -> list[str]:
     """One sentence with a remedy, or none."""
     found = find_thin(job, thickness)
-    if found is None:
+    if thickness is None or found is None:
         return []
-    cell = cell_of(job)
+    cell = thickness.length
     enough = math.ceil(CELLS_THROUGH * job.body.surface.size / found.thickness + 0.5)
     _least, most = ResolutionSettings.__dataclass_fields__["cells_across"].metadata["range"]
     robust = "choose Robust" if found.thickness > LEAST_ROBUST * job.body.surface.size else "make them thicker"

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from ..job.job import Job
+from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..tetrahedra.enclosed_volume import enclosed_volume
+from ..tetrahedra.tet_count import measured
 
 TOLD = 0.03
 """Part of what the mesh encloses by which the body may differ without a word."""
 SHEET = 1e-6
 """Part of the cube of its size that a mesh encloses at least, if it is no sheet."""
 
+CLOSED = 1e-9
+"""Sum of all face normals by area, over the area: of a closed surface it is round-off."""
+
 
 def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
     """One sentence with a remedy where volume, and so mass, differ from the mesh's own; else none."""
-    enclosed, filled = enclosed_volume(job.body.surface), float(mesh.body_volumes.sum())
+    filled = float(mesh.body_volumes.sum())
+    if _encloses(job.body.surface, filled):
+        return []
+    enclosed = enclosed_volume(job.body.surface)
     if enclosed < SHEET * job.body.surface.size**3:
         return [
             "The mesh encloses nothing (a sheet): its mass and volume follow from the resolution alone. Give it a "
@@ -29,3 +37,13 @@ def volume_warnings(job: Job, mesh: TetMesh) -> list[str]:
     if off > 0.0:  # the lattice measures all else
         return [f"{said}: faces without an inside (sheets) count as thin bodies. Give them a thickness (Solidify)."]
     return [f"{said}: raise Cells Across."]
+
+
+def _encloses(surface: SurfaceMesh, filled: float) -> bool:
+    """Whether a closed surface encloses about ``filled``, m³, by the divergence theorem: cheap, for dense surfaces.
+    Parts that cross each other or are inside out give another volume, and are asked for closely.
+    """
+    measure = measured(surface)
+    if measure is None or measure.openness > CLOSED or not measure.is_solid:
+        return False
+    return abs(filled / measure.volume - 1.0) <= TOLD

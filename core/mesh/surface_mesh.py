@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +87,7 @@ class SurfaceMesh:
 
     def _refuse_strays(self) -> None:
         """Beside a vertex so far out nothing of the rest is left in double precision."""
-        used = np.unique(self.triangles)
+        used = np.flatnonzero(self.used)
         offsets = self.positions[used] - np.median(self.positions[used], axis=0)
         away = np.abs(offsets).max(axis=1)
         middle, farthest = float(np.median(away)), int(away.argmax())
@@ -95,11 +97,22 @@ class SurfaceMesh:
                 "Move it back, or delete it.",
             )
 
-    @property
+    @cached_property
+    def found(self) -> dict[str, Any]:
+        """Figures that others computed of this surface, each once, by its name."""
+        return {}
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Mask (n,) of the vertices that some face has."""
+        used = np.zeros(len(self.positions), dtype=bool)
+        used[self.triangles] = True
+        return used
+
+    @cached_property
     def size(self) -> float:
         """Longest side of the bounding box of the faces' vertices, metres."""
-        used = self.positions[self.triangles.ravel()]
-        return float(np.ptp(used, axis=0).max()) if len(used) else 0.0
+        return float(np.ptp(self.positions[self.used], axis=0).max()) if len(self.triangles) else 0.0
 
     @property
     def area(self) -> float:

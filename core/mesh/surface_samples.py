@@ -50,9 +50,18 @@ def proper_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray
     return np.flatnonzero(doubled > DEGENERATE * longest2)
 
 
+def proper_faces(surface: SurfaceMesh) -> np.ndarray:
+    """The triangles (t,3) of a surface that have an area, found once."""
+    if "proper faces" not in surface.found:
+        proper = proper_triangles(surface.positions, surface.triangles)
+        all_are = len(proper) == len(surface.triangles)
+        surface.found["proper faces"] = surface.triangles if all_are else surface.triangles[proper]
+    return surface.found["proper faces"]
+
+
 def faces_with_area(surface: SurfaceMesh) -> np.ndarray:
-    """The triangles (t,3) of a surface that have an area; MeshError where none has."""
-    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    """:func:`proper_faces`; MeshError where none has an area."""
+    triangles = proper_faces(surface)
     if len(triangles) == 0:
         raise MeshError(
             "All faces of the mesh are collapsed.", "Give the faces some area, or merge vertices by distance."

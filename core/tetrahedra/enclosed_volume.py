@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..mesh.surface_mesh import SurfaceMesh
-from ..mesh.surface_samples import proper_triangles
+from ..mesh.surface_samples import proper_faces
 from ..mesh.tet_mesh import oriented
 from ..mesh.winding_number import WindingNumber
 from .filled_part import filled_parts
@@ -19,7 +19,7 @@ FLATTEST = 0.01
 
 def enclosed_volume(surface: SurfaceMesh) -> float:
     """Volume, m³, where ``|winding number| > 1/2``: exact where the surface is closed and does not cross itself."""
-    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    triangles = proper_faces(surface)
     if len(triangles) == 0:
         return 0.0
     used = surface.positions[triangles.ravel()]

@@ -12,12 +12,12 @@ for tets are even, too: of a rod 40 times as long as thick with 124 triangles bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..mesh.surface_mesh import SurfaceMesh
-from ..mesh.surface_samples import proper_triangles
+from ..mesh.surface_samples import proper_faces
 from .finer_count import Places, finer_parts, places_on
 
 THINNEST = 1e-6
@@ -73,11 +73,25 @@ class SurfaceMeasure:
 
 
 def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> SurfaceMeasure | None:
-    """Figures of a surface, or None where no triangle has an area; ``fineness`` (n,) is what is painted finer."""
-    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    """Figures of a surface, computed once, or None where no triangle has an area; ``fineness`` (n,) is what is painted
+    finer.
+    """
+    if "measure" not in surface.found:
+        surface.found["measure"] = _measure(surface)
+    measure = surface.found["measure"]
+    if measure is None or fineness is None:
+        return measure
+    places = places_on(surface)
+    return replace(measure, places=places and places.painted(surface, fineness))
+
+
+def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
+    triangles = proper_faces(surface)
     if len(triangles) == 0:
         return None
-    used = surface.positions[triangles.ravel()]
+    is_used = np.zeros(len(surface.positions), dtype=bool)
+    is_used[triangles] = True
+    used = surface.positions[is_used]
     corners = (surface.positions - used.mean(axis=0))[triangles]
     doubled = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     volume = abs(float(np.einsum("ni,ni->", corners[:, 0], doubled))) / 6.0
@@ -86,8 +100,6 @@ def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> Surfac
     longest = np.linalg.norm(np.roll(corners, 1, axis=1) - corners, axis=2).max(axis=1)
     pieces = np.clip(0.5 * np.sqrt(3.0) * longest**2 / areas, 1.0, MOST_PIECES)
     openness = float(np.linalg.norm(doubled.sum(axis=0)) / areas.sum())
-    places = None if fineness is None else places_on(surface)
-    places = places and places.painted(surface, fineness)
     return SurfaceMeasure(
         float(box.max()),
         min(volume, float(box.prod())),
@@ -95,7 +107,6 @@ def measured(surface: SurfaceMesh, fineness: np.ndarray | None = None) -> Surfac
         len(triangles),
         openness,
         float(pieces.sum()),
-        places,
     )
 
 

@@ -13,7 +13,8 @@ from ..jit import parallel_kernel
 from ..mesh.bounding_tree import build_tree
 from ..mesh.closest_point import first_hit
 from ..mesh.surface_mesh import SurfaceMesh
-from ..mesh.surface_samples import proper_triangles, sample_surface
+from ..mesh.surface_samples import proper_faces, sample_surface
+from ..mesh.vertex_normals import face_normals
 
 SPACING = 0.5
 """Of the places that are measured, as a part of the length."""
@@ -42,13 +43,15 @@ class ThinParts(NamedTuple):
 
 class Thickness(NamedTuple):
     """Places of a surface with another side near: ``across`` (k,), m, straight through to it; ``depths`` (k,), m, to
-    its plane; ``vertices`` (k,) next to them; ``shares`` (k,) of the area that was looked at.
+    its plane; ``vertices`` (k,) next to them; ``shares`` (k,) of the area that was looked at; the ``length``, m, that
+    decided how near to each other they are.
     """
 
     across: np.ndarray
     depths: np.ndarray
     vertices: np.ndarray
     shares: np.ndarray
+    length: float
 
     def below(self, length: float) -> ThinParts:
         """What is thinner than ``length``, m, which is not over the reach of the search."""
@@ -70,38 +73,39 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
 
     Of about ``most`` triangles at most, spread over all, the places are measured: others need the memory, too.
     """
-    triangles = surface.triangles[proper_triangles(surface.positions, surface.triangles)]
+    triangles = proper_faces(surface)
     if len(triangles) == 0:
-        return Thickness(np.empty(0), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
+        return Thickness(np.empty(0), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0), length)
     points = (surface.positions - surface.positions[triangles[:, 0]].mean(axis=0)) / length
     corners = np.ascontiguousarray(points[triangles])
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    if float(np.einsum("ni,ni->", corners[:, 0], normals)) < 0.0:  # inside out
-        normals = -normals
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    signed = float(np.einsum("ni,ni->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])))
+    outwards = 1.0 if signed >= 0.0 else -1.0
     every = 1 if most is None else -(-len(triangles) // most)
     samples = sample_surface(points, triangles[::every], SPACING)
-    samples = samples._replace(triangle=every * samples.triangle)
+    normals = (outwards * face_normals(corners[::every]))[samples.triangle]
+    triangle = every * samples.triangle
     weights = (1.0 - DRAWN_IN) * samples.barycentric + DRAWN_IN / 3.0
-    places = np.einsum("sc,sci->si", weights, corners[samples.triangle])
+    places = np.einsum("sc,sci->si", weights, corners[triangle])
     tree = build_tree(corners.min(axis=1), corners.max(axis=1))
     other = np.empty(len(places), dtype=np.int64)
-    _other_side(len(places), float(reach), places, samples.triangle, normals, corners, tree, other)
-    hit = other >= 0
-    facing = np.einsum("si,si->s", normals[samples.triangle], normals[other])
-    thin = hit & (facing < OPPOSITE)
-    nearest = triangles[samples.triangle[thin], samples.barycentric[thin].argmax(axis=1)]
+    _other_side(len(places), float(reach), places, normals, corners, tree, other)
+    hit = np.flatnonzero(other >= 0)
+    beyond_normals = outwards * face_normals(corners[other[hit]])
+    facing = np.einsum("si,si->s", normals[hit], beyond_normals)
+    thin, facing, beyond_normals = (each[facing < OPPOSITE] for each in (hit, facing, beyond_normals))
+    nearest = triangles[triangle[thin], samples.barycentric[thin].argmax(axis=1)]
     beyond = corners[other[thin], 0] - places[thin]
-    depths = length * np.abs(np.einsum("si,si->s", beyond, normals[other[thin]]))
-    return Thickness(depths / -facing[thin], depths, nearest, samples.area[thin] / samples.area.sum())
+    depths = length * np.abs(np.einsum("si,si->s", beyond, beyond_normals))
+    area = samples.area[thin] / samples.area.sum()
+    return Thickness(depths / -facing, depths, nearest, area, length)
 
 
 @parallel_kernel
-def _other_side(first, last, reach, places, triangle, normals, corners, tree, other):
+def _other_side(first, last, reach, places, normals, corners, tree, other):
     """The triangle that a ray of length ``reach`` from each place straight inwards meets first, or -1."""
     p, q = np.empty(3), np.empty(3)
     for s in range(first, last):
-        n = normals[triangle[s]]
+        n = normals[s]
         for i in range(3):
             p[i] = places[s, i] - START * n[i]
             q[i] = places[s, i] - reach * n[i]

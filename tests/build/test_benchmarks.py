@@ -60,6 +60,7 @@ def test_modules_and_folders_are_benchmarks():
         "bits",
         "conjac",
         "contact",
+        "dense",
         "eigenfit",
         "full-space",
         "mixed-fem",

@@ -84,10 +84,10 @@ def test_fast_pins_want_more_substeps():
 
 def test_what_has_less_than_two_cells_through_is_thin():
     job = shaken_bar()  # 0.4 m long, 0.1 m thick, 8 cells across: 1.9 through
-    assert thin_thickness(job, thickness_of(job)) == pytest.approx(0.1)
+    assert thin_thickness(thickness_of(job)) == pytest.approx(0.1)
     for other in (ResolutionSettings(cells_across=9), ResolutionSettings("robust", 8)):
         thicker = job.with_body(resolution=other)
-        assert thin_thickness(thicker, thickness_of(thicker)) == 0.0
+        assert thin_thickness(thickness_of(thicker)) == 0.0
 
 
 def test_what_travels_evenly_does_not_count():
