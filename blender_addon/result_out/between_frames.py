@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from ...core.checks.pin_rotations import nearest_rotation, rotation_angle
+from ...core.checks.rotations import nearest_rotation, rotation_angle
 from ...core.job.job import Job
 from ...core.store.cached_handles import Handles
 from ..scene_in.mesh_in import transform
@@ -128,6 +127,8 @@ def _bulge(to_world: np.ndarray, before: np.ndarray, after: np.ndarray) -> Bulge
 
 
 def _half(rotation: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation  # which Blender's start does not wait for
+
     return Rotation.from_rotvec(0.5 * Rotation.from_matrix(rotation).as_rotvec()).as_matrix()
 
 

@@ -9,12 +9,11 @@ from scipy.sparse.csgraph import connected_components
 from ..job.job import Job
 from ..mesh.topology import edges_of
 from ..tracks import on_the_way
+from .rotations import rotation_angle
 
 FAR = np.radians(100.0)
 """Rotation in a frame, rad, from which it is reported. Draft bars stayed folded from 150 degrees on, at 180 with eight
 samples a frame, too, others at 180."""
-FLAT = 1e-6
-"""Second singular value of a group, by its first, under which it is a line, whose rotation is not known."""
 MOST_PINS = 200
 """Pins of a group that are looked at."""
 
@@ -61,20 +60,3 @@ def _groups(triangles: np.ndarray, pinned: np.ndarray) -> list[np.ndarray]:
     count, label = connected_components(graph, directed=False)
     groups = [np.flatnonzero(label == k) for k in range(count)] if count < len(pinned) else []
     return [group for group in groups if len(group) >= 3]
-
-
-def nearest_rotation(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The rotation R (3,3) for which ``before @ R.T`` is nearest to ``after``, (p,3) both [Kabsch 1976]; the identity
-    for points in a line.
-    """
-    U, spread, Vt = np.linalg.svd(after.T @ before)
-    if spread[1] <= FLAT * spread[0]:
-        return np.eye(3)
-    U[:, 2] *= np.sign(np.linalg.det(U @ Vt))
-    return U @ Vt
-
-
-def rotation_angle(before: np.ndarray, after: np.ndarray) -> float:
-    """Angle, rad, of the rotation nearest to what takes points (p,3) to others."""
-    nearest = nearest_rotation(before - before.mean(axis=0), after - after.mean(axis=0))
-    return float(np.arccos(np.clip(0.5 * (np.trace(nearest) - 1.0), -1.0, 1.0)))
