@@ -25,8 +25,9 @@ class Event:
 
 
 class Phase(Event, kind="phase"):
-    """A part of the work has come as far as ``done`` of ``total``: ``compile`` (in percent), ``tetrahedralize`` by a
-    ``method``, ``materials``, ``subspace`` (in percent, at a ``step`` of it), ``simulate`` or ``handles``.
+    """A part of the work has come as far as ``done`` of ``total``: ``compile`` (per cent of all kernels; ``total`` is
+    what the work needs), ``tetrahedralize`` by a ``method``, ``materials``, ``subspace`` (in percent, at a ``step`` of
+    it), ``simulate`` or ``handles``.
     """
 
     phase: str

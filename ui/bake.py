@@ -43,16 +43,17 @@ def _draw_compiling(layout, context):
 def _draw_bar(layout, state, remaining, context):
     """As wide as the panel, with as much as there is room for."""
     width = region_width(context) - MARGINS * context.preferences.system.ui_scale
-    layout.progress(factor=state.factor, text=fitting(_how_far(state, remaining), width, context))
+    layout.progress(factor=compiling.share(state), text=fitting(_how_far(state, remaining), width, context))
 
 
 def _how_far(state, remaining, name=""):
     """How far it is in words, from the fullest to the shortest; in front of all the ``name`` of the body."""
-    share = f" {100.0 * state.factor:.0f} %" if state.phase.phase == "compile" else ""
+    per_cent = f"{100.0 * compiling.share(state):.0f} %"
+    share = f" {per_cent}" if state.phase.phase == "compile" else ""
     left = "" if remaining is None else f", {clock(remaining)} left"
     full = f"{state.label}{share}{left}"
     of_body = [f"“{name}”: {full}"] * bool(name)
-    return [*of_body, full, f"{state.doing}{share}{left}", f"{state.doing}{share}", f"{100.0 * state.factor:.0f} %"]
+    return [*of_body, full, f"{state.doing}{share}{left}", f"{state.doing}{share}", per_cent]
 
 
 def status_words(header: Any, context: Any) -> None:
@@ -196,7 +197,7 @@ def header_progress(self: Any, context: Any) -> None:
     bar.ui_units_x = BAR
     words = _how_far(work.state, None, work.object_name)
     width = (BAR - 1) * UNIT * context.preferences.system.ui_scale
-    bar.progress(factor=work.state.factor, text=fitting(words, width, context))
+    bar.progress(factor=compiling.share(work.state), text=fitting(words, width, context))
     row.operator("sinew.stop_bake", text="", icon="CANCEL")
 
 

@@ -23,6 +23,13 @@ LOOK = 0.5
 _child: Child | None = None
 _state = State(Stage.RUNNING)
 _is_done = False
+_reached = 0.0
+"""Share of all kernels that has been shown: what was being compiled when a bake began is not counted twice."""
+
+
+def share(shown: State) -> float:
+    """The part of what goes on that is done, 0 to 1; of compiling, never less than was shown before."""
+    return max(shown.factor, _reached) if shown.phase.phase == "compile" else shown.factor
 
 
 def state() -> State | None:
@@ -53,7 +60,7 @@ def end() -> None:
 
 def look() -> float | None:
     """A timer's function."""
-    global _child, _state, _is_done
+    global _child, _state, _is_done, _reached
     if _child is None:
         if not _is_wanted():
             return None
@@ -70,6 +77,7 @@ def look() -> float | None:
             redrawing.redraw(views=False)
             return None
         _state = transition(_state, event, time.monotonic())
+    _reached = max(_reached, _state.factor)
     if _state.phase != before:
         redrawing.redraw(views=False)
     return LOOK

@@ -116,6 +116,7 @@ class State:
     remedy: str = ""
     started: float = 0.0
     phase_at: float = 0.0
+    phase_from: int = 0
     waits_for: str = ""
 
     @property
@@ -162,13 +163,15 @@ class State:
             return self.part
         if self.phase.phase == "simulate" and self.frames_total:
             return min(1.0, self.frames_there / self.frames_total)
-        return self.phase.done / self.phase.total if self.phase.total else 0.0
+        # Of all kernels, so that work which compiles some and work which compiles the rest count as one.
+        total = 100 if self.phase.phase == "compile" else self.phase.total
+        return self.phase.done / total if total else 0.0
 
     def remaining(self, now: float) -> float | None:
         """Seconds to go by the pace of the frames so far, or of what is compiled; None while unknown."""
         done, total = {
             "simulate": (self.frames_done, self.frames_total - self.frames_before),
-            "compile": (self.phase.done, self.phase.total),
+            "compile": (self.phase.done - self.phase_from, self.phase.total - self.phase_from),
         }.get(self.phase.phase, (0, 0))
         if not done or self.outcome:
             return None
@@ -231,8 +234,10 @@ def _told(state: State, event: Event, now: float) -> State:
     match event:
         case Phase("simulate", done) if state.phase.phase != "simulate":
             return replace(state, phase=event, frames_before=done, phase_at=now)
+        case Phase(phase, done) if phase != state.phase.phase:
+            return replace(state, phase=event, phase_at=now, phase_from=done)
         case Phase():
-            return replace(state, phase=event, phase_at=state.phase_at if event.phase == state.phase.phase else now)
+            return replace(state, phase=event)
         case Meets(warnings, move):
             return replace(state, warnings=(*state.warnings, *warnings), move=tuple(move) or state.move)
         case OfBody(number):

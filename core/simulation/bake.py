@@ -119,7 +119,7 @@ def _bake(
     last = _last_states(members)
     began = time.perf_counter()
     if is_warm:
-        on_event(Phase("compile", 0, 1))
+        on_event(Phase("compile", 100, 100))
     else:
         warm_up(on_event, [job for job, _store, _modes in members])
     for job, _store, _modes in members:

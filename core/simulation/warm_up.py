@@ -290,9 +290,10 @@ STAGES = tuple(_stages())
 
 
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
-    """Compile what is not on the disk yet, saying in percent by ``phase`` events how far that is: all kernels, or those
-    that ``jobs`` which are baked together need, or are stepped ``live``. Of several processes that share the folder one
-    compiles a stage, and the others wait for it: Numba's own files are safe among equal kernels alone.
+    """Compile what is not on the disk yet: all kernels, or those that ``jobs`` which are baked together need, or are
+    stepped ``live``. ``phase`` events have how many per cent of all kernels are compiled, and how many will be: whoever
+    goes on later goes on counting. Of several processes that share the folder one compiles a stage, and the others wait
+    for it: Numba's own files are safe among equal kernels alone.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -300,7 +301,8 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
         for stage in STAGES
         if not jit.is_compiled(stage.name) and (bodies is None or any(stage.is_needed(*each) for each in bodies))
     ]
-    progress = _Progress(on_event, sum(stage.seconds for stage in missing))
+    there = sum(stage.seconds for stage in STAGES if jit.is_compiled(stage.name))
+    progress = _Progress(on_event, there, there + sum(stage.seconds for stage in missing))
     for stage in missing:
         with ExitStack() as held:
             with suppress(StoreError):  # a folder that cannot be written: nobody else compiles there
@@ -314,9 +316,11 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
 class _Progress(Listener):
     """Tells of each percent; Numba says when a kernel is compiled."""
 
-    def __init__(self, on_event: OnEvent, total: float) -> None:
-        self._on_event, self._total = on_event, total
-        self._done = self._seconds = self._began = 0.0
+    def __init__(self, on_event: OnEvent, done: float, goal: float) -> None:
+        self._on_event, self._done = on_event, done
+        self._per_cent = 100.0 / sum(stage.seconds for stage in STAGES)
+        self._goal = int(self._per_cent * goal)
+        self._seconds = self._began = 0.0
         self._told = -1
 
     @contextmanager
@@ -335,10 +339,10 @@ class _Progress(Listener):
     def on_end(self, _event: Any = None) -> None:
         """A kernel is done."""
         done = self._done + min(self._seconds, time.process_time() - self._began)
-        percent = int(100.0 * done / self._total)
+        percent = int(self._per_cent * done)
         if percent > self._told:
             self._told = percent
-            self._on_event(Phase("compile", percent, 100))
+            self._on_event(Phase("compile", percent, self._goal))
 
 
 @contextmanager

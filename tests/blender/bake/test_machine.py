@@ -66,7 +66,7 @@ def test_what_has_no_child_yet_is_over_when_it_is_stopped(stage):
 def test_a_label_tells_what_goes_on():
     state = State(place="Ghost, 2 of 3")
     told = []
-    for event in (Begun(), Read(0.42), AllRead(), Started(60), Phase("compile", 1, 4), Phase("subspace", 10, 100),
+    for event in (Begun(), Read(0.42), AllRead(), Started(60), Phase("compile", 25, 60), Phase("subspace", 10, 100),
                   Phase("subspace", 40, 100, step="handles"), Phase("simulate", 10, 60), FrameDone(11, 0.1, {}),
                   StopAsked(), StoppedAfter(11), Ended(""), Waits("Leave Edit Mode (Tab)")):  # fmt: skip
         state = transition(state, event, 0.0)
@@ -93,10 +93,11 @@ def test_the_pace_is_that_of_the_frames_alone():
 
 
 def test_the_pace_of_compiling_is_that_of_its_share():
-    state = transition(after(Begun(), AllRead(), Started(60)), Phase("compile", 0, 100), 10.0)
+    """A bake begins at what there is of all kernels, and needs no more than some."""
+    state = transition(after(Begun(), AllRead(), Started(60)), Phase("compile", 10, 60), 10.0)
     assert state.remaining(12.0) is None
-    state = transition(state, Phase("compile", 20, 100), 15.0)
-    assert state.remaining(15.0) == pytest.approx(20.0)
+    state = transition(state, Phase("compile", 20, 60), 15.0)
+    assert state.remaining(15.0) == pytest.approx(20.0) and state.factor == pytest.approx(0.2)
     assert transition(state, Phase("subspace", 1, 100), 16.0).remaining(17.0) is None
 
 

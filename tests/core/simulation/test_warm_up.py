@@ -89,6 +89,19 @@ def test_the_share_goes_by_the_seconds_of_stages(monkeypatch, tmp_path):
     assert len(ran) == 2 and len(told) == 3
 
 
+def test_whoever_goes_on_counts_on(monkeypatch, tmp_path):
+    """A bake compiles what it needs, and what compiles the rest begins where it ended."""
+    monkeypatch.setattr(jit, "_folder", tmp_path)
+    needs = [True, False, True]
+    stages = [warm_up.Stage(f"{k}", 1.0 + k, lambda: None, lambda *_, k=k: needs[k]) for k in range(3)]
+    monkeypatch.setattr(warm_up, "STAGES", stages)
+    told = []
+    warm_up.warm_up(told.append, [free_box(2)])
+    warm_up.warm_up(told.append)
+    shares = [(event.done, event.total) for event in told]
+    assert shares == [(0, 66), (16, 66), (66, 66), (66, 100), (100, 100)]
+
+
 HOLDER = """
 import sys, time
 from pathlib import Path
