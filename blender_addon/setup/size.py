@@ -64,10 +64,11 @@ def told(obj: Any, context: Any) -> Told:
 
 def suitable_modulus(obj: Any, context: Any) -> float:
     """Return Young's modulus, Pa to two digits, with which a body of its first material alone sags by ``SAG`` of its
-    reach, or stands upright; 0 where it encloses nothing. Gravity is the scene's, or Earth's where it has none.
+    reach, or stands upright; 0 where it encloses nothing or a vertex lies nowhere. Gravity is the scene's, or Earth's
+    where it has none.
     """
     sag = measured_body(obj, context).sag
-    if sag is None or sag.reach == 0.0:
+    if sag is None or not 0.0 < sag.reach < math.inf:  # not a number, where a vertex is at none
         return 0.0
     weight = clean(obj.sinew.materials[0].density) * gravity_of(context.scene)
     low, high = STIFFNESS_RANGE

@@ -218,6 +218,7 @@ CASES: dict[str, tuple[Callable[[Any], None], dict[str, Any]]] = {
     "use_points": (too_few_points, {}),
     "set_rest_shape": (nothing, {}),
     "simulate_smaller": (huge, {}),
+    "fit_stiffness": (huge, {}),
     "simulate_added_shape": (mirrored, {}),
     "move_out": (overlapping, {}),
     "untangle": (overlapping_another, {}),

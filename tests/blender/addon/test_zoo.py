@@ -91,7 +91,8 @@ def check(one: Specimen, obj: Any, evaluated: Any) -> str:
         assert not held.size or np.abs(held).max() <= exact
     guided = np.ptp(job.body.pin_positions, axis=0).max(initial=0.0)
     pushed = job.body.surface.size if job.body.colliders else 0.0
-    assert np.abs(moved).max() <= 1.5 * np.linalg.norm(far) + 2.0 * guided + pushed + exact
+    # The end of a rigid rod that is held at the other falls 1.5 times as fast; one that also bends, a little more.
+    assert np.abs(moved).max() <= 2.0 * np.linalg.norm(far) + 2.0 * guided + pushed + exact
     carrier = obj if record.on_itself else record.result
     with shown(carrier):
         seen = evaluated(carrier, frames[-1])
