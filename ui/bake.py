@@ -53,7 +53,7 @@ def _how_far(state, remaining, name=""):
     left = "" if remaining is None else f", {clock(remaining)} left"
     full = f"{state.label}{share}{left}"
     of_body = [f"“{name}”: {full}"] * bool(name)
-    return [*of_body, full, f"{state.doing}{share}{left}", f"{state.doing}{share}", per_cent]
+    return [*of_body, full, f"{state.activity}{share}{left}", f"{state.activity}{share}", per_cent]
 
 
 def status_words(header: Any, context: Any) -> None:

@@ -122,10 +122,10 @@ class State:
     @property
     def label(self) -> str:
         """What is going on, in words; in a row, which it is."""
-        return f"{self.place}: {self.doing}" if self.place else self.doing
+        return f"{self.place}: {self.activity}" if self.place else self.activity
 
     @property
-    def doing(self) -> str:
+    def activity(self) -> str:
         """What is going on, in words."""
         phase = self.phase
         if self.stage in READS:
