@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from sinew.blender_addon.basics.list_animation import curves_at
 
 from ..scenes import keyed
 
@@ -19,7 +20,7 @@ def spinning(body, saved):
     keyed(body, "rotation_euler", (1, (0.0, 0.0, 0.0)), (4, (0.0, 0.0, np.pi)))
     keyed(body, "location", (1, (2.0, 0.0, 0.0)), (4, (-1.0, 3.0, 0.0)))
     for name in ("rotation_euler", "location"):
-        for curve in (c for c in body.animation_data.action.fcurves if c.data_path == name):
+        for curve in curves_at(body, name):
             for point in curve.keyframe_points:
                 point.interpolation = "LINEAR"
     body.scale = (1.5, -0.5, 1.0)
