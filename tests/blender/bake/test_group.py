@@ -33,6 +33,7 @@ def boxes(add_mesh, saved):
         settings = obj.sinew
         settings.use_scene_range, settings.frame_start, settings.frame_end = False, 1, FRAMES
         settings.cells_across, settings.collisions.use_ground = CELLS, True
+        settings.materials[0].log_stiffness = np.log10(5e4)
         made.append(obj)
     yield made
     running.abandon()
