@@ -7,7 +7,7 @@ import bpy
 from mathutils import Euler
 
 LEFT = 120
-FIND, ROW, PLAY, SWING = 156, 159, 328, 354
+FIND, ROW, PLAY, SWING = 156, 159, 349, 375
 """Pixels below the upper edge of the sidebar."""
 
 
