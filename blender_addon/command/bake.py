@@ -27,6 +27,7 @@ from ..bake.together import Together
 from ..basics.stepwise import at_once
 from ..child.machine import Stage, Started, State, transition
 from ..scene_in.job_in import group_steps
+from ..setup import starting
 from .bodies import all_in_one, bodies_of_scene, check_loaded
 from .export import check_formats, export_bodies
 from .plan import tell_plan
@@ -73,6 +74,9 @@ def _bake_all(
     """Bake the bodies, those that meet together, or tell what would be done, until a signal comes; whether anything had
     to be done, and what some were refused for, which hinders the others as little as with Bake All.
     """
+    for obj in bodies:
+        if not ((options.resume or options.update) and baking.has_frames(obj)):
+            starting.refit_stiffness(obj, bpy.context)  # as Bake does in a window
     groups = groups_in_order(bodies, bpy.context)
     single = [group[0] for group in groups if len(group) == 1]
     changed, refused, together = False, [], Together(single, options.frames, options.solver)

@@ -8,9 +8,10 @@ import numpy as np
 
 
 def shape_keys(path) -> np.ndarray:
-    """(keys, n, 3) of Suzanne in a .blend."""
+    """(keys, n, 3) of Suzanne in a .blend, those of frames."""
     bpy.ops.wm.open_mainfile(filepath=str(path))
-    blocks = bpy.data.objects["Suzanne"].data.shape_keys.key_blocks
+    keys = bpy.data.objects["Suzanne"].data.shape_keys.key_blocks
+    blocks = [key for key in keys if key.name.startswith("Frame")]
     result = np.empty((len(blocks), 3 * len(blocks[0].data)), dtype=np.float32)
     for row, block in zip(result, blocks):
         block.data.foreach_get("co", row)

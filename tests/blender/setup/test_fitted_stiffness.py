@@ -9,7 +9,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 import pytest
-from sinew.blender_addon import examples
+from sinew.blender_addon import command, examples
 from sinew.blender_addon.properties import own_presets
 from sinew.blender_addon.scene_in.settings_in import material_settings
 from sinew.blender_addon.setup import size, starting
@@ -145,6 +145,18 @@ def test_a_file_keeps_it(add_box, saved):
     assert words(obj) == "Stiffness chosen by size: Bake adapts it to the pins"
     starting.refit_stiffness(obj, bpy.context)
     assert modulus(obj) == pytest.approx(10.0 * fitted, rel=0.05)
+
+
+def test_the_command_line_adapts_it_to_painted_pins_as_a_window_does(add_box, saved):
+    obj = add_box(2.0)
+    hold(obj, lambda co: co.x < -0.99)
+    bpy.context.scene.frame_end = 2
+    before, name, shot = modulus(obj), obj.name, saved.with_name("shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(shot), copy=True)
+    assert bpy.ops.sinew.bake() == {"FINISHED"}
+    in_window = modulus(obj)
+    assert command.main([str(shot)]) == 0
+    assert modulus(bpy.data.objects[name]) == in_window > 2.0 * before
 
 
 def test_own_presets_and_open_meshes_keep_the_presets_numbers(add_mesh, monkeypatch):

@@ -33,7 +33,7 @@ def body():
 
 def keys():
     mesh_keys = body().data.shape_keys
-    return len(mesh_keys.key_blocks) if mesh_keys else 0
+    return sum(key.name.startswith("Frame") for key in mesh_keys.key_blocks) if mesh_keys else 0
 
 
 def toil(*_):

@@ -55,7 +55,8 @@ def scenario(gui):
     yield from gui.redraw()
     yield from gui.photograph("hints")
     bpy.context.workspace.status_text_set(None)
-    bpy.context.preferences.ui_styles[0].widget.points = LETTERS
+    style = bpy.context.preferences.ui_styles[0].widget
+    before, style.points = style.points, LETTERS
     work = pretend_work(gui, obj)
     yield from gui.settle()
     yield from gui.photograph("simulating")
@@ -68,3 +69,4 @@ def scenario(gui):
     yield from gui.photograph("reading")
     running._works.clear()
     yield from gui.redraw()
+    style.points = before  # Blender saves it for the next scenario

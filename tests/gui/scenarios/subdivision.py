@@ -24,6 +24,7 @@ def make_body(gui):
     held = [v.index for v in obj.data.vertices if v.co.x < -0.55]
     obj.vertex_groups.new(name="Pins").add(held, 1.0, "REPLACE")
     obj.sinew.pin_group, obj.sinew.cells_across, obj.sinew.modes = "Pins", 10, 8
+    obj.sinew.materials[0].log_stiffness = np.log10(5e4)
     obj.sinew.compare.solver, obj.sinew.compare.substeps = "OWN", 6
     bpy.context.scene.frame_end = FRAMES
     space = gui.area().spaces.active

@@ -23,7 +23,7 @@ def members(group):
 
 def keys():
     blocks = body().data.shape_keys
-    return len(blocks.key_blocks) if blocks else 0
+    return sum(key.name.startswith("Frame") for key in blocks.key_blocks) if blocks else 0
 
 
 def shown():
