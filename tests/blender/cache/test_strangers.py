@@ -122,9 +122,10 @@ def test_the_files_for_farms_are_written_through_no_link(saved, tmp_path, linked
 @needs_links
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 @pytest.mark.parametrize("by", ["button", "command", "report", "log"])
-def test_what_is_written_beside_a_blend_goes_through_no_link(baked, saved, tmp_path, link, by):
+def test_what_is_written_beside_a_blend_goes_through_no_link(baked, saved, blender, tmp_path, link, by):
     treasure = tmp_path / "treasure"
     treasure.write_text("mine")
+    batch = ["batch", str(saved), "--dry-run"]
     logs = f"scene-{hashlib.sha256(os.fsencode(saved.resolve())).hexdigest()[:8]}.log"
     target = tmp_path / {"report": "scene.csv", "log": logs}.get(by, "scene.usdc")
     for path in (target, target.with_name(f"{target.name}.part"), tmp_path / "scene.sinew-exporting.usdc"):
@@ -133,7 +134,7 @@ def test_what_is_written_beside_a_blend_goes_through_no_link(baked, saved, tmp_p
         "button": lambda: bpy.ops.sinew.export_bake(filepath=str(target)) == {"FINISHED"},
         "command": lambda: command.run(["bake", "--export=usd"]) == 0,
         "report": lambda: command.run(["report", "--csv", "--output", str(target)]) == 0,
-        "log": lambda: command.run(["batch", str(saved), "--dry-run", "--logs", str(tmp_path)]) == 0,
+        "log": lambda: command.run([*batch, "--blender", str(blender), "--logs", str(tmp_path)]) == 0,
     }[by]()
     assert done and treasure.read_text() == "mine" and target.stat().st_size > 10 and not target.is_symlink()
 

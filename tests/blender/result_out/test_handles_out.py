@@ -298,14 +298,13 @@ def test_handles_that_cannot_be_found_leave_shape_keys(soft, saved, evaluated):
 
 
 def test_a_large_bake_stays_small(add_mesh, tmp_path):
-    """50,000 vertices, 240 frames, 20 modes, of numbers that compress hardly: the mesh, its UVs and the result."""
+    """50,000 vertices, 240 frames, 20 modes, of numbers that compress hardly, beside the mesh and its UVs."""
     random, path = np.random.default_rng(0), tmp_path / "large.blend"
 
     def size(compress):
         bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=compress)
         return path.stat().st_size / 1e6
 
-    empty = size(False)
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=223, y_subdivisions=223)
     obj = bpy.context.object
     n = len(obj.data.vertices)
@@ -317,7 +316,6 @@ def test_a_large_bake_stays_small(add_mesh, tmp_path):
     write_handles(
         obj, bpy.context.scene, Handles(frames, weights.astype(np.float32), moved.astype(np.float32), *numbers)
     )
-    assert size(False) - empty < 10.0, "MB"
     assert size(False) - before < 5.0, "MB; shape keys take 144"
     assert size(True) < 6.0, "MB"
 
