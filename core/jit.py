@@ -24,6 +24,7 @@ import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -187,9 +188,18 @@ def _own_cache() -> Iterator[None]:
             setattr(numba_config, name, value)
 
 
+_OWN_MARK = uuid.uuid4().hex[:8]
+"""Of what this process compiles. Numba numbers its files of a function, and another process that compiles it for other
+types at the same time could take the same number.
+"""
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     with _own_cache():
-        return numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+        made = numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
+    files = made._cache._cache_file
+    files._data_name_pattern = f"{files._data_name_pattern.removesuffix('.nbc')}.{_OWN_MARK}.nbc"
+    return made
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -290,6 +300,11 @@ def end_threads() -> None:
 def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
     """Compile a kernel ``(begin, end, ...)`` that is called as ``kernel(count, ...)``: see :class:`ParallelKernel`."""
     return ParallelKernel(function)
+
+
+def place_of(name: str) -> Path:
+    """A folder of these kernels' own, for whoever compiles them to hold; it may not be there yet."""
+    return _folder / f"{name}.stage"
 
 
 def is_compiled(name: str) -> bool:

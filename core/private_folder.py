@@ -30,7 +30,10 @@ def checked_private(folder: Path) -> Path:
     folder = folder.resolve()
     is_closed = not stat.S_IMODE(folder.stat().st_mode) & (stat.S_IRWXG | stat.S_IRWXO)
     for path in (folder, *_below(folder)):
-        entry = path.lstat()
+        try:
+            entry = path.lstat()
+        except FileNotFoundError:  # another process works there, and has just put it away
+            continue
         _check_owner(path, entry)
         if not (stat.S_ISDIR(entry.st_mode) or stat.S_ISREG(entry.st_mode)):
             raise PermissionError(f"{path} is not a file")

@@ -2,10 +2,11 @@
 ``python worker.py PACKAGE_NAME PACKAGE_FOLDER PARENT_PROCESS STORE_FOLDER TASK [MODES [UNTIL [BESIDE]]]``.
 
 A task is ``bake``, ``resume``, ``mesh``, ``vibrations``, ``live``, ``handles`` or ``tetrahedra``, made for the
-parent alone; or ``compile``, of all kernels while nothing else wants the processor, for which there is no store. With
-a number of modes, frames are kept as handles, too; a bake stops after frame UNTIL, unless that is empty. With BESIDE
-other bodies that are baked with the first, the first line on the standard input has them as JSON,
-``[[STORE_FOLDER, MODES], ...]``: a command line could be too short for many.
+parent alone; or ``compile``, of all kernels while nothing else wants the processor, or ``stages``, of those of them
+that nobody else compiles: for these two there is no store. With a number of modes, frames are kept as handles, too; a
+bake stops after frame UNTIL, unless that is empty. With BESIDE other bodies that are baked with the first, the first
+line on the standard input has them as JSON, ``[[STORE_FOLDER, MODES], ...]``: a command line could be too short for
+many. For ``stages`` it has their names.
 
 It loads the package under the parent's own import name (so that both share compiled kernels), reads the job from the
 store and prints events as JSON lines. It stops between steps when its standard input closes or says ``stop``; other
@@ -178,6 +179,9 @@ def _work(
     if task == "compile":
         importlib.import_module(f"{package}.core.process.child_process").give_way()
         importlib.import_module(f"{package}.core.simulation.warm_up").warm_up(on_event)
+        return
+    if task == "stages":
+        importlib.import_module(f"{package}.core.simulation.warm_up").compile_stages(beside)
         return
     frame_store = importlib.import_module(f"{package}.core.store.frame_store")
     store = frame_store.FrameStore.open(store_folder)

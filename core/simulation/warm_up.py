@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import json
 import math
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -31,7 +33,7 @@ from ..energies import ENERGIES
 from ..energies.isotropic import IsotropicEnergy
 from ..energies.kinematics import Deformation, Stretch
 from ..errors import StoreError
-from ..events import OnEvent, Phase
+from ..events import OnEvent, Phase, ignore
 from ..forces.absorption import AbsorbingSurface
 from ..forces.springs import Springs
 from ..forces.step_potential import Load
@@ -40,12 +42,14 @@ from ..job.body import Body
 from ..job.job import Job
 from ..linear_solvers.factorized import factorized
 from ..linear_solvers.registry import fastest
-from ..mesh.embedding import embed
+from ..mesh.embedding import Embedding, embed
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_search import SurfaceSearch
 from ..mesh.tet_mesh import TetMesh
 from ..model.joined import joined
 from ..model.model import Model, build_model
+from ..private_folder import make_private
+from ..process import child_process
 from ..settings import EARTH, ResolutionSettings, SolverSettings
 from ..solver_kinds import SOLVER_KINDS
 from ..solvers import make_solver
@@ -69,7 +73,7 @@ def _tetrahedron() -> SurfaceMesh:
 
 def _on_surface() -> None:
     surface = _tetrahedron()
-    embed(surface.positions, _mesh())
+    embed(surface.positions, tetrahedralize(surface, ResolutionSettings(cells_across=2)))
     thin_parts(surface, 1.0)
 
 
@@ -120,7 +124,9 @@ def _evaluate(law: IsotropicEnergy) -> None:
 
 @cache
 def _mesh() -> TetMesh:
-    return tetrahedralize(_tetrahedron(), ResolutionSettings(cells_across=2))
+    """Two tets."""
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
+    return TetMesh(corners, np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
 
 
 @cache
@@ -271,8 +277,8 @@ def _matching(space: Space) -> tuple[Load, ...]:
 
 def _pin_springs(space: Space) -> tuple[Load, ...]:
     """What holds the bodies of nearly all jobs."""
-    at = space.mesh.rest_positions[:1]
-    return (Springs(space.points(embed(at, space.mesh)), np.ones(1), at),)
+    at = Embedding(np.zeros(1, dtype=np.int32), np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros(1, dtype=bool))
+    return (Springs(space.points(at), np.ones(1), space.mesh.rest_positions[:1]),)
 
 
 def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
@@ -292,8 +298,8 @@ STAGES = tuple(_stages())
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
     """Compile what is not on the disk yet: all kernels, or those that ``jobs`` which are baked together need, or are
     stepped ``live``. ``phase`` events have how many per cent of all kernels are compiled, and how many will be: whoever
-    goes on later goes on counting. Of several processes that share the folder one compiles a stage, and the others wait
-    for it: Numba's own files are safe among equal kernels alone.
+    goes on later goes on counting. Where there is a second processor another process compiles a part. Of several
+    processes that share the folder each compiles what no other does, and waits for the rest at last.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -301,23 +307,81 @@ def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = F
         for stage in STAGES
         if not jit.is_compiled(stage.name) and (bodies is None or any(stage.is_needed(*each) for each in bodies))
     ]
-    there = sum(stage.seconds for stage in STAGES if jit.is_compiled(stage.name))
-    progress = _Progress(on_event, there, there + sum(stage.seconds for stage in missing))
-    for stage in missing:
-        with ExitStack() as held:
-            with suppress(StoreError):  # a folder that cannot be written: nobody else compiles there
-                held.enter_context(locked(jit.cache_folder(), math.inf))
+    progress = _Progress(on_event, _seconds_compiled() + sum(stage.seconds for stage in missing))
+    with _helped(missing):
+        _compile(missing, progress)
+
+
+def compile_stages(names: Sequence[str]) -> None:
+    """Compile those stages that no other process compiles, in this order."""
+    by_name = {stage.name: stage for stage in STAGES}
+    _compile([by_name[name] for name in names], _Progress(ignore, 0.0), wait=False)
+
+
+def _seconds_compiled() -> float:
+    return sum(stage.seconds for stage in STAGES if jit.is_compiled(stage.name))
+
+
+def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
+    """Each by the process that comes first; those of others are waited for at last."""
+    for patience in (0.0, math.inf) if wait else (0.0,):
+        for stage in stages:
             if not jit.is_compiled(stage.name):
-                with progress.of(stage.seconds), _rare_collections():
-                    stage.compile()
-                jit.mark_compiled(stage.name)
+                _compile_one(stage, progress, patience)
+
+
+def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
+    place = jit.place_of(stage.name)
+    with ExitStack() as held:
+        try:
+            make_private(place)
+            held.enter_context(locked(place, patience))
+        except (OSError, StoreError):
+            if not patience:
+                return
+            # A folder that cannot be written: nobody else compiles there.
+        if not jit.is_compiled(stage.name):
+            with progress.of(stage.seconds), _rare_collections():
+                stage.compile()
+            jit.mark_compiled(stage.name)
+            progress.on_end()
+
+
+@contextmanager
+def _helped(stages: Sequence[Stage]) -> Iterator[None]:
+    """Another process compiles some of the stages meanwhile, from the second on: one has as much to do with the first
+    as with the others of a first bake.
+    """
+    python = child_process.python_executable()
+    if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
+        yield
+        return
+    command = child_process.worker_command(python, jit.cache_folder(), "stages", "0", "", "1")
+    nothing = subprocess.DEVNULL
+    helper = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=nothing,
+        stderr=nothing,
+        env=child_process.child_environment(),
+        creationflags=child_process.NO_CONSOLE,
+    )
+    try:
+        with suppress(OSError):  # it has ended already: then everything is compiled here
+            helper.stdin.write(f"{json.dumps([stage.name for stage in (*stages[1:], stages[0])])}\n".encode())
+            helper.stdin.flush()
+        yield
+    finally:
+        helper.kill()
+        with suppress(OSError):
+            helper.communicate()
 
 
 class _Progress(Listener):
     """Tells of each percent; Numba says when a kernel is compiled."""
 
-    def __init__(self, on_event: OnEvent, done: float, goal: float) -> None:
-        self._on_event, self._done = on_event, done
+    def __init__(self, on_event: OnEvent, goal: float) -> None:
+        self._on_event = on_event
         self._per_cent = 100.0 / sum(stage.seconds for stage in STAGES)
         self._goal = int(self._per_cent * goal)
         self._seconds = self._began = 0.0
@@ -330,15 +394,14 @@ class _Progress(Listener):
         self.on_end()
         with install_listener("numba:compile", self):
             yield
-        self._done, self._seconds = self._done + seconds, 0.0
-        self.on_end()
+        self._seconds = 0.0
 
     def on_start(self, _event: Any) -> None:
         """A kernel is begun."""
 
     def on_end(self, _event: Any = None) -> None:
         """A kernel is done."""
-        done = self._done + min(self._seconds, time.process_time() - self._began)
+        done = _seconds_compiled() + min(self._seconds, time.process_time() - self._began)
         percent = int(self._per_cent * done)
         if percent > self._told:
             self._told = percent

@@ -76,6 +76,16 @@ def test_the_same_package_in_another_place_has_them(load, tmp_path):
         assert sum(compiled.stats.cache_hits.values()) == (place == "other")
 
 
+def test_processes_never_write_to_one_file(load, tmp_path):
+    """Where each begins an index of a function, for types of its own."""
+    for number in (2.0, 2):
+        copy, twice = load(tmp_path / "cache")
+        assert copy.kernel(twice)(number) == 4
+        (index,) = tmp_path.rglob("*.nbi")
+        index.unlink()
+    assert len(list(tmp_path.rglob("*.nbc"))) == 2
+
+
 def test_another_processor_has_another_folder(load, tmp_path, monkeypatch):
     """As of two nodes of a farm that share it: neither may run, or write over, what the other has compiled."""
     copy, _ = load(tmp_path / "cache")

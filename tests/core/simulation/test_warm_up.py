@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,9 @@ import build_addon
 build_addon.mount()
 from sinew.core.store.store_lock import locked
 
-with locked(Path(sys.argv[1])):
+place = Path(sys.argv[1], "first.stage")
+place.mkdir()
+with locked(place):
     print("held", flush=True)
     time.sleep(0.5)
     Path(sys.argv[1], "first.compiled").touch()
@@ -125,6 +128,26 @@ def test_what_another_process_compiles_is_waited_for(monkeypatch, tmp_path):
         assert other.stdout.readline() == b"held\n"
         warm_up.warm_up(lambda event: None)
     assert other.returncode == 0 and jit.is_compiled("first")
+
+
+@pytest.mark.skipif(jit.THREADS < 2, reason="one processor compiles alone")
+def test_another_process_compiles_a_part(monkeypatch, tmp_path):
+    """The second of two stages, while this one is at the first."""
+    monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
+    monkeypatch.setattr(jit, "_folder", jit._probed(jit._wanted_folder()))
+
+    def wait():
+        until = time.monotonic() + 300.0
+        while not jit.is_compiled("fields") and time.monotonic() < until:
+            time.sleep(0.05)
+
+    first = warm_up.Stage("extrapolated", 1.0, wait, lambda *_: True)
+    second = warm_up.Stage("fields", 1.0, lambda: pytest.fail("it was compiled here"), lambda *_: True)
+    monkeypatch.setattr(warm_up, "STAGES", [first, second])
+    told = []
+    warm_up.warm_up(told.append)
+    assert jit.is_compiled("fields") and list(jit.cache_folder().rglob("*.nbc"))
+    assert [event.done for event in told] == [0, 100]
 
 
 @pytest.mark.skipif("SINEW_PACKAGE" in os.environ, reason="an installed extension has another import name")
