@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
     bpy.ops.sinew.bake()
     seconds = time.perf_counter() - began
     print(head.sinew.bake.mesh_summary)
-    print(f"Baked {FRAMES} frames in {seconds:.1f} s (kernels compiled on the way: about 40 s the first time)")
+    print(f"Baked {FRAMES} frames in {seconds:.1f} s (kernels compiled on the way: about half a minute the first time)")
     measure(head)
     bpy.ops.wm.save_mainfile()
 
