@@ -18,6 +18,7 @@ from ...core.store.cached_handles import cached_handles
 from ...core.store.frame_store import FrameStore
 from ...core.store.lending import borrow
 from ...core.store.store_lock import locked
+from ..basics.groups import group_of
 from ..cache import cache_owner, frame_folders, undone_bakes
 from ..child.process import LOG_NAME
 from ..properties import choices
@@ -241,13 +242,15 @@ def replaced_words(obj: Any) -> str:
 
 def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
     """Turn the frames of a store into the result that the artist wants; how many. ``status`` is DONE, STOPPED or
-    FAILED. Handles have to be in the store already; where they are not, shape keys stand in.
+    FAILED. Handles have to be in the store already; where they are not, or would make parts cross, shape keys stand in.
     """
     record, modes = obj.sinew.bake, wanted_modes(obj)
     job = store.job()
     frames = [frame for frame in store.frames() if frame >= job.first_shown]
     handles = cached_handles(job, store, modes) if modes and frames else None
-    if handles is not None:
+    touches = job.body.meets.itself or job.body.colliders or len(group_of(obj, context)) > 1
+    crossing = handles.crossing_words(job.body.surface.size) if handles is not None and touches else ""
+    if handles is not None and not crossing:
         apply_handles(obj, context, job, handles)
         record.modes = 0 if choices.solver_kind(job.body.solver.solver).takes_modes else modes
         record.error = handles.error_words(job.body.surface.size)
@@ -258,7 +261,8 @@ def put_result(obj: Any, context: Any, status: str, store: FrameStore) -> int:
         apply_frames(obj, context, job, frames, store.read)
         record.error = ""
         if modes:
-            record.message = record.message or "The result lies on shape keys for now: press Resume, or Convert Result."
+            missing = "The result lies on shape keys for now: press Resume, or Convert Result."
+            record.message = record.message or crossing or missing
     else:
         remove_result(obj)  # of a bake that this one has replaced
     notes.note_warnings(obj, job)

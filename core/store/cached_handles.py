@@ -62,13 +62,26 @@ class Handles(NamedTuple):
         """Largest distance of a vertex from its place in a frame, m."""
         return float(self.errors[:, 1].max(initial=0.0))
 
+    @property
+    def _worst(self) -> int:
+        return int(self.frames[self.errors[:, 1].argmax()])
+
+    def crossing_words(self, size: float) -> str:
+        """Why a body of that size (m) whose parts touch something is not moved by these handles; "" where it may be."""
+        most = self.largest_error / size
+        if most <= CLOSE:
+            return ""
+        return (
+            f"The result lies on shape keys: Geometry Nodes would be off by {100 * most:.2g} % of the size in frame "
+            f"{self._worst}, and what touches would show through. Set Result to Shape Keys or Mesh Cache."
+        )
+
     def error_words(self, size: float) -> str:
         """How far the handles are off, in words, for a body of that size in metres."""
         mean, most = np.sqrt(np.mean(self.errors[:, 0] ** 2)) / size, self.largest_error / size
         if most < EXACT:
             return "Equal to the frames but for round-off."
-        frame = int(self.frames[self.errors[:, 1].argmax()])
-        most_words = f"{100 * most:.2g} % at most (frame {frame})"
+        most_words = f"{100 * most:.2g} % at most (frame {self._worst})"
         remedy = " Parts that touch may show through one another: set Result to Shape Keys." if most > CLOSE else ""
         return f"Deviates from the bake by {100 * mean:.2g} % of the size on average, by {most_words}.{remedy}"
 

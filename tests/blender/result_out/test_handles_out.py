@@ -13,6 +13,7 @@ from sinew.blender_addon.bake import baking
 from sinew.blender_addon.result_out.handle_nodes import ATTRIBUTE, handles_of
 from sinew.blender_addon.result_out.handles_out import write_handles
 from sinew.blender_addon.result_out.shape_keys import write_keys
+from sinew.core.store import cached_handles as cached_handles_module
 from sinew.core.store.cached_handles import CLOSE, Handles, cached_handles
 
 TIMES = (1.0, 2.0, 2.4, 3.75, 4.0)
@@ -283,6 +284,21 @@ def test_modes_are_doubled_until_the_handles_are_close(body, saved):
     assert "Shape Keys" not in body.sinew.bake.error and not baking.kept_otherwise(body)
     far = handles._replace(errors=handles.errors + 0.02 * size)
     assert "may show through one another: set Result to Shape Keys" in far.error_words(size)
+
+
+def test_handles_that_let_parts_cross_leave_shape_keys(body, saved, monkeypatch):
+    """Of a body that touches nothing they stay, and are told; here round-off counts as far off."""
+    bpy.context.view_layer.objects.active = body
+    body.sinew.materials[0].log_stiffness = 3.3
+    body.sinew.result = "NODES"
+    monkeypatch.setattr(cached_handles_module, "CLOSE", -1.0)
+    for meets, kind in ((False, "NODES"), (True, "KEYS")):
+        body.sinew.collisions.meets_itself, body.sinew.bake.message = meets, ""
+        assert bpy.ops.sinew.bake() == {"FINISHED"}
+        record = body.sinew.bake
+        assert record.kind == kind and record.status == "DONE"
+        assert ("would show through" in record.message) == (kind == "KEYS")
+        assert bool(record.error) == (kind == "NODES")
 
 
 def test_handles_that_cannot_be_found_leave_shape_keys(soft, saved, evaluated):
