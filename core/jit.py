@@ -188,9 +188,9 @@ def _own_cache() -> Iterator[None]:
             setattr(numba_config, name, value)
 
 
-_OWN_MARK = uuid.uuid4().hex[:8]
-"""Of what this process compiles. Numba numbers its files of a function, and another process that compiles it for other
-types at the same time could take the same number.
+_PROCESS_ID = uuid.uuid4().hex[:8]
+"""Part of the names of the cache files that this process writes. Numba only numbers the files of a function: two
+processes that compile it for different types at the same time could write to the same file.
 """
 
 
@@ -198,7 +198,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     with _own_cache():
         made = numba.njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     files = made._cache._cache_file
-    files._data_name_pattern = f"{files._data_name_pattern.removesuffix('.nbc')}.{_OWN_MARK}.nbc"
+    files._data_name_pattern = f"{files._data_name_pattern.removesuffix('.nbc')}.{_PROCESS_ID}.nbc"
     return made
 
 
@@ -302,8 +302,8 @@ def parallel_kernel(function: Callable[..., Any]) -> ParallelKernel:
     return ParallelKernel(function)
 
 
-def place_of(name: str) -> Path:
-    """A folder of these kernels' own, for whoever compiles them to hold; it may not be there yet."""
+def lock_folder(name: str) -> Path:
+    """Return the folder that a process locks while it compiles these kernels; it may not exist yet."""
     return _folder / f"{name}.stage"
 
 

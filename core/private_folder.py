@@ -32,7 +32,7 @@ def checked_private(folder: Path) -> Path:
     for path in (folder, *_below(folder)):
         try:
             entry = path.lstat()
-        except FileNotFoundError:  # another process works there, and has just put it away
+        except FileNotFoundError:  # another process has just deleted it
             continue
         _check_owner(path, entry)
         if not (stat.S_ISDIR(entry.st_mode) or stat.S_ISREG(entry.st_mode)):

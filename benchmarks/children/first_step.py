@@ -51,7 +51,7 @@ def main(repository: str, task: str) -> None:
 
 
 def _processor() -> float:
-    """Seconds of this process and of those that it has waited for."""
+    """Return the processor time of this process and of its ended children, s."""
     return sum(os.times()[:4])
 
 

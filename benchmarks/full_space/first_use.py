@@ -59,7 +59,7 @@ def _copied(place: Path) -> Path:
 
 
 def _told(cache: Path, task: str, place: Path = ROOT, **environment: str) -> dict[str, float]:
-    """What a child process, of the package in a place, tells of a task."""
+    """Run a task in a child process, by the package in ``place``; return its numbers."""
     command = [sys.executable, str(place / "benchmarks" / "children" / "first_step.py"), str(place), task]
     environment = {**os.environ, "SINEW_KERNEL_CACHE": str(cache), **environment}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

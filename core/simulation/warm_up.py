@@ -298,8 +298,8 @@ STAGES = tuple(_stages())
 def warm_up(on_event: OnEvent, jobs: Sequence[Job] | None = None, live: bool = False) -> None:
     """Compile what is not on the disk yet: all kernels, or those that ``jobs`` which are baked together need, or are
     stepped ``live``. ``phase`` events have how many per cent of all kernels are compiled, and how many will be: whoever
-    goes on later goes on counting. Where there is a second processor another process compiles a part. Of several
-    processes that share the folder each compiles what no other does, and waits for the rest at last.
+    goes on later goes on counting. With two processors or more, a second process compiles some of the stages. Processes
+    that share the folder never compile the same stage: each waits in the end for the stages of the others.
     """
     bodies = None if jobs is None else [(job.body, len(jobs) > 1 or _meets(job, live)) for job in jobs]
     missing = [
@@ -323,7 +323,7 @@ def _seconds_compiled() -> float:
 
 
 def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) -> None:
-    """Each by the process that comes first; those of others are waited for at last."""
+    """Compile the stages that no other process is compiling; then, with ``wait``, wait for the others."""
     for patience in (0.0, math.inf) if wait else (0.0,):
         for stage in stages:
             if not jit.is_compiled(stage.name):
@@ -331,11 +331,11 @@ def _compile(stages: Sequence[Stage], progress: _Progress, wait: bool = True) ->
 
 
 def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
-    place = jit.place_of(stage.name)
+    folder = jit.lock_folder(stage.name)
     with ExitStack() as held:
         try:
-            make_private(place)
-            held.enter_context(locked(place, patience))
+            make_private(folder)
+            held.enter_context(locked(folder, patience))
         except (OSError, StoreError):
             if not patience:
                 return
@@ -349,8 +349,8 @@ def _compile_one(stage: Stage, progress: _Progress, patience: float) -> None:
 
 @contextmanager
 def _helped(stages: Sequence[Stage]) -> Iterator[None]:
-    """Another process compiles some of the stages meanwhile, from the second on: one has as much to do with the first
-    as with the others of a first bake.
+    """Run a second process that compiles the stages from the second one on. In a first bake the first stage takes about
+    as long as the others together.
     """
     python = child_process.python_executable()
     if len(stages) < 2 or jit.THREADS < 2 or jit.cache_warning() or not python:
@@ -358,14 +358,18 @@ def _helped(stages: Sequence[Stage]) -> Iterator[None]:
         return
     command = child_process.worker_command(python, jit.cache_folder(), "stages", "0", "", "1")
     nothing = subprocess.DEVNULL
-    helper = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=nothing,
-        stderr=nothing,
-        env=child_process.child_environment(),
-        creationflags=child_process.NO_CONSOLE,
-    )
+    try:
+        helper = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=nothing,
+            stderr=nothing,
+            env=child_process.child_environment(),
+            creationflags=child_process.NO_CONSOLE,
+        )
+    except OSError:  # no memory, say: everything is compiled here
+        yield
+        return
     try:
         with suppress(OSError):  # it has ended already: then everything is compiled here
             helper.stdin.write(f"{json.dumps([stage.name for stage in (*stages[1:], stages[0])])}\n".encode())

@@ -67,7 +67,7 @@ class Handles(NamedTuple):
         return int(self.frames[self.errors[:, 1].argmax()])
 
     def crossing_words(self, size: float) -> str:
-        """Why a body of that size (m) whose parts touch something is not moved by these handles; "" where it may be."""
+        """Return why these handles are too far off for a body of that size (m) in contact; "" if they are not."""
         most = self.largest_error / size
         if most <= CLOSE:
             return ""

@@ -132,7 +132,7 @@ def test_what_another_process_compiles_is_waited_for(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(jit.THREADS < 2, reason="one processor compiles alone")
 def test_another_process_compiles_a_part(monkeypatch, tmp_path):
-    """The second of two stages, while this one is at the first."""
+    """Compile the second of two stages in another process while this one compiles the first."""
     monkeypatch.setenv("SINEW_KERNEL_CACHE", str(tmp_path))
     monkeypatch.setattr(jit, "_folder", jit._probed(jit._wanted_folder()))
 
