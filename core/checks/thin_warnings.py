@@ -13,7 +13,7 @@ from .advice import CELLS_THROUGH
 
 LEAST_SHARE = 0.005
 """Part of the surface that is worth a word."""
-MOST = 5_000
+MOST = 2_500
 """Triangles that are looked at."""
 LEAST_ROBUST = 2e-3
 """Thickness that Robust can follow, in parts of the size: under 1.3e-3 it is lost in fTetWild's tolerance."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import inner_kernel
-from ..mesh.bounding_tree import BoundingTree, refit
+from ..mesh.bounding_tree import BoundingTree, element_boxes, refit
 from ..mesh.vertex_normals import corner_angles, face_normals
 from .collider_surface import ColliderSurface
 
@@ -41,7 +41,7 @@ class ColliderPose(NamedTuple):
         normals = face_normals(corners)
         edge_normals = _summed(surface.edges, np.repeat(normals[:, None], 3, axis=1))
         corner_normals = _summed(surface.triangles, corner_angles(corners)[..., None] * normals[:, None])
-        tree = refit(surface.tree, corners.min(axis=1), corners.max(axis=1))
+        tree = refit(surface.tree, *element_boxes(corners))
         return cls(corners, normals, edge_normals, corner_normals, tree)
 
 

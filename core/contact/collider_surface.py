@@ -12,7 +12,7 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from ..errors import ColliderError
-from ..mesh.bounding_tree import BoundingTree, build_tree
+from ..mesh.bounding_tree import BoundingTree, build_tree, element_boxes
 from ..mesh.winding_number import WindingNumber
 
 FLAT = 1e-9
@@ -64,7 +64,7 @@ class ColliderSurface:
         self._orient(positions[0])
         self.edges = _edges(self.triangles)[0]
         corners = positions[0][self.triangles]
-        self.tree: BoundingTree = build_tree(corners.min(axis=1), corners.max(axis=1))
+        self.tree: BoundingTree = build_tree(*element_boxes(corners))
 
     def _orient(self, positions: np.ndarray) -> None:
         neighbours, turned, whole = _neighbours(self.triangles)

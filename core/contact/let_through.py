@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ..mesh.bounding_tree import element_boxes
 from ..tetrahedra.intersections import intersecting_triangles
 from .ipc import NO_PAIRS, Barrier, Surfaces
 
@@ -41,7 +42,7 @@ def _crossing(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
         return np.zeros((0, 6), dtype=np.int64)
-    low, high = y[crossing].min(axis=1), y[crossing].max(axis=1)
+    low, high = element_boxes(y[crossing])
     found = []
     for k in range(len(crossing)):
         met = np.flatnonzero(((low <= high[k]) & (high >= low[k])).all(axis=1))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ..jit import parallel_kernel
-from ..mesh.bounding_tree import STACK_SIZE, build_tree, next_leaf
+from ..mesh.bounding_tree import STACK_SIZE, build_tree, element_boxes, next_leaf
 from ..mesh.closest_point import closest_on_triangle
 from ..mesh.embedding import embed
 from ..mesh.surface_mesh import SurfaceMesh
@@ -103,7 +103,7 @@ def _to_others(
     """The nearest triangle of another part (-1: none) and its distance, for places (p,3) of the parts ``own`` (p,)."""
     triangle, away = np.full(len(places), -1), np.full(len(places), np.inf)
     corners = np.ascontiguousarray(corners)
-    tree = build_tree(corners.min(axis=1), corners.max(axis=1))
+    tree = build_tree(*element_boxes(corners))
     if int(part.max()) > 0:
         _search(
             len(places),

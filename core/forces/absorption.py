@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..jit import parallel_kernel
-from ..mesh.bounding_tree import BoundingTree, build_tree, refit
+from ..mesh.bounding_tree import BoundingTree, build_tree, element_boxes, refit
 from ..mesh.closest_point import first_hit
 
 
@@ -36,7 +36,7 @@ class AbsorbingSurface:
     ) -> None:
         self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
         self._kept = 1.0 - min(max(absorption, 0.0), 1.0)
-        box = self._corners.min(axis=1), self._corners.max(axis=1)
+        box = element_boxes(self._corners)
         self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
 
     def passed(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:

@@ -48,6 +48,13 @@ SPREAD = (
 """Shifts that spread bits, and the bits that are kept after each."""
 
 
+def element_boxes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest coordinates, (m,3) each, of elements with ``corners`` (m,k,3)."""
+    # Three times as fast as a minimum over the axis between: NumPy would take three numbers at a time.
+    columns = [corners[:, k] for k in range(corners.shape[1])]
+    return np.minimum.reduce(columns), np.maximum.reduce(columns)
+
+
 def build_tree(low: np.ndarray, high: np.ndarray) -> BoundingTree:
     """Tree over elements with boxes from ``low`` (m,3) to ``high`` (m,3), m >= 1."""
     order = np.argsort(_morton_codes(0.5 * (low + high)), kind="stable").astype(np.int32)

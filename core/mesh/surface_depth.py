@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .bounding_tree import build_tree
+from .bounding_tree import build_tree, element_boxes
 from .closest_point import distances
 from .surface_mesh import SurfaceMesh
 from .winding_number import WindingNumber
@@ -27,7 +27,7 @@ class SurfaceDepth:
         self._origin = surface.positions[surface.triangles].mean(axis=(0, 1))
         positions = surface.positions - self._origin
         self._corners = np.ascontiguousarray(positions[surface.triangles])
-        self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
+        self._tree = build_tree(*element_boxes(self._corners))
         self._winding = WindingNumber(positions, surface.triangles)
 
     def at(self, points: np.ndarray) -> np.ndarray:

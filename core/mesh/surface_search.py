@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import parallel_kernel
-from .bounding_tree import build_tree
+from .bounding_tree import build_tree, element_boxes
 from .closest_point import nearest_from
 from .vertex_normals import face_normals
 
@@ -28,7 +28,7 @@ class SurfaceSearch:
 
     def __init__(self, positions: np.ndarray, triangles: np.ndarray) -> None:
         self._corners = np.ascontiguousarray(positions[triangles], dtype=np.float64)
-        self._tree = build_tree(self._corners.min(axis=1), self._corners.max(axis=1))
+        self._tree = build_tree(*element_boxes(self._corners))
         self._normals = face_normals(self._corners)
 
     def nearest(self, points: np.ndarray) -> NearestPlaces:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..jit import inner_kernel, kernel, parallel_kernel
 from ..lanes import cross, dot, minus
-from .bounding_tree import BoundingTree, build_tree
+from .bounding_tree import BoundingTree, build_tree, element_boxes
 
 OPENING_RATIO = 2.0
 
@@ -43,7 +43,7 @@ class WindingNumber:
         corners, normals, areas = (values[areas > 0.0] for values in (corners, normals, areas))
         self.field: tuple[np.ndarray | BoundingTree, ...] | None = None
         if len(corners):
-            tree = build_tree(corners.min(axis=1), corners.max(axis=1))
+            tree = build_tree(*element_boxes(corners))
             self.field = (corners, tree, *_cluster_moments(corners, normals, areas, tree))
 
     def at(self, points: np.ndarray) -> np.ndarray:

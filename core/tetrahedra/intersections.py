@@ -12,7 +12,7 @@ import numpy as np
 
 from ..jit import inlined, inner_kernel, kernel
 from ..lanes import cross, dot, minus
-from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, next_overlap
+from ..mesh.bounding_tree import STACK_SIZE, box_of, build_tree, element_boxes, next_overlap
 
 
 def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -26,7 +26,7 @@ def intersecting_triangles(positions: np.ndarray, triangles: np.ndarray) -> np.n
         return np.empty(0, dtype=np.int64)
     centred = positions - positions[triangles].mean(axis=(0, 1))
     corners = np.ascontiguousarray(centred[triangles])
-    tree = build_tree(corners.min(axis=1), corners.max(axis=1))
+    tree = build_tree(*element_boxes(corners))
     found = np.zeros(len(triangles), dtype=np.bool_)
     slack = 4.0 * np.finfo(float).eps * float(np.abs(corners).max())
     _find(corners, triangles.astype(np.int64), slack, tree, found)

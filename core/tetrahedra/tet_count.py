@@ -97,8 +97,9 @@ def _measure(surface: SurfaceMesh) -> SurfaceMeasure | None:
     volume = abs(float(np.einsum("ni,ni->", corners[:, 0], doubled))) / 6.0
     box = np.ptp(used, axis=0)
     areas = np.linalg.norm(doubled, axis=1)
-    longest = np.linalg.norm(np.roll(corners, 1, axis=1) - corners, axis=2).max(axis=1)
-    pieces = np.clip(0.5 * np.sqrt(3.0) * longest**2 / areas, 1.0, MOST_PIECES)
+    edges = [corners[:, k - 1] - corners[:, k] for k in range(3)]
+    longest2 = np.maximum.reduce([np.einsum("ni,ni->n", edge, edge) for edge in edges])
+    pieces = np.clip(0.5 * np.sqrt(3.0) * longest2 / areas, 1.0, MOST_PIECES)
     openness = float(np.linalg.norm(doubled.sum(axis=0)) / areas.sum())
     return SurfaceMeasure(
         float(box.max()),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit import parallel_kernel
-from ..mesh.bounding_tree import build_tree
+from ..mesh.bounding_tree import build_tree, element_boxes
 from ..mesh.closest_point import first_hit
 from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import proper_faces, sample_surface
@@ -86,7 +86,7 @@ def measure_thickness(surface: SurfaceMesh, length: float, reach: float = 1.0, m
     triangle = every * samples.triangle
     weights = (1.0 - DRAWN_IN) * samples.barycentric + DRAWN_IN / 3.0
     places = np.einsum("sc,sci->si", weights, corners[triangle])
-    tree = build_tree(corners.min(axis=1), corners.max(axis=1))
+    tree = build_tree(*element_boxes(corners))
     other = np.empty(len(places), dtype=np.int64)
     _other_side(len(places), float(reach), places, normals, corners, tree, other)
     hit = np.flatnonzero(other >= 0)
