@@ -35,7 +35,7 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 def plain(make: Any, name: str, description: str, **options: Any) -> Any:
     """A property that is not animated, unless ``options`` say so; a library override can have its own value."""
     override = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"} if make is bpy.props.CollectionProperty else OVERRIDABLE
-    kept = {} if "get" in options else {"override": override}
+    kept = {} if "get" in options and "set" not in options else {"override": override}
     return make(name=name, description=description, **{"options": set(), **kept, **options})
 
 

@@ -121,27 +121,28 @@ def _is_mesh(self: Any, candidate: Any) -> bool:
 class SinewMaterial(bpy.types.PropertyGroup):
     """One physical material of an object, and where it is."""
 
-    log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
-    stiffness_value: _in_its_unit(
-        "log_stiffness",
-        "Stiffness",
-        "Young's modulus, in the unit beside it. Flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
-    )
+    # In this order overrides are applied: a value after its unit, and what is kept after the value that shows it.
     stiffness_unit: menu(
         "Unit",
         "Unit in which the stiffness is shown; changing it changes no material",
         items=[(name, label, f"Show in {label}") for name, label, _ in choices.STIFFNESS_UNITS],
         default="KPA",
     )
+    stiffness_value: _in_its_unit(
+        "log_stiffness",
+        "Stiffness",
+        "Young's modulus, in the unit beside it. Flesh 10-100 kPa, rubber 1-10 MPa, bone 1-20 GPa",
+    )
+    log_stiffness: _logarithm("Log Stiffness", "", field_of(MaterialSettings, "youngs_modulus").default)
     fitted: number("Fitted", "Logarithm of the stiffness in Pa that was chosen by the body's size; 0 where none was")
     use_range: switch("Painted Range", "Let a second map say how stiff the material is, between two stiffnesses")
-    log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map is painted fully", 1e6)
     painted_value: _in_its_unit(
         "log_painted_stiffness",
         "Where Painted",
         "Young's modulus where the stiffness map is painted fully, in the unit above. Half a weight is "
         "half the way in powers of ten: 100 kPa between 10 kPa and 1 MPa",
     )
+    log_painted_stiffness: _logarithm("Log Full Stiffness", " where the stiffness map is painted fully", 1e6)
     stiffness_map: text("Stiffness Map", "Vertex group that says how stiff this material is")
     poissons_ratio: mirrored(MaterialSettings, "poissons_ratio", "Poisson's Ratio", precision=3)
     density: mirrored(MaterialSettings, "density", "Density", precision=1)

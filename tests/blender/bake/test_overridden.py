@@ -155,3 +155,28 @@ def test_a_local_object_with_a_linked_mesh_is_baked_beside_it(library, tmp_path,
     set_up(mine)
     assert bpy.ops.sinew.bake() == {"FINISHED"}
     assert mine.data.shape_keys is None and mine.sinew.bake.result.data.library is None
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [("stiffness_value", 20.0)],
+        [("stiffness_unit", "MPA")],
+        [("stiffness_value", 20.0), ("stiffness_unit", "MPA")],
+        [("stiffness_unit", "PA"), ("stiffness_value", 20.0)],
+        [("use_range", True), ("painted_value", 5.0), ("stiffness_unit", "MPA"), ("stiffness_value", 7.0)],
+    ],
+    ids=lambda steps: "-".join(name for name, _ in steps),
+)
+def test_a_stiffness_that_is_overridden_stays_so_in_any_unit(library, tmp_path, steps):
+    path, shot = library(), tmp_path / "shot.blend"
+    material = overridden(path, shot).sinew.materials[0]
+    for name, value in steps:
+        assert material.is_property_overridable_library(name)
+        setattr(material, name, value)
+        expected = material.log_stiffness, material.log_painted_stiffness, material.stiffness_unit
+        bpy.ops.wm.save_mainfile()
+        bpy.ops.wm.open_mainfile(filepath=str(shot))
+        material = own_body().sinew.materials[0]
+        kept = material.log_stiffness, material.log_painted_stiffness, material.stiffness_unit
+        assert kept[2] == expected[2] and kept[:2] == pytest.approx(expected[:2], abs=1e-5)
