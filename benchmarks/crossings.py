@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ..core.contact.ipc import Surfaces
+from ..core.contact.ipc import CollisionMesh
 
 CHUNK = 4096
 """Edges that are compared with the faces near them at once."""
@@ -30,13 +30,13 @@ def crossings(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
     return np.concatenate(found)
 
 
-def forbidden(points: np.ndarray, surfaces: Surfaces) -> np.ndarray:
+def forbidden(points: np.ndarray, surfaces: CollisionMesh) -> np.ndarray:
     """Those of :func:`crossings` of surfaces at (s,3) that a barrier forbids: of two bodies, or of one that meets
     itself.
     """
     found = crossings(points, surfaces.faces)
-    one, other = surfaces.body[found[:, 0]], surfaces.body[surfaces.faces[found[:, 2], 0]]
-    return found[(one != other) | np.isin(one, surfaces.selves)]
+    one, other = surfaces.body_ids[found[:, 0]], surfaces.body_ids[surfaces.faces[found[:, 2], 0]]
+    return found[(one != other) | np.isin(one, surfaces.self_contact_bodies)]
 
 
 def _crossing(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.body.meeting_surfaces import Standing, meeting
-from ..core.contact.meeting import Meeting
+from ..core.contact.meeting import ContactLoad
 from ..core.mesh.tet_mesh import TetMesh
 from ..core.model.joined import joined
 from ..core.model.model import Model, build_model
@@ -49,7 +49,7 @@ class Watched:
     """
 
     whole: Model
-    meeting: Meeting
+    meeting: ContactLoad
     states: list[State]
     reports: list[StepReport]
     crossed: int = 0
@@ -86,7 +86,7 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
         seen.processor.append(time.process_time() - begin)
         seen.states.append(state)
         seen.reports.append(report)
-        seen.crossed += bool(len(forbidden(meet.surfaces(state.positions), meet.barrier.surfaces)))
+        seen.crossed += bool(len(forbidden(meet.surface_positions(state.positions), meet.barrier.surfaces)))
         seen.inverted += int((whole.elastic.deformation(state.positions).sigma.min(axis=1) <= 0.0).any())
     return seen
 
@@ -104,7 +104,7 @@ def told(case: str, words: str, seen: Watched) -> Iterator[Row]:
     yield row(case, f"iterations a step, {words}", float(its.mean()))
     yield row(case, f"most iterations, {words}", int(its.max()))
     yield row(case, f"ms an iteration, {words}", 1e3 * seen.seconds / max(its.sum(), 1), "ms")
-    touching = seen.meeting.barrier.touching(seen.meeting.surfaces(last.positions))
+    touching = seen.meeting.barrier.normal_collisions(seen.meeting.surface_positions(last.positions))
     yield row(case, f"contacts at the end, {words}", len(touching))
 
 

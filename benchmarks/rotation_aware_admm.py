@@ -94,7 +94,9 @@ class RotationAwareADMM:
         deformation = self._elastic.deformation(x)
         apart = _matrices(deformation.stretch() - target)
         inertia = p.model.mass @ (x - p.predicted)
-        g = inertia + h2 * (self._elastic.nodal(self._k[:, None, None] * _pulled_back(deformation, apart)) - p.weight)
+        g = inertia + h2 * (
+            self._elastic.nodal_forces(self._k[:, None, None] * _pulled_back(deformation, apart)) - p.weight
+        )
         g[p.model.pinned] = 0.0
         tie = 0.5 * h2 * float(np.sum(self._elastic.weights * self._k * np.sum(apart**2, axis=(1, 2))))
         return float(0.5 * np.sum((x - p.predicted) * inertia) - h2 * np.sum(p.weight * x)) + tie, g

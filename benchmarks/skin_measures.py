@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from ..core.contact.ipc import Barrier, Surfaces
-from ..core.contact.lattice_skin import LatticeSkin, lattice_skin
+from ..core.contact.ipc import Barrier, CollisionMesh
+from ..core.contact.lattice_skin import CollisionProxy, collision_proxy
 from ..core.mesh.surface_depth import SurfaceDepth
 from ..core.mesh.surface_mesh import SurfaceMesh
 from ..core.mesh.surface_samples import sample_surface
@@ -55,7 +55,7 @@ class Measured(NamedTuple):
     uneven: float
     seconds: float
     lattice_seconds: float
-    skin: LatticeSkin
+    skin: CollisionProxy
 
 
 def recorded_surface(data: Path, name: str) -> SurfaceMesh:
@@ -69,7 +69,7 @@ def measured(surface: SurfaceMesh, cells_across: int) -> Measured:
     begin = time.process_time()
     mesh = tetrahedralize(surface, ResolutionSettings(method="lattice", cells_across=cells_across))
     between = time.process_time()
-    skin = lattice_skin(surface, mesh)
+    skin = collision_proxy(surface, mesh)
     end = time.process_time()
     cell = surface.size / (cells_across - 0.5)
     lost, near, farthest = _fidelity(surface, skin, cell)
@@ -115,14 +115,14 @@ def _pinched(faces: np.ndarray) -> int:
     return int(connected_components(graph, directed=False)[0]) - len(np.unique(faces))
 
 
-def _touching(skin: LatticeSkin, distance: float) -> int:
+def _touching(skin: CollisionProxy, distance: float) -> int:
     count = len(skin.rest)
     one, free = np.zeros(count, dtype=int), np.zeros(count, dtype=bool)
-    barrier = Barrier(Surfaces(skin.rest, skin.faces, one, free, (0,)), distance, 1.0, 0.0, 1.0)
-    return len(barrier.touching(skin.rest))
+    barrier = Barrier(CollisionMesh(skin.rest, skin.faces, one, free, (0,)), distance, 1.0, 0.0, 1.0)
+    return len(barrier.normal_collisions(skin.rest))
 
 
-def _fidelity(surface: SurfaceMesh, skin: LatticeSkin, cell: float) -> tuple[float, float, float]:
+def _fidelity(surface: SurfaceMesh, skin: CollisionProxy, cell: float) -> tuple[float, float, float]:
     """``lost``, ``near``, ``farthest``: of the places that are no inner surface, within other parts of the body."""
     samples = sample_surface(surface.positions, surface.triangles, SPACING * cell)
     places = samples.interpolate(surface.positions, surface.triangles)

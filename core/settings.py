@@ -189,7 +189,8 @@ class SolverSettings(_OwnSettings):
         1,
         1000,
         "",
-        "Iterations a step at most; 50 suffices nearly always, 2 to 5 is quick and stiffer",
+        "Newton iterations a step at most, and up to 60 more where colliders or pins press into the body; 50 suffices "
+        "nearly always, 2 to 5 is quick and stiffer",
         "iterations",
     )
     stop_rule: str = choice(

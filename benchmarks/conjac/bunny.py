@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 
 from ...core.contact.contact_points import ContactPoints
 from ...core.contact.obstacle import GroundPlane
-from ...core.contact.penalty import Contact, ContactNumbers
+from ...core.contact.penalty import PenaltyContact, PenaltyParameters
 from ...core.errors import SinewError
 from ...core.events import ignore
 from ...core.forces.step_potential import Load, Motion, StepPotential
@@ -32,7 +32,7 @@ from ...core.optimization.report import StepReport
 from ...core.settings import SolverSettings
 from ...core.simulation.warm_up import warm_up
 from ...core.solvers import make_solver
-from ...core.solvers.conjac_map import Carried, by_columns
+from ...core.solvers.conjac_map import ReducedSystem, by_columns
 from ...core.solvers.conjac_published import PublishedConJacSolver
 from ...core.solvers.extrapolated import Solution
 from ...core.solvers.incremental_potential import IncrementalPotential
@@ -71,7 +71,7 @@ class Floor:
 
     def begin(self, motion: Motion) -> FloorPotential:
         """In a step: of what is under it where the step begins."""
-        start = motion.start[self.vertices]
+        start = motion.x_prev[self.vertices]
         held = np.where(start[:, 2] < 0.0, self.stiffness, 0.0)
         return FloorPotential(self._points, held, start * [1.0, 1.0, 0.0])
 
@@ -105,7 +105,7 @@ class PaperOnFloor(PublishedConJacSolver):
     floor: Floor
     friction: float
 
-    def _carried(self, *given: Any, **named: Any) -> Carried:
+    def _carried(self, *given: Any, **named: Any) -> ReducedSystem:
         self._last = super()._carried(*given, **named)
         return self._last
 
@@ -147,7 +147,9 @@ def _rabbit() -> Model:
 def _ours(model: Model, step: float, friction: float) -> Load:
     surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))
     points = ContactPoints.of(surface, model.mesh, model.elastic.youngs_modulus, model.points)
-    return Contact(points, GroundPlane(0.0), friction, ContactNumbers.fitting(DENSITY, model.size, 9.81, step), step)
+    return PenaltyContact(
+        points, GroundPlane(0.0), friction, PenaltyParameters.for_body(DENSITY, model.size, 9.81, step), step
+    )
 
 
 def _moved(stepper: Any, load: Load, state: State, step: float, count: int) -> tuple[np.ndarray, int, str]:

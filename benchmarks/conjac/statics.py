@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.contact.contact_points import ContactPoints
 from ...core.contact.obstacle import GroundPlane
-from ...core.contact.penalty import Contact, ContactNumbers
+from ...core.contact.penalty import PenaltyContact, PenaltyParameters
 from ...core.events import ignore
 from ...core.forces.step_potential import Load
 from ...core.mesh.surface_mesh import SurfaceMesh
@@ -55,8 +55,8 @@ def _on_plane() -> Iterable[Row]:
     model = bar(UNIFORM, cells=CELLS)
     surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))
     points = ContactPoints.of(surface, model.mesh, np.full(len(model.mesh.tets), UNIFORM), model.points)
-    numbers = ContactNumbers.fitting(DENSITY, model.size, -EARTH[2], STEP)
-    smooth, rough = (Contact(points, GroundPlane(FLOOR), friction, numbers, STEP) for friction in (0.0, 0.5))
+    numbers = PenaltyParameters.for_body(DENSITY, model.size, -EARTH[2], STEP)
+    smooth, rough = (PenaltyContact(points, GroundPlane(FLOOR), friction, numbers, STEP) for friction in (0.0, 0.5))
     x = statics(model, loads=(smooth,), **TIGHT)
     yield row("statics_plane", "lowest point below the plane, sizes", (FLOOR - x[:, 2].min()) / SIZE)
     yield from _compared("statics_plane", model, x, (smooth,), (rough,))

@@ -48,7 +48,7 @@ def _crusher() -> Iterable[Row]:
     seen = watch(scene, 12, H, "mixed_fem")
     yield from _common(case, "", seen)
     yield row(case, "iterations a step", float(seen.iterations.mean()), "", at_most=8)
-    off = float(np.abs(seen.meeting.places - _lowered(0.06)).max())
+    off = float(np.abs(seen.meeting.collider_positions - _lowered(0.06)).max())
     yield row(case, "plates off their targets", off, "m", at_most=0)
 
 
@@ -94,12 +94,12 @@ def _of_blocked(case: str, words: str, scene: Scene) -> Iterable[Row]:
     yield row(case, f"steps in which it is told{words}", sum(r.blocked > 0.0 for r in seen.reports), "", at_least=30)
     yield row(case, f"iterations of the first step{words}", int(seen.iterations[0]), "", at_most=10)
     yield row(case, f"most iterations of another{words}", int(seen.iterations[1:].max()), "", at_most=10)
-    gap = float(seen.meeting.places[0, 2] - 0.102) / seen.meeting.barrier.distance
+    gap = float(seen.meeting.collider_positions[0, 2] - 0.102) / seen.meeting.barrier.dhat
     yield row(case, f"gap over the distance{words}", gap, "", at_least=0.3)
     drift = float(np.abs(seen.states[-1].positions - seen.states[10].positions).max())
     yield row(case, f"drift in 20 steps{words}", drift / 0.1, "sizes", at_most=1e-4)
     if len(scene.colliders) > 1:
-        forces = -seen.meeting.barrier.gradient(seen.meeting.surfaces(seen.states[-1].positions))
+        forces = -seen.meeting.barrier.gradient(seen.meeting.surface_positions(seen.states[-1].positions))
         upper, lower = (forces[-8:-4].sum(axis=0)[2], forces[-4:].sum(axis=0)[2])
         yield row(case, f"force on the upper plate{words}", upper, "N")
         yield row(case, f"the other one's over that, plus 1{words}", abs(lower / upper + 1.0), "", at_most=0.01)
@@ -128,5 +128,5 @@ def _teleport() -> Iterable[Row]:
         yield from _common(case, words, seen)
         yield row(case, f"frames with a tet inside out{words}", seen.inverted)
         yield row(case, f"iterations of the first step{words}", int(seen.iterations[0]), "", at_most=60)
-        told = seen.reports[0].blocked > 0.0 or bool((seen.meeting.places == plate(0.104 - by)[0]).all())
+        told = seen.reports[0].blocked > 0.0 or bool((seen.meeting.collider_positions == plate(0.104 - by)[0]).all())
         yield row(case, f"arrived, or it is told{words}", int(told), "", at_least=1)

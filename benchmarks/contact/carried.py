@@ -161,7 +161,7 @@ def _gripper() -> Iterable[Row]:
     colliders = [plate(0.0), (first[:4], triangles), (first[4:], triangles)]
     scene = Scene([box((0.0, -0.05, 0.0028))], colliders, 0.5, places=places, settings=TIGHT)
     seen = watch(scene, closing + lifting + holding, H, "mixed_fem")
-    speeds, slip = _speeds(seen)[:, 2], seen.meeting.barrier.slip
+    speeds, slip = _speeds(seen)[:, 2], seen.meeting.barrier.eps_v
     yield row(case, "frames with a crossing", seen.crossed, "", at_most=0)
     yield row(case, "steps that did not settle", _unsettled(seen), "", at_most=0)
     yield row(case, "iterations a step", float(seen.iterations.mean()))

@@ -60,7 +60,7 @@ def _compared(case: str, touch: Callable[[], Watched], first: int, bar: float) -
     yield row(
         case,
         "contacts at the end",
-        len(seen.meeting.barrier.touching(seen.meeting.surfaces(seen.states[-1].positions))),
+        len(seen.meeting.barrier.normal_collisions(seen.meeting.surface_positions(seen.states[-1].positions))),
     )
     yield row(case, "ms an iteration", 1e3 * min(met), "ms")
     yield row(case, "over one without contact", min(met) / min(alone), "", at_most=bar)

@@ -41,7 +41,7 @@ def _pair(cells: tuple[int, int, int]) -> Scene:
 
 
 def _measured(seen: Watched) -> dict[str, float]:
-    touching = seen.meeting.barrier.touching(seen.meeting.surfaces(seen.states[-1].positions))
+    touching = seen.meeting.barrier.normal_collisions(seen.meeting.surface_positions(seen.states[-1].positions))
     linear = 0.0
     for report in seen.reports:
         linear += report.seconds.get("factorization", 0.0) + report.seconds.get("solve", 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.body.meeting_surfaces import Standing, meeting
 from ...core.contact.ipc import Barrier
-from ...core.contact.meeting import Meeting
+from ...core.contact.meeting import ContactLoad
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.joined import joined
 from ...core.model.model import Model, build_model
@@ -93,8 +93,8 @@ def _weight() -> Iterable[Row]:
             scene = Scene(bodies, [plate(0.0)], settings=tight)
             seen = watch(scene, 150, 0.02, solver)
             words = f"{count} boxes, {solver}"
-            y = seen.meeting.surfaces(seen.states[-1].positions)
-            forces, body = seen.meeting.barrier.gradient(y), seen.meeting.barrier.surfaces.body
+            y = seen.meeting.surface_positions(seen.states[-1].positions)
+            forces, body = seen.meeting.barrier.gradient(y), seen.meeting.barrier.surfaces.body_ids
             weight = EARTH * seen.whole.lumped_masses.sum()
             pressed = float(forces[body == count, 2].sum())
             yield row(case, f"steps that did not settle, {words}", _unsettled(seen), "", at_most=0)
@@ -150,15 +150,17 @@ def _hertz() -> Iterable[Row]:
     whole = joined([build_model(TetMesh(X, mesh.tets), MODULUS, POISSON, 1e-3, "linear", pinned=held)])
     corners, triangles = plate(0.0, 3.0)
     wide = meeting(whole, Standing(("plane",), (triangles,), (corners[None],)), 0.0)
-    meet = Meeting(Barrier(wide.barrier.surfaces, distance, MODULUS, 0.0, 1.0), wide.points, wide.places)
+    meet = ContactLoad(
+        Barrier(wide.barrier.surfaces, distance, MODULUS, 0.0, 1.0), wide.points, wide.collider_positions
+    )
     chosen = {"tolerance": 1e-11, "max_iterations": 200, "gravity": (0.0, 0.0, 0.0)}
     stepper, state = make_solver(whole, SolverSettings(solver="newton", **chosen)), whole.rest_state()
     yield row(case, "tets", len(mesh.tets))
-    plane, forces, approaches = wide.barrier.surfaces.body == 1, [], []
+    plane, forces, approaches = wide.barrier.surfaces.body_ids == 1, [], []
     for part in (0.5, 1.0):
         targets = X[held] - [0.0, 0.0, distance + part * deepest]
         state, report = stepper.step(state, targets, 1.0, (meet,))
-        y = meet.surfaces(state.positions)
+        y = meet.surface_positions(state.positions)
         forces.append(float(meet.barrier.gradient(y)[plane, 2].sum()))
         gap = meet.barrier.smallest_distance(y)
         approaches.append(part * deepest + gap)

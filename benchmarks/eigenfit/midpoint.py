@@ -123,7 +123,7 @@ def _vibration(model: Model) -> tuple[float, np.ndarray]:
     """The first that is no rigid movement: its angular frequency, 1/s, and its shape (n,3) of mass 1 kg."""
     X, elastic = model.mesh.rest_positions, model.elastic
     tangent, moves = elastic.tangent(elastic.deformation(X)), np.eye(X.size).reshape(-1, *X.shape)
-    K = np.array([elastic.nodal(tangent.stress_change(elastic.change(u))).ravel() for u in moves])
+    K = np.array([elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u))).ravel() for u in moves])
     squares, modes = scipy.linalg.eigh(K, np.kron(model.mass.toarray(), np.eye(3)))
     return float(np.sqrt(squares[6])), modes[:, 6].reshape(X.shape)
 

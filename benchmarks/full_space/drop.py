@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.contact.contact_points import ContactPoints
 from ...core.contact.obstacle import GroundPlane
-from ...core.contact.penalty import Contact, ContactNumbers
+from ...core.contact.penalty import PenaltyContact, PenaltyParameters
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.tet_mesh import TetMesh
 from ...core.model.model import build_model
@@ -92,8 +92,8 @@ def _fall(surface: SurfaceMesh, mesh: TetMesh, E: float) -> tuple[np.ndarray, np
     """Heights of the centre and of the lowest point after each step (m), seconds of each step, last positions."""
     model = build_model(mesh, E, 0.45, DENSITY)
     points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), E))
-    numbers = ContactNumbers.fitting(DENSITY, surface.size, 9.81, STEP)
-    load = Contact(points, GroundPlane(0.0), 0.5, numbers, STEP)
+    numbers = PenaltyParameters.for_body(DENSITY, surface.size, 9.81, STEP)
+    load = PenaltyContact(points, GroundPlane(0.0), 0.5, numbers, STEP)
     settings = SolverSettings(max_iterations=5, linear_solver="pcg", inner_iterations=5)
     solver = make_solver(model, settings)
     state = model.state_at(mesh.rest_positions + [0.0, 0.0, DROP])

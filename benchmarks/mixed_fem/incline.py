@@ -12,7 +12,7 @@ from ...core.contact.collider_surface import ColliderSurface
 from ...core.contact.contact_points import ContactPoints
 from ...core.contact.mesh_collider import MeshCollider
 from ...core.contact.obstacle import GroundPlane, Obstacle
-from ...core.contact.penalty import Contact, ContactNumbers
+from ...core.contact.penalty import PenaltyContact, PenaltyParameters
 from ...core.mesh.surface_mesh import SurfaceMesh
 from ...core.mesh.topology import boundary_triangles
 from ...core.model.model import build_model
@@ -54,7 +54,7 @@ def slide(
     space = skinning_subspace(model, modes, 0).model if modes else model
     surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
     points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), 1e7), space.points, most)
-    numbers = ContactNumbers.fitting(2000.0, mesh.size, G, STEP)
+    numbers = PenaltyParameters.for_body(2000.0, mesh.size, G, STEP)
     c, s = np.cos(ANGLE), np.sin(ANGLE)
     down = np.array([1.0, 0.0, 0.0])
     gravity = G * np.array([s, 0.0, -c])
@@ -68,7 +68,7 @@ def slide(
         obstacle = MeshCollider(surface, pose, pose, 0.0, numbers.sheet_thickness)
         x = (x + [0.0, 0.0, numbers.sheet_thickness]) @ R.T
         gravity, down = np.array([0.0, 0.0, -G]), R @ down
-    load = Contact(points, obstacle, friction, numbers, STEP)
+    load = PenaltyContact(points, obstacle, friction, numbers, STEP)
     stepper = make_solver(space, SolverSettings(solver=solver, gravity=tuple(gravity)))
     X = mesh.rest_positions
     # Without pins a subspace's basis is orthonormal under the mass.

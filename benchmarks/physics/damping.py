@@ -25,7 +25,7 @@ from ...core.settings import MaterialSettings, ResolutionSettings, SolverSetting
 from ...core.simulation.stepper import Stepper
 from ...core.solver_kinds import SOLVER_KINDS
 from ...core.solvers import make_solver
-from ...core.solvers.internal_friction import InternalFriction
+from ...core.solvers.internal_friction import StretchDamping
 from ...core.subspaces.reduced_model import skinning_subspace
 from ...core.subspaces.space import Space
 from ..bodies import block, hard_starts, held_end, stiff_slabs
@@ -247,8 +247,8 @@ def _forces() -> Iterable[Row]:
         state, _report = solver.step(state, state.positions[:0], 0.01)
         time = solver.integrator.begin(state.positions, state.velocities, state.history, 0.01)
         x = state.positions + 2e-3 * rng.standard_normal(X.shape)
-        stress = InternalFriction(model.elastic, 0.01, state, time).stress(model.elastic.deformation(x))
-        force = model.elastic.nodal(stress)
+        stress = StretchDamping(model.elastic, 0.01, state, time).stress(model.elastic.deformation(x))
+        force = model.elastic.nodal_forces(stress)
         size = np.abs(force).sum()
         yield row(
             name, f"{energy}: |sum of forces| / forces", np.abs(force.sum(axis=0)).max() / size, "", at_most=1e-13

@@ -69,7 +69,7 @@ def _over(model: Model, is_bone: np.ndarray, is_shaken: bool, rule: str, theta: 
         new, _report = stepper.step(state, X[pins] + way, STEP, ())
         x0, x = state.positions, new.positions
         force = mass @ (new.velocities - state.velocities) / STEP
-        force += elastic.nodal(elastic.stress(elastic.deformation(0.5 * (x0 + x))))
+        force += elastic.nodal_forces(elastic.stress(elastic.deformation(0.5 * (x0 + x))))
         work += float(np.sum((force * (x - x0))[pins]))
         state, energy = new, _energy(model, x, new.velocities)
         largest = max(largest, energy)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contact.barriers import Between
-from ..contact.ipc import Barrier, Surfaces
+from ..contact.barriers import ContactPairParameters
+from ..contact.ipc import Barrier, CollisionMesh
 from ..job.groups import do_meet
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
@@ -68,7 +68,7 @@ def _thickness(found: Ground | Collider) -> float:
     return 0.0 if isinstance(found, Ground) else found.thickness
 
 
-def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarray) -> Between:
+def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarray) -> ContactPairParameters:
     """What is kept by surfaces that begin ``apart`` (b,b) m and are not nearer than :func:`touching` says; ``distance``
     m from which they push where they begin farther apart; ``softest`` (b,) Pa of bodies, inf of colliders.
 
@@ -85,7 +85,7 @@ def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarra
     times = np.where(want.meets, times, 0.0)
     times = np.maximum(times, times[times <= FEW].max(initial=0.0))
     stiffness = np.minimum(softest[:, None], softest)
-    return Between(want.friction, gap, distance * 0.5**times, stiffness)
+    return ContactPairParameters(want.friction, gap, distance * 0.5**times, stiffness)
 
 
 def touching(distance: float) -> float:
@@ -93,19 +93,19 @@ def touching(distance: float) -> float:
     return distance * 0.5 ** (HALVINGS - 1)
 
 
-def starting_gaps(surfaces: Surfaces, first: np.ndarray, want: Wanted, distance: float) -> np.ndarray:
+def starting_gaps(surfaces: CollisionMesh, first: np.ndarray, want: Wanted, distance: float) -> np.ndarray:
     """How far apart each two that meet are with the surfaces at (s,3) m, (b,b) m; inf where that is more than what
     matters.
     """
     count = len(want.meets)
     apart = np.full((count, count), np.inf)
-    low = np.array([first[surfaces.body == k].min(axis=0) for k in range(count)])
-    high = np.array([first[surfaces.body == k].max(axis=0) for k in range(count)])
+    low = np.array([first[surfaces.body_ids == k].min(axis=0) for k in range(count)])
+    high = np.array([first[surfaces.body_ids == k].max(axis=0) for k in range(count)])
     for i, j in np.argwhere(np.triu(want.meets, 1)):
         reach = want.gap[i, j] + distance
         if (low[i] - reach > high[j]).any() or (low[j] - reach > high[i]).any():
             continue
-        both = np.isin(surfaces.body, (i, j))
-        pair = surfaces._replace(selves=()).of(both)
+        both = np.isin(surfaces.body_ids, (i, j))
+        pair = surfaces._replace(self_contact_bodies=()).of_vertices(both)
         apart[i, j] = apart[j, i] = Barrier(pair, reach, 1.0, 0.0, 1.0).smallest_distance(first[both])
     return apart

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..checks.skin_warnings import skin_warnings
-from ..contact.lattice_skin import lattice_skin
+from ..contact.lattice_skin import collision_proxy
 from ..job.job import Job
 from ..mesh.embedding import Embedding
 from ..mesh.surface_mesh import SurfaceMesh
@@ -37,7 +37,7 @@ def cached_skin(job: Job, mesh: TetMesh, store: FrameStore | None) -> Skin:
     cached = store.read_cached("skin") if store is not None else None
     if cached is not None and cached[1].get("key") == _key(job) and (kept := _unpacked(cached[0], mesh)):
         return kept
-    made = lattice_skin(job.body.surface, mesh)
+    made = collision_proxy(job.body.surface, mesh)
     skin = Skin(made.rest, made.faces, Embedding.of_rows(made.carried, mesh.tets))
     if store is not None:
         _keep(skin, job, store)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contact.ipc import Barrier, Surfaces
+from ..contact.ipc import Barrier, CollisionMesh
 from ..job.surroundings import Ground
 from ..lengths import length_words
 from ..mesh.farthest_points import farthest_points
@@ -100,7 +100,7 @@ class _Two:
         self._a, self._faces_a, self._b, self._faces_b = a, faces_a, b, faces_b
         n, rest = len(a), np.concatenate([a, b])
         body = (np.arange(len(rest)) >= n).astype(np.int64)
-        surfaces = Surfaces(rest, np.concatenate([faces_a, faces_b + n]), body, np.zeros(len(rest), dtype=bool))
+        surfaces = CollisionMesh(rest, np.concatenate([faces_a, faces_b + n]), body, np.zeros(len(rest), dtype=bool))
         self._barrier = Barrier(surfaces, distance, 1.0, 0.0, 1.0)
         self._is_body = is_body
 
@@ -114,7 +114,7 @@ class _Two:
         a = self._a + way
         if (a.min(axis=0) > self._b.max(axis=0)).any() or (self._b.min(axis=0) > a.max(axis=0)).any():
             return False
-        if self._barrier.crosses(np.concatenate([a, self._b])):
+        if self._barrier.has_intersections(np.concatenate([a, self._b])):
             return True
         inside = self._is_body and self._winding_b.contains(a[:1])[0]
         return bool(inside or self._winding_a.contains(self._b[:1] - way)[0])

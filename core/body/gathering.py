@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..contact.barriers import Barriers, Between
-from ..contact.ipc import Surfaces, mean_edge
-from ..contact.let_through import let_through
-from ..contact.meeting import Meeting
+from ..contact.barriers import BarrierSet, ContactPairParameters
+from ..contact.ipc import CollisionMesh, mean_edge
+from ..contact.let_through import initially_touching_pairs
+from ..contact.meeting import ContactLoad
 from ..errors import OverlapError
 from ..job.job import Job
 from ..mesh.surface_mesh import SurfaceMesh
@@ -143,10 +143,10 @@ class Gathering:
         found, start = [], 0
         for k, own in enumerate(self.owns):
             pairs = [np.zeros((0, 2), dtype=np.int64)]
-            if k in self._surfaces.selves:
-                places = (self._surfaces.rest, self._unshrunk)
+            if k in self._surfaces.self_contact_bodies:
+                places = (self._surfaces.rest_positions, self._unshrunk)
                 pairs += [
-                    let_through(self._surfaces, k, OF_EDGES * mean_edge(own.rest, own.faces), each) - start
+                    initially_touching_pairs(self._surfaces, k, OF_EDGES * mean_edge(own.rest, own.faces), each) - start
                     for each in places
                 ]
             found.append(np.unique(np.concatenate(pairs), axis=0))
@@ -154,30 +154,30 @@ class Gathering:
         return found
 
     @cached_property
-    def barriers(self) -> Barriers:
+    def barriers(self) -> BarrierSet:
         """The barriers of all bodies and colliders. OverlapError where they overlap."""
         self.check()
         starts = np.cumsum([0, *(len(own.rest) for own in self.owns)])
         through = np.concatenate([pairs + start for pairs, start in zip(self.let_through, starts)])
-        surfaces = self._surfaces._replace(through=through)
+        surfaces = self._surfaces._replace(excluded_pairs=through)
         size = min(each.model.size for each in self._prepared)
-        return Barriers(surfaces, self._between(surfaces), self._want.meets, SLIP * size)
+        return BarrierSet(surfaces, self._between(surfaces), self._want.meets, SLIP * size)
 
-    def meeting(self, whole: Any, bodies: Sequence[int]) -> Meeting:
+    def meeting(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """The contact of some of the bodies, on the space of these joined, with all colliders. OverlapError where any
         overlap.
         """
         owns = [self.owns[k] for k in bodies]
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
         points = points_of_all(whole, owns, [int(first) for first in firsts[:-1]])
-        barriers = self.barriers.of([*bodies, *range(len(self.owns), len(self.names))])
-        return Meeting(barriers, points, self.colliders.first)
+        barriers = self.barriers.of_bodies([*bodies, *range(len(self.owns), len(self.names))])
+        return ContactLoad(barriers, points, self.colliders.first)
 
     def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
         """The vertices of a body's colliding surface at its unknowns (n,3), (s,3) m."""
         return self._points[body].positions(unknowns)
 
-    def _between(self, surfaces: Surfaces) -> Between:
+    def _between(self, surfaces: CollisionMesh) -> ContactPairParameters:
         # As stiff as what touches, in the middle: armour on soft joints is no joint.
         each = zip(self._prepared, self.owns)
         moduli = [
@@ -191,15 +191,15 @@ class Gathering:
             found.friction[k, k] = job.body.meets.friction
         return found
 
-    def note(self, report: StepReport, meeting: Meeting, positions: np.ndarray, way: np.ndarray) -> None:
+    def note(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:
         """In the report of a step that ended at ``positions``, what touches, and what stopped what had still ``way``
         (n,3) to go.
         """
-        y = meeting.surfaces(positions)
-        report.contacts = meeting.barrier.contacts(y)
+        y = meeting.surface_positions(positions)
+        report.contacts = meeting.barrier.collision_count(y)
         report.distance = meeting.barrier.smallest_distance(y) if report.contacts else None
         if report.blocked:
-            missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.places])
+            missing = np.concatenate([meeting.points.moved(way), meeting.targets - meeting.collider_positions])
             report.blocked_by = self._stopping(meeting, y, missing)
         if report.blocked >= STAYED:
             report.converged = False
@@ -207,13 +207,13 @@ class Gathering:
             report.reason = f"“{one}” and “{other}” block each other: {report.blocked:.0%} of the displacement is left"
 
     def pressures(
-        self, meeting: Meeting, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
+        self, meeting: ContactLoad, positions: np.ndarray, bodies: Sequence[int], shown: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
         """Contact pressure at the render vertices of the ``bodies`` that a meeting is of, (n,) Pa each. They are at
         ``shown`` (n,3): the contact forces on them over a third of the area of their triangles, so that the integral
         over the surface is the force.
         """
-        forces = np.linalg.norm(meeting.barrier.gradient(meeting.surfaces(positions)), axis=1)
+        forces = np.linalg.norm(meeting.barrier.gradient(meeting.surface_positions(positions)), axis=1)
         found, start = [], 0
         for k, x in zip(bodies, shown):
             own, carried = self.owns[k], self._carried[k]
@@ -231,13 +231,13 @@ class Gathering:
         """
         return [_shared_forces(own, job.body.surface) for job, own in zip(self._jobs, self.owns)]
 
-    def _stopping(self, meeting: Meeting, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
+    def _stopping(self, meeting: ContactLoad, y: np.ndarray, missing: np.ndarray) -> list[tuple[str, str]]:
         """The names of what collides first on the displacement (s,3) that is missing; never empty. The solution may
         have moved what blocked it away: then the nearest vertex of another body or collider is named.
         """
-        free = meeting.barrier.longest(y, missing)
+        free = meeting.barrier.collision_free_step_size(y, missing)
         at = y if free == 1.0 else y + free * missing
-        corners, away = meeting.barrier.pairs(at)
+        corners, away = meeting.barrier.collision_stencils(at)
         surfaces = meeting.barrier.surfaces
         own = np.array([_is_rigid(surfaces, each[each >= 0], y, missing) for each in corners], dtype=bool)
         corners, away = corners[~own], away[~own]
@@ -246,18 +246,18 @@ class Gathering:
         told = dict.fromkeys(self._named(surfaces, corners[k][corners[k] >= 0]) for k in near)
         return list(told)[:MOST_TOLD] or [self._nearest_to(surfaces, int((missing**2).sum(axis=1).argmax()), at)]
 
-    def _nearest_to(self, surfaces: Surfaces, vertex: int, y: np.ndarray) -> tuple[str, str]:
-        others = np.flatnonzero(surfaces.body != surfaces.body[vertex])
+    def _nearest_to(self, surfaces: CollisionMesh, vertex: int, y: np.ndarray) -> tuple[str, str]:
+        others = np.flatnonzero(surfaces.body_ids != surfaces.body_ids[vertex])
         if not len(others):  # one body that collides with itself alone
             return self._named(surfaces, np.array([vertex, vertex]))
         return self._named(surfaces, np.array([vertex, others[np.linalg.norm(y[others] - y[vertex], axis=1).argmin()]]))
 
-    def _named(self, surfaces: Surfaces, corners: np.ndarray) -> tuple[str, str]:
+    def _named(self, surfaces: CollisionMesh, corners: np.ndarray) -> tuple[str, str]:
         """What two sides of a pair are of: a collider, a body, or its pins."""
-        bodies = surfaces.body[corners]
+        bodies = surfaces.body_ids[corners]
         names = []
         for k in (bodies[0], bodies[-1]):
-            pinned = k < len(self.owns) and surfaces.given[corners[bodies == k]].any()
+            pinned = k < len(self.owns) and surfaces.is_prescribed[corners[bodies == k]].any()
             names.append(f"pins of {self.names[k]}" if pinned else self.names[k])
         return min(names), max(names)
 
@@ -292,9 +292,9 @@ class Gathering:
         )
 
 
-def _is_rigid(surfaces: Surfaces, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
+def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missing: np.ndarray) -> bool:
     """Return True if a displacement keeps the distances in a pair of one body's pins, or of one collider."""
-    if len(set(surfaces.body[corners])) > 1 or not surfaces.given[corners].all():
+    if len(set(surfaces.body_ids[corners])) > 1 or not surfaces.is_prescribed[corners].all():
         return False
     x, end = (each[corners] - each[corners[0]] for each in (y, y + missing))
     before, after = np.linalg.norm(x, axis=1), np.linalg.norm(end, axis=1)

@@ -19,7 +19,7 @@ from ..contact.collider_surface import ColliderSurface
 from ..contact.contact_points import ContactPoints
 from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane, Obstacle
-from ..contact.penalty import Contact, ContactNumbers
+from ..contact.penalty import PenaltyContact, PenaltyParameters
 from ..forces.acceleration_field import AccelerationField
 from ..forces.force_fields import ForceFields, MassPoints
 from ..forces.springs import Springs, goal_stiffness, shared_stiffness
@@ -129,7 +129,7 @@ class _Substep(NamedTuple):
     held: np.ndarray | None
 
 
-MakeContact = Callable[[Obstacle, float, np.ndarray | None], Contact]
+MakeContact = Callable[[Obstacle, float, np.ndarray | None], PenaltyContact]
 """The contact with an obstacle of some friction, while pins hold some points."""
 
 
@@ -209,7 +209,7 @@ class _StandingGround:
         self._plane, self._friction = GroundPlane(ground.height, ground.thickness), ground.friction
         self._contact = contact
 
-    def at(self, step: _Substep) -> Contact:
+    def at(self, step: _Substep) -> PenaltyContact:
         return self._contact(self._plane, self._friction, step.held)
 
 
@@ -219,7 +219,7 @@ class _MovingCollider:
         self._surface = ColliderSurface(collider.name, collider.triangles, collider.positions)
         self._last: tuple[np.ndarray, ColliderPose] | None = None
 
-    def at(self, step: _Substep) -> Contact:
+    def at(self, step: _Substep) -> PenaltyContact:
         before, after = self._pose(step.frame, step.begin), self._pose(step.frame, step.end)
         collider = self._collider
         mesh = MeshCollider(self._surface, before, after, collider.thickness, self._sheet_thickness)
@@ -243,10 +243,10 @@ def _touching(job: Job, model: Model, space: Space, choose: Callable[[np.ndarray
 def _contacts(job: Job, model: Model, points: ContactPoints) -> list[_Mover]:
     density = float(model.masses.sum() / model.mesh.body_volumes.sum())
     gravity = float(np.linalg.norm(job.body.solver.gravity))
-    numbers = ContactNumbers.fitting(density, job.body.surface.size, gravity, job.time_step)
+    numbers = PenaltyParameters.for_body(density, job.body.surface.size, gravity, job.time_step)
 
-    def contact(obstacle: Obstacle, friction: float, held: np.ndarray | None) -> Contact:
-        return Contact(points, obstacle, friction, numbers, job.time_step, held)
+    def contact(obstacle: Obstacle, friction: float, held: np.ndarray | None) -> PenaltyContact:
+        return PenaltyContact(points, obstacle, friction, numbers, job.time_step, held)
 
     def mover(collider: Ground | Collider) -> _Mover:
         if isinstance(collider, Ground):

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contact.ipc import Barrier, Surfaces, mean_edge
-from ..contact.meeting import Meeting
+from ..contact.ipc import Barrier, CollisionMesh, mean_edge
+from ..contact.meeting import ContactLoad
 from ..errors import ColliderError
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
@@ -177,7 +177,7 @@ def surface_warnings(job: Job, mesh: TetMesh, own: OwnSurface, store: FrameStore
 
 def side_by_side(
     owns: Sequence[OwnSurface], given: Sequence[np.ndarray], colliders: Standing, selves: Sequence[int] = ()
-) -> Surfaces:
+) -> CollisionMesh:
     """The surfaces of bodies, of which ``selves`` meet themselves, whose vertices are ``given`` (s,) bool, and of
     colliders, numbered in that order.
     """
@@ -185,7 +185,7 @@ def side_by_side(
     faces = [*(own.faces for own in owns), *colliders.triangles]
     starts = np.cumsum([0, *(len(each) for each in rest)])
     all_given = [*given, *(np.ones(track.shape[1], dtype=bool) for track in colliders.tracks)]
-    return Surfaces(
+    return CollisionMesh(
         np.concatenate(rest),
         np.concatenate([each + start for each, start in zip(faces, starts)]),
         np.repeat(np.arange(len(rest)), np.diff(starts)),
@@ -205,7 +205,7 @@ def points_of_all(space: Space, owns: Sequence[OwnSurface], firsts: Sequence[int
     )
 
 
-def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence[int] = ()) -> Meeting:
+def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
     """Of the bodies of a model, by the boundaries of their tets, of which ``selves`` meet themselves, and what they run
     into, all with one friction and no gap that is kept.
     """
@@ -215,4 +215,4 @@ def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence
     met = side_by_side(owns, np.split(held, ends[:-1]), colliders, selves)
     distance = OF_EDGES * min(mean_edge(own.rest, own.faces) for own in owns)
     barrier = Barrier(met, distance, float(whole.elastic.youngs_modulus.min()), friction, SLIP * whole.size)
-    return Meeting(barrier, points, colliders.first)
+    return ContactLoad(barrier, points, colliders.first)

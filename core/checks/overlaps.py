@@ -73,8 +73,8 @@ def _depths(points: np.ndarray, name: str, triangles: np.ndarray, positions: np.
     """How deep points (p,3) lie in a surface, (p,) m; not above 0 outside, and in what encloses nothing."""
     surface = ColliderSurface(name, triangles, positions[None])
     pose = ColliderPose.of(surface, positions)
-    start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin(points, np.zeros_like(points))
-    return -start.first.gaps
+    start = MeshCollider(surface, pose, pose, 0.0, 0.0).begin_step(points, np.zeros_like(points))
+    return -start.initial_contacts.gaps
 
 
 def _count(depth: np.ndarray, shallow: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..contact.welded import welded_parts
+from ..contact.welded import bridged_parts
 from ..lengths import length_words
 from ..mesh.surface_depth import SurfaceDepth
 from ..mesh.surface_mesh import SurfaceMesh
@@ -28,12 +28,12 @@ def skin_warnings(surface: SurfaceMesh, mesh: TetMesh, skin: SurfaceMesh, cells_
             f"others pass through them, up to {length_words(farthest)} deep: set Cells Across higher, or make "
             "them thicker."
         )
-    welded = welded_parts(surface, mesh, cells_across)
+    welded = bridged_parts(surface, mesh, cells_across)
     if welded.cells:
         said.append(
-            f"The cells hold {welded.parts} parts of the body together in {welded.moving}, across gaps down to "
-            f"{length_words(welded.gap)}: they move as one and do not meet. Set Cells Across to {welded.cells} to part "
-            "them."
+            f"The cells hold {welded.surface_parts} parts of the body together in {welded.lattice_parts}, across gaps "
+            f"down to {length_words(welded.gap)}: they move as one and do not meet. Set Cells Across to "
+            f"{welded.cells} to part them."
         )
     return said
 

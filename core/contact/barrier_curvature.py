@@ -30,7 +30,7 @@ number, 8 where that is the inside of both. The others are nearest inside.
 """
 
 
-def curvatures(
+def hessian_stencils(
     points: np.ndarray,
     kinds: np.ndarray,
     numbers: np.ndarray,
@@ -44,11 +44,11 @@ def curvatures(
     negative is left out where they are to be ``projected``.
     """
     out = np.zeros((len(points), 4, 3, 4, 3))
-    _curvatures(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
+    _hessian_stencils(len(points), points, kinds, numbers, y, distance, stiffness, projected, out)
     return Stencils(points, out)
 
 
-def pressings(
+def normal_force_magnitudes(
     points: np.ndarray, kinds: np.ndarray, numbers: np.ndarray, y: np.ndarray, distance: float, stiffness: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the same: what the points have (k,4) of the way between the nearest places, by what these push each other (k,)
@@ -56,12 +56,12 @@ def pressings(
     leap.
     """
     shares, forces, slopes = np.zeros(points.shape), np.zeros(len(points)), np.zeros(len(points))
-    _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
+    _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes)
     return shares, forces, slopes
 
 
 @inner_kernel
-def _shares(kind, c, B):
+def _barycentric_weights(kind, c, B):
     """What four vertices have of the way between the nearest points, c (4,), and its derivatives B (2,4) by what is
     free of them; how much is.
     """
@@ -93,7 +93,7 @@ def _shares(kind, c, B):
 
 
 @inner_kernel
-def _combined(c, x, out):
+def _weighted_sum(c, x, out):
     for j in range(3):
         out[j] = c[0] * x[0, j] + c[1] * x[1, j] + c[2] * x[2, j] + c[3] * x[3, j]
 
@@ -119,10 +119,10 @@ def _squared_distance(kind, x, c, B, g, H):
     """D, its gradient g (4,3) and second derivatives H (4,3,4,3), of vertices x (4,3); with c (4,) and B (2,4)."""
     L, K = np.zeros((2, 2)), np.zeros((2, 4, 3))
     r, e = np.empty(3), np.zeros((2, 3))
-    free = _shares(kind, c, B)
-    _combined(c, x, r)
+    free = _barycentric_weights(kind, c, B)
+    _weighted_sum(c, x, r)
     for k in range(free):
-        _combined(B[k], x, e[k])
+        _weighted_sum(B[k], x, e[k])
     a, b, d = dot(e[0], e[0]), dot(e[0], e[1]), dot(e[1], e[1])
     if free == 1:
         L[0, 0] = 1.0 / a
@@ -132,7 +132,7 @@ def _squared_distance(kind, x, c, B, g, H):
     p, q = dot(e[0], r), dot(e[1], r)
     for i in range(4):
         c[i] -= (L[0, 0] * p + L[0, 1] * q) * B[0, i] + (L[1, 0] * p + L[1, 1] * q) * B[1, i]
-    _combined(c, x, r)
+    _weighted_sum(c, x, r)
     for k in range(free):
         for i in range(4):
             for j in range(3):
@@ -195,7 +195,7 @@ def _mollify(x, threshold, b, slope, g, H):
 
 
 @parallel_kernel
-def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
+def _hessian_stencils(begin, end, points, kinds, numbers, y, distance, stiffness, projected, out):
     x, g, H = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3))
     c, B, ways = np.empty(4), np.empty((2, 4)), np.empty((9, 12))
     half, A = np.empty((9, 12)), np.empty((3, 9, 9))
@@ -217,8 +217,8 @@ def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, proj
         if is_mollified:
             _mollify(x, threshold, b, slope, g, H)
         if projected:
-            count = _unmoved(ways) if is_mollified else _span(c, B, x, ways)
-            _clamp(H.reshape(12, 12), ways, count, half, A, out[p].reshape(12, 12))
+            count = _translation_free_basis(ways) if is_mollified else _distance_subspace(c, B, x, ways)
+            _project_semidefinite(H.reshape(12, 12), ways, count, half, A, out[p].reshape(12, 12))
         else:
             for i in range(4):
                 for j in range(3):
@@ -228,7 +228,7 @@ def _curvatures(begin, end, points, kinds, numbers, y, distance, stiffness, proj
 
 
 @kernel
-def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes):
+def _normal_force_magnitudes(points, kinds, numbers, y, distance, stiffness, shares, forces, slopes):
     x, g, H, B = np.zeros((4, 3)), np.empty((4, 3)), np.empty((4, 3, 4, 3)), np.empty((2, 4))
     for p in range(len(points)):
         _gathered(points[p], y, x)
@@ -242,7 +242,7 @@ def _pressings(points, kinds, numbers, y, distance, stiffness, shares, forces, s
 
 
 @inner_kernel
-def _unmoved(ways):
+def _translation_free_basis(ways):
     """Nine ways (9,12) of four vertices that are no translation, by their sums and differences; how many."""
     ways[:, :] = 0.0
     for a in range(3):
@@ -253,10 +253,10 @@ def _unmoved(ways):
 
 
 @inner_kernel
-def _span(c, B, x, ways):
+def _distance_subspace(c, B, x, ways):
     """Ways (5,12), orthonormal, by which a distance changes or bends; how many."""
     r, units, count = np.empty(3), np.empty((3, 4)), 0
-    _combined(c, x, r)
+    _weighted_sum(c, x, r)
     length = math.sqrt(dot(r, r))
     for k in range(3):
         for i in range(4):
@@ -284,7 +284,7 @@ def _dot4(a, b):
 
 
 @inner_kernel
-def _clamp(H, ways, n, half, A, out):
+def _project_semidefinite(H, ways, n, half, A, out):
     """H (12,12), which acts by the first n of orthonormal ways (9,12) alone, without what is negative, into out; half
     (9,12) and A (3,9,9) are for work.
     """

@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils, joined_stencils
-from .ipc import Barrier, Rubbing, Surfaces, nothing_rubs
+from .ipc import Barrier, CollisionMesh, TangentialCollisions, no_tangential_collisions
 
 
-class Between(NamedTuple):
+class ContactPairParameters(NamedTuple):
     """What is between each two bodies, each (b,b) and symmetric: ``friction``, Coulomb's coefficient; ``gap`` m, that
     they keep; ``distance`` m beyond it from which they push; ``stiffness`` Pa, of the softer one.
     """
@@ -34,16 +34,16 @@ class _Part(NamedTuple):
     kept: np.ndarray
 
 
-class Barriers:
+class BarrierSet:
     """All of them as one, with what a :class:`Barrier` is asked.
 
     ``pairs`` : which bodies meet one another, (b,b) bool; ``selves`` of the surfaces meet themselves, and keep no gap
     """
 
-    def __init__(self, surfaces: Surfaces, between: Between, pairs: np.ndarray, slip: float) -> None:
-        self.surfaces, self.between, self.slip = surfaces, between, slip
+    def __init__(self, surfaces: CollisionMesh, between: ContactPairParameters, pairs: np.ndarray, slip: float) -> None:
+        self.surfaces, self.between, self.eps_v = surfaces, between, slip
         self.parts: list[_Part] = []
-        alone = surfaces._replace(selves=())
+        alone = surfaces._replace(self_contact_bodies=())
         upper = np.argwhere(np.triu(pairs, 1))
         kinds = np.column_stack([between.gap[tuple(upper.T)], between.distance[tuple(upper.T)]])
         for gap, distance in np.unique(kinds, axis=0):
@@ -52,57 +52,64 @@ class Barriers:
             meets[tuple(chosen.T)] = meets[tuple(chosen[:, ::-1].T)] = True
             softest = float(between.stiffness[meets].min())
             self._add(alone, np.unique(chosen), (distance, softest, between.friction, slip, gap, meets))
-        for k in surfaces.selves:
-            own = surfaces._replace(selves=(k,))
+        for k in surfaces.self_contact_bodies:
+            own = surfaces._replace(self_contact_bodies=(k,))
             numbers = between.distance[k, k], between.stiffness[k, k], between.friction, slip, between.gap[k, k]
             self._add(own, np.array([k]), tuple(numbers))
 
     @property
-    def distance(self) -> float:
+    def dhat(self) -> float:
         """The largest distance from which surfaces push, m; 1 where none do."""
-        return max((part.barrier.distance for part in self.parts), default=1.0)
+        return max((part.barrier.dhat for part in self.parts), default=1.0)
 
     @property
     def mu(self) -> float:
         """The largest coefficient of friction."""
         return max((part.barrier.mu for part in self.parts), default=0.0)
 
-    def _add(self, surfaces: Surfaces, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
-        chosen = np.isin(surfaces.body, bodies)
-        self.parts.append(_Part(Barrier(surfaces.of(chosen), *numbers), np.flatnonzero(chosen)))
+    def _add(self, surfaces: CollisionMesh, bodies: np.ndarray, numbers: tuple[Any, ...]) -> None:
+        chosen = np.isin(surfaces.body_ids, bodies)
+        self.parts.append(_Part(Barrier(surfaces.of_vertices(chosen), *numbers), np.flatnonzero(chosen)))
 
-    def of(self, bodies: Sequence[int]) -> Barriers:
+    def of_bodies(self, bodies: Sequence[int]) -> BarrierSet:
         """The same barriers of some of the bodies and colliders, by their numbers: what pushes two is the same with and
         without the others.
         """
-        chosen = np.isin(self.surfaces.body, bodies)
+        chosen = np.isin(self.surfaces.body_ids, bodies)
         if chosen.all():
             return self
         number, some = np.cumsum(chosen) - 1, copy(self)
-        each = [(part.barrier.of(chosen[part.kept]), number[part.kept[chosen[part.kept]]]) for part in self.parts]
-        some.surfaces, some.parts = self.surfaces.of(chosen), [_Part(*one) for one in each if not one[0].is_empty]
+        each = [
+            (part.barrier.of_vertices(chosen[part.kept]), number[part.kept[chosen[part.kept]]]) for part in self.parts
+        ]
+        some.surfaces, some.parts = (
+            self.surfaces.of_vertices(chosen),
+            [_Part(*one) for one in each if not one[0].is_empty],
+        )
         return some
 
     def near_pairs(self, y: np.ndarray, ahead: np.ndarray, island: np.ndarray) -> set[tuple[int, int]]:
         """As :meth:`Barrier.near_pairs`."""
         return set().union(*(part.barrier.near_pairs(y[part.kept], ahead[part.kept], island) for part in self.parts))
 
-    def forget(self) -> None:
-        """As :meth:`Barrier.forget`."""
+    def clear_candidates(self) -> None:
+        """As :meth:`Barrier.clear_candidates`."""
         for part in self.parts:
-            part.barrier.forget()
+            part.barrier.clear_candidates()
 
-    def crosses(self, y: np.ndarray) -> bool:
+    def has_intersections(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
-        return any(part.barrier.crosses(y[part.kept]) for part in self.parts)
+        return any(part.barrier.has_intersections(y[part.kept]) for part in self.parts)
 
-    def longest(self, y: np.ndarray, dy: np.ndarray) -> float:
-        """As :meth:`Barrier.longest`."""
-        return min((part.barrier.longest(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0)
+    def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
+        """As :meth:`Barrier.collision_free_step_size`."""
+        return min(
+            (part.barrier.collision_free_step_size(y[part.kept], dy[part.kept]) for part in self.parts), default=1.0
+        )
 
-    def contacts(self, y: np.ndarray) -> int:
+    def collision_count(self, y: np.ndarray) -> int:
         """How many pairs push."""
-        return sum(part.barrier.contacts(y[part.kept]) for part in self.parts)
+        return sum(part.barrier.collision_count(y[part.kept]) for part in self.parts)
 
     def value(self, y: np.ndarray) -> float:
         """J."""
@@ -115,41 +122,46 @@ class Barriers:
             out[part.kept] += part.barrier.gradient(y[part.kept])
         return out
 
-    def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
+    def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Second derivatives, semi-definite, N/m."""
         none = Stencils(np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4, 3, 4, 3)))
-        each = [(part.kept, part.barrier.curvature(y[part.kept], projected)) for part in self.parts]
+        each = [(part.kept, part.barrier.hessian(y[part.kept], projected)) for part in self.parts]
         return joined_stencils(
             [none, *(own._replace(points=np.where(own.points >= 0, kept[own.points], -1)) for kept, own in each)]
         )
 
-    def rubbing(self, y: np.ndarray) -> Rubbing:
-        """As :meth:`Barrier.rubbing`."""
-        each = [(part, part.barrier.rubbing(y[part.kept])) for part in self.parts]
+    def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
+        """As :meth:`Barrier.tangential_collisions`."""
+        each = [(part, part.barrier.tangential_collisions(y[part.kept])) for part in self.parts]
         if not each:
-            return nothing_rubs(len(y))
+            return no_tangential_collisions(len(y))
         shares = [
             sp.csr_matrix(
-                (own.shares.data, part.kept[own.shares.indices], own.shares.indptr), (len(own.forces), len(y))
+                (
+                    own.slip_matrix.data,
+                    part.kept[own.slip_matrix.indices],
+                    own.slip_matrix.indptr,
+                ),
+                (len(own.friction_bounds), len(y)),
             )
             for part, own in each
         ]
         _, *others = zip(*(own for _, own in each))
-        return Rubbing(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
+        return TangentialCollisions(sp.vstack(shares, format="csr"), *(np.concatenate(other) for other in others))
 
     def smallest_distance(self, y: np.ndarray) -> float:
         """Between what pushes, m; inf where nothing does."""
         return min((part.barrier.smallest_distance(y[part.kept]) for part in self.parts), default=np.inf)
 
-    def gap(self, y: np.ndarray) -> float:
-        """As :meth:`Barrier.gap`, where it is smallest."""
-        return min((part.barrier.gap(y[part.kept]) for part in self.parts), default=np.inf)
+    def normalized_gap(self, y: np.ndarray) -> float:
+        """As :meth:`Barrier.normalized_gap`, where it is smallest."""
+        return min((part.barrier.normalized_gap(y[part.kept]) for part in self.parts), default=np.inf)
 
-    def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """As :meth:`Barrier.pairs`."""
+    def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """As :meth:`Barrier.collision_stencils`."""
         corners, away = [np.zeros((0, 4), dtype=np.int64)], [np.zeros(0)]
         for barrier, kept in self.parts:
-            own, distances = barrier.pairs(y[kept])
+            own, distances = barrier.collision_stencils(y[kept])
             corners.append(np.where(own >= 0, kept[own], -1))
             away.append(distances)
         return np.concatenate(corners), np.concatenate(away)

@@ -19,7 +19,7 @@ SHARE = 0.1
 """Of the way to the middle of its edge, what a vertex gives way in a round."""
 
 
-def eased(
+def separate_thin_faces(
     parts: np.ndarray, faces: np.ndarray, least: np.ndarray, placed: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Where vertices lie on their edges, (s,), changed so that neighbouring ``faces`` (f,3) keep apart by ``least``
@@ -28,7 +28,7 @@ def eased(
     all_rings = rings = _rings(faces)
     for _ in range(ROUNDS):
         apart = np.empty(len(rings))
-        _apart(len(rings), placed(parts), rings, apart)
+        _face_separation(len(rings), placed(parts), rings, apart)
         near = np.unique(rings[apart < least[rings].min(axis=1)])
         if len(near) == 0:
             break
@@ -66,7 +66,7 @@ def _between_segments(p, q, r, s):
 
 
 @parallel_kernel
-def _apart(first, last, places, rings, apart):
+def _face_separation(first, last, places, rings, apart):
     """How near the faces beside edges come to each other but at the edge itself."""
     w = np.empty(3)
     for k in range(first, last):

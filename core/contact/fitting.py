@@ -21,7 +21,7 @@ Nearest = Callable[[np.ndarray], np.ndarray]
 """Points (p,3) m to the closest places of the surface, (p,3) m."""
 
 
-def fitted(
+def project_to_surface(
     parts: np.ndarray,
     faces: np.ndarray,
     begins: np.ndarray,

@@ -19,13 +19,13 @@ import numpy as np
 STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
 
-CREEPING = 0.1
+STICK_TOLERANCE = 0.1
 """Part of the stiction tolerance up to which what slips is held well by a step's first stiffness."""
 
-MISTAKEN = 0.005
+FORCE_TOLERANCE = 0.005
 """Part of a body's friction by which a step's last iteration may have taken it wrong."""
 
-NOTICEABLE = 0.05
+LAG_CHANGE = 0.05
 """Part of the friction force by which renewing the lag has to change it to matter."""
 
 
@@ -66,7 +66,7 @@ class LaggedFriction:
         step: float,
         eps: float,
         before: LaggedFriction | None = None,
-        expected: np.ndarray | None = None,
+        predicted_velocity: np.ndarray | None = None,
         bodies: np.ndarray | None = None,
     ) -> None:
         self._pressing, self._count = np.flatnonzero(forces), len(forces)
@@ -77,20 +77,20 @@ class LaggedFriction:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
         self._dual = np.zeros_like(self._base)
         self._bodies = np.zeros((len(self._base), 1), dtype=np.int64) if bodies is None else bodies[self._pressing]
-        self._expected = None if expected is None else self._tangential(expected[self._pressing])
+        self._expected = None if predicted_velocity is None else self._tangential(predicted_velocity[self._pressing])
         self._answer: tuple[np.ndarray, np.ndarray] | None = None  # the last stiffness, and where
         self._is_first = False  # whether that was the step's first
         if before is not None and before._last is not None:
             # What did not press before had neither a force nor, whatever its slip was, a part in the linearisation.
-            slip, full, dual = (self._of_mine(before, array) for array in (*before._last, before._dual))
+            slip, full, dual = (self._at_active_points(before, array) for array in (*before._last, before._dual))
             self._last = self._tangential(slip), full
-            self._dual = self._possible(self._tangential(dual))
+            self._dual = self._clamp_to_coulomb(self._tangential(dual))
 
-    def _of_mine(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
+    def _at_active_points(self, before: LaggedFriction, values: np.ndarray) -> np.ndarray:
         """Values of the points that pressed before, at those that press now; 0 where there are none."""
-        return before._everywhere(values)[self._pressing]
+        return before._at_all_points(values)[self._pressing]
 
-    def _everywhere(self, values: np.ndarray) -> np.ndarray:
+    def _at_all_points(self, values: np.ndarray) -> np.ndarray:
         """Values of the points that press, at all p points."""
         full = np.zeros((self._count, *values.shape[1:]))
         full[self._pressing] = values
@@ -105,7 +105,7 @@ class LaggedFriction:
         """(p,3), N."""
         slip = self._slip(y)
         force = (self._forces / _resistance(np.linalg.norm(slip, axis=1), self._eps)[0])[:, None] * slip
-        return self._everywhere(force)
+        return self._at_all_points(force)
 
     def stiffness(self, y: np.ndarray) -> np.ndarray:
         """Derivatives of the force by the points, semi-definite, (p,3,3), N/m: those of ``q(|u|) z = mu lambda u`` for
@@ -117,7 +117,7 @@ class LaggedFriction:
         iteration and lets go along the slip as far as it lies in its direction. At the solution it is the true one.
         """
         if self._answer is None or not np.array_equal(self._answer[0], y):
-            self._answer = y.copy(), self._everywhere(self._stiffness_at(self._slip(y)))
+            self._answer = y.copy(), self._at_all_points(self._stiffness_at(self._slip(y)))
         return self._answer[1]
 
     def _stiffness_at(self, slip: np.ndarray) -> np.ndarray:
@@ -126,7 +126,7 @@ class LaggedFriction:
             q, bend, along = self._linear(last)
             change = np.sum(along * (slip - last), axis=1)
             z = forces[:, None] * slip - (bend * change)[:, None] * self._dual
-            self._dual = self._possible(z / q[:, None])
+            self._dual = self._clamp_to_coulomb(z / q[:, None])
         self._is_first = self._last is None
         if self._is_first and self._expected is not None:
             expected, here = (np.linalg.norm(each, axis=1) for each in (self._expected, slip))
@@ -143,12 +143,12 @@ class LaggedFriction:
         length = np.linalg.norm(slip, axis=1)
         return *_resistance(length, self._eps), slip / np.maximum(length, 1e-300)[:, None]
 
-    def _possible(self, z: np.ndarray) -> np.ndarray:
+    def _clamp_to_coulomb(self, z: np.ndarray) -> np.ndarray:
         """Forces (p,3) cut to what Coulomb's law allows: then the stiffness is semi-definite."""
         length = np.linalg.norm(z, axis=1)
         return z * np.minimum(1.0, self._forces / np.maximum(length, 1e-300))[:, None]
 
-    def goes_on(self, y: np.ndarray) -> None:
+    def linearize_at(self, y: np.ndarray) -> None:
         """What slides at y and what sticks is known: the next stiffness is the true derivative there."""
         slip = self._slip(y)
         self._last, self._dual = (slip, self._forces), self.gradient(y)[self._pressing]
@@ -161,20 +161,20 @@ class LaggedFriction:
         if self._answer is None:
             return False
         before, K = self._answer
-        if self._is_first and (np.linalg.norm(self._slip(y), axis=1) > CREEPING * self._eps).any():
+        if self._is_first and (np.linalg.norm(self._slip(y), axis=1) > STICK_TOLERANCE * self._eps).any():
             return True
         taken = self.gradient(before) + np.einsum("pij,pj->pi", K, y - before)
         mistaken = np.linalg.norm(self.gradient(y) - taken, axis=1)[self._pressing]
         sides = self._bodies.shape[1]
         wrong, full = (np.bincount(self._bodies.ravel(), np.repeat(of, sides)) for of in (mistaken, self._forces))
-        return bool((wrong > MISTAKEN * full).any())
+        return bool((wrong > FORCE_TOLERANCE * full).any())
 
     def changed_from(self, other: LaggedFriction) -> bool:
         """Whether it differs noticeably from another lag."""
-        normal_forces = (each._everywhere(each._forces[:, None] * each._normals) for each in (self, other))
+        normal_forces = (each._at_all_points(each._forces[:, None] * each._normals) for each in (self, other))
         change = np.subtract(*normal_forces)
         total = max(self._forces.sum(), other._forces.sum())
-        return bool(np.linalg.norm(change, axis=1).sum() > NOTICEABLE * total)
+        return bool(np.linalg.norm(change, axis=1).sum() > LAG_CHANGE * total)
 
     def _slip(self, y: np.ndarray) -> np.ndarray:
         return self._tangential((y[self._pressing] - self._base) / self._step)

@@ -20,15 +20,15 @@ import scipy.sparse as sp
 from ..assembly.stencils import Stencils
 from ..errors import ColliderError
 from ..mesh.face_boxes import mark_faces, swept_boxes
-from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, curvatures, pressings
+from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, hessian_stencils, normal_force_magnitudes
 
-MOST_CCD = 1000
+CCD_MAX_ITERATIONS = 1000
 """Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
 
-SAFE = 0.9
+CCD_CONSERVATIVE_RESCALING = 0.9
 """Of the way up to a touch, what is taken."""
 
-ROOM = 0.25
+CANDIDATE_INFLATION = 0.25
 """Of the distance from which surfaces push, by how much vertices may be off a way for which all that is near was found:
 the ways of a step's later iterations are short, and lie beside.
 """
@@ -52,67 +52,76 @@ else:
 NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
 
 
-class Surfaces(NamedTuple):
+class CollisionMesh(NamedTuple):
     """What touches: ``rest`` (s,3) m, ``faces`` (f,3); ``body`` (s,), a number a body, of which those in ``selves``
     meet themselves; ``given`` (s,), whether a vertex is where it is told, which two of such never meet for; ``through``
     (k,2), pairs of vertices that never meet.
     """
 
-    rest: np.ndarray
+    rest_positions: np.ndarray
     faces: np.ndarray
-    body: np.ndarray
-    given: np.ndarray
-    selves: tuple[int, ...] = ()
-    through: np.ndarray = NO_PAIRS
+    body_ids: np.ndarray
+    is_prescribed: np.ndarray
+    self_contact_bodies: tuple[int, ...] = ()
+    excluded_pairs: np.ndarray = NO_PAIRS
 
-    def of(self, chosen: np.ndarray) -> Surfaces:
+    def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
         """Those of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
         number = np.cumsum(chosen) - 1
-        faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.through))
-        return Surfaces(self.rest[chosen], faces, self.body[chosen], self.given[chosen], self.selves, pairs)
+        faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))
+        return CollisionMesh(
+            self.rest_positions[chosen],
+            faces,
+            self.body_ids[chosen],
+            self.is_prescribed[chosen],
+            self.self_contact_bodies,
+            pairs,
+        )
 
 
-class Rubbing(NamedTuple):
+class TangentialCollisions(NamedTuple):
     """Pairs of nearest points that rub: ``shares`` (k,s) that take vertices to the way between both, (k,3) m; full
     friction ``forces`` (k,) N, and by how much less a metre farther apart, ``slopes`` (k,) N/m; unit ``normals`` (k,3);
     ``bodies`` (k,2), the numbers of the two, in order.
     """
 
-    shares: sp.csr_matrix
-    forces: np.ndarray
-    slopes: np.ndarray
+    slip_matrix: sp.csr_matrix
+    friction_bounds: np.ndarray
+    friction_bound_slopes: np.ndarray
     normals: np.ndarray
-    bodies: np.ndarray
+    body_ids: np.ndarray
 
-    def after(self, way: np.ndarray) -> Rubbing:
+    def extrapolated(self, way: np.ndarray) -> TangentialCollisions:
         """With the forces that a linear model has after vertices have gone a way (s,3) m: those of a solver's whole
         step balance all else, where the barrier takes iterations to come to them. Pairs that would pull have none, and
         what they would is taken from the others between the same two bodies, which press with their sum.
         """
-        forces = self.forces - self.slopes * np.sum(self.normals * (self.shares @ way), axis=1)
+        forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
+            self.normals * (self.slip_matrix @ way), axis=1
+        )
         pushing = np.maximum(forces, 0.0)
-        two = self.bodies @ np.array([self.bodies.max(initial=0) + 1, 1])
+        two = self.body_ids @ np.array([self.body_ids.max(initial=0) + 1, 1])
         total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
-        return self._replace(forces=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
+        return self._replace(friction_bounds=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
 
-    def on_vertices(self) -> np.ndarray:
+    def nodal_forces(self) -> np.ndarray:
         """The forces along the normals, of vertices (s,3) N."""
-        return self.shares.T @ (self.forces[:, None] * self.normals)
+        return self.slip_matrix.T @ (self.friction_bounds[:, None] * self.normals)
 
 
-def nothing_rubs(vertices: int) -> Rubbing:
+def no_tangential_collisions(vertices: int) -> TangentialCollisions:
     """No pairs."""
-    return Rubbing(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
+    return TangentialCollisions(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
 
 
-class _Asked(NamedTuple):
+class _ActiveSubmesh(NamedTuple):
     """What ipctk is asked of: the vertices ``kept`` (k,) of ``surfaces``, its ``mesh``, and of its ``edges`` (e,2) what
     makes two nearly parallel; of ``inner`` vertices (s,), of all, all faces are there.
     """
 
     kept: np.ndarray
     inner: np.ndarray
-    surfaces: Surfaces
+    surfaces: CollisionMesh
     mesh: Any
     edges: np.ndarray
     mollified: np.ndarray
@@ -132,42 +141,42 @@ class Barrier:
 
     def __init__(
         self,
-        surfaces: Surfaces,
-        distance: float,
+        surfaces: CollisionMesh,
+        dhat: float,
         stiffness: float,
         mu: float | np.ndarray,
-        slip: float,
-        gap: float = 0.0,
-        meets: np.ndarray | None = None,
+        eps_v: float,
+        dmin: float = 0.0,
+        can_collide: np.ndarray | None = None,
     ) -> None:
         if MISSING:
             raise ColliderError(
                 f"What meets something needs ipctk, which cannot be loaded: {MISSING}.",
                 "Install Sinew again, or turn off what the body meets and runs into under Collisions.",
             )
-        surfaces = surfaces._replace(rest=_alike(surfaces))
-        self.surfaces, self.distance, self.slip, self._gap = surfaces, distance, slip, gap
-        self._friction, self.mu, self._meets = mu, float(np.max(mu)), meets
+        surfaces = surfaces._replace(rest_positions=_clamp_obstacle_area_weights(surfaces))
+        self.surfaces, self.dhat, self.eps_v, self._dmin = surfaces, dhat, eps_v, dmin
+        self._friction, self.mu, self._can_collide = mu, float(np.max(mu)), can_collide
         self.stiffness = stiffness
-        self._reach = 0.5 * (distance + gap) + ROOM * distance
-        self._barrier = ipctk.BarrierPotential(distance, stiffness, use_physical_barrier=True)
-        self._ccd = ipctk.AdditiveCCD(MOST_CCD, SAFE)
-        bodies = np.unique(surfaces.body)
-        self._itself = np.isin(surfaces.body[surfaces.faces[:, 0]], surfaces.selves)
-        of_faces = {k: np.flatnonzero(surfaces.body[surfaces.faces[:, 0]] == k) for k in bodies}
+        self._reach = 0.5 * (dhat + dmin) + CANDIDATE_INFLATION * dhat
+        self._barrier = ipctk.BarrierPotential(dhat, stiffness, use_physical_barrier=True)
+        self._ccd = ipctk.AdditiveCCD(CCD_MAX_ITERATIONS, CCD_CONSERVATIVE_RESCALING)
+        bodies = np.unique(surfaces.body_ids)
+        self._itself = np.isin(surfaces.body_ids[surfaces.faces[:, 0]], surfaces.self_contact_bodies)
+        of_faces = {k: np.flatnonzero(surfaces.body_ids[surfaces.faces[:, 0]] == k) for k in bodies}
         self._faces_of = {k: own for k, own in of_faces.items() if len(own)}
-        told = {k: surfaces.given[surfaces.body == k].all() for k in bodies}
+        told = {k: surfaces.is_prescribed[surfaces.body_ids == k].all() for k in bodies}
         self._two = [
             (a, b)
             for a, b in combinations(self._faces_of, 2)
-            if (meets is None or meets[a, b]) and not (told[a] and told[b])
+            if (can_collide is None or can_collide[a, b]) and not (told[a] and told[b])
         ]
-        self.forget()
+        self.clear_candidates()
 
-    def of(self, chosen: np.ndarray) -> Barrier:
+    def of_vertices(self, chosen: np.ndarray) -> Barrier:
         """The same barrier of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
-        numbers = self.distance, self.stiffness, self._friction, self.slip, self._gap, self._meets
-        return Barrier(self.surfaces.of(chosen), *numbers)
+        numbers = self.dhat, self.stiffness, self._friction, self.eps_v, self._dmin, self._can_collide
+        return Barrier(self.surfaces.of_vertices(chosen), *numbers)
 
     @property
     def is_empty(self) -> bool:
@@ -175,68 +184,71 @@ class Barrier:
         return not self._two and not self._itself.any()
 
     @cached_property
-    def _whole(self) -> _Asked:
-        everything = np.ones(len(self.surfaces.rest), dtype=bool)
-        return self._asking(everything, everything)
+    def _whole(self) -> _ActiveSubmesh:
+        everything = np.ones(len(self.surfaces.rest_positions), dtype=bool)
+        return self._submesh(everything, everything)
 
-    def _asking(self, chosen: np.ndarray, inner: np.ndarray) -> _Asked:
+    def _submesh(self, chosen: np.ndarray, inner: np.ndarray) -> _ActiveSubmesh:
         """Of vertices (s,) bool."""
-        own = self.surfaces.of(chosen)
+        own = self.surfaces.of_vertices(chosen)
         faces = own.faces.astype(np.int32)
         edges = ipctk.edges(faces) if len(faces) else NO_PAIRS.astype(np.int32)  # of no faces there would be billions
-        mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest), edges, faces)
-        mesh.can_collide = _filter(own, self._meets)
+        mesh = ipctk.CollisionMesh(np.asfortranarray(own.rest_positions), edges, faces)
+        mesh.can_collide = _can_collide_filter(own, self._can_collide)
         edges = np.array(mesh.edges, dtype=np.int64)
-        ways = own.rest[edges[:, 1]] - own.rest[edges[:, 0]]
+        ways = own.rest_positions[edges[:, 1]] - own.rest_positions[edges[:, 0]]
         mollified = math.sqrt(MOLLIFIED) * np.sum(ways * ways, axis=1)
-        return _Asked(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
+        return _ActiveSubmesh(np.flatnonzero(chosen), inner, own, mesh, edges, mollified)
 
-    def forget(self) -> None:
+    def clear_candidates(self) -> None:
         """Find all pairs anew: in which order they are known depends on what was asked before, and so do sums."""
-        self._asked: _Asked | None = None
+        self._asked: _ActiveSubmesh | None = None
         self._near: Any = None
         self._found: tuple[np.ndarray, Any] | None = None
         self._read: tuple[Any, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
-    def crosses(self, y: np.ndarray) -> bool:
+    def has_intersections(self, y: np.ndarray) -> bool:
         """Whether surfaces cross."""
         return ipctk.has_intersections(self._whole.mesh, self._whole.at(y))
 
-    def longest(self, y: np.ndarray, dy: np.ndarray) -> float:
+    def collision_free_step_size(self, y: np.ndarray, dy: np.ndarray) -> float:
         """The part of a way, at most 1, that is free; what is asked next along it is found quickly. Where two that go
         towards each other would not come near, as in a step's last iterations, nothing is looked at pair by pair.
         """
         both = 2.0 * math.sqrt(np.einsum("ij,ij->i", dy, dy).max(initial=0.0))
-        if both <= SAFE * self.distance and both <= SAFE * self.distance * self.gap(y):
+        if (
+            both <= CCD_CONSERVATIVE_RESCALING * self.dhat
+            and both <= CCD_CONSERVATIVE_RESCALING * self.dhat * self.normalized_gap(y)
+        ):
             return 1.0
-        self._find_along(y, y + dy)
+        self._build_candidates(y, y + dy)
         asked = self._asked
         return self._near.compute_collision_free_stepsize(
-            asked.mesh, asked.at(y), asked.at(y + dy), self._gap, self._ccd
+            asked.mesh, asked.at(y), asked.at(y + dy), self._dmin, self._ccd
         )
 
-    def touching(self, y: np.ndarray) -> Any:
+    def normal_collisions(self, y: np.ndarray) -> Any:
         """The pairs that are nearer than gap and distance together."""
         if self._found is None or not np.array_equal(self._found[0], y):
-            self._find_along(y, y)
+            self._build_candidates(y, y)
             found = ipctk.NormalCollisions()
             found.use_area_weighting = True
-            found.build(self._near, self._asked.mesh, self._asked.at(y), self.distance, self._gap)
+            found.build(self._near, self._asked.mesh, self._asked.at(y), self.dhat, self._dmin)
             self._found = y.copy(), found
         return self._found[1]
 
-    def _find_along(self, y: np.ndarray, ahead: np.ndarray) -> None:
+    def _build_candidates(self, y: np.ndarray, ahead: np.ndarray) -> None:
         """Have all that may be near on a way: what was found before where no vertex leaves its room."""
         low, high = np.minimum(y, ahead), np.maximum(y, ahead)
         if self._near is not None and (low >= self._room[0]).all() and (high <= self._room[1]).all():
             return
-        before, self._asked = self._asked, self._asking_along(y, ahead)
+        before, self._asked = self._asked, self._submesh_along(y, ahead)
         self._near, asked = ipctk.Candidates(), self._asked
         self._found = self._found if asked is before else None
         self._near.build(asked.mesh, asked.at(y), asked.at(ahead), self._reach)
-        self._room = low - ROOM * self.distance, high + ROOM * self.distance
+        self._room = low - CANDIDATE_INFLATION * self.dhat, high + CANDIDATE_INFLATION * self.dhat
 
-    def _asking_along(self, y: np.ndarray, ahead: np.ndarray) -> _Asked:
+    def _submesh_along(self, y: np.ndarray, ahead: np.ndarray) -> _ActiveSubmesh:
         """What holds all that may be near on a way, and what is around it: what was asked before where that does."""
         faces, needed = self.surfaces.faces, np.zeros(len(y), dtype=bool)
         needed[faces[self._within_reach(y, ahead)]] = True
@@ -246,7 +258,7 @@ class Barrier:
         for _ in range(2):
             inner = needed.copy()
             needed[faces[inner[faces].any(axis=1)]] = True
-        return self._whole if needed.all() else self._asking(needed, inner)
+        return self._whole if needed.all() else self._submesh(needed, inner)
 
     def _within_reach(self, y: np.ndarray, ahead: np.ndarray) -> np.ndarray:
         """Faces (f,) bool that come near the box of another body that they meet, or are of a body that meets itself."""
@@ -275,37 +287,37 @@ class Barrier:
         if not near.any():
             return set()
         faces, broad_phase = self.surfaces.faces[near], ipctk.LBVH()
-        broad_phase.can_vertices_collide = ipctk.make_vertex_patches_filter(self.surfaces.body.astype(np.int32))
+        broad_phase.can_vertices_collide = ipctk.make_vertex_patches_filter(self.surfaces.body_ids.astype(np.int32))
         ends = (np.asfortranarray(each, dtype=np.float64) for each in (y, ahead))
         no_edges, triangles = (np.asfortranarray(each, dtype=np.int32) for each in (NO_PAIRS, faces))
         broad_phase.build(*ends, no_edges, triangles, self._reach)
         found = broad_phase.detect_face_face_candidates()
-        body = self.surfaces.body[faces[:, 0]]
+        body = self.surfaces.body_ids[faces[:, 0]]
         both = np.column_stack([body[_numbers(found, "face0_id")], body[_numbers(found, "face1_id")]])
         return set(map(tuple, np.unique(np.sort(both, axis=1), axis=0).tolist())).intersection(two)
 
     def value(self, y: np.ndarray) -> float:
         """Of the barrier, J."""
-        return self._barrier(self.touching(y), self._asked.mesh, self._asked.at(y))
+        return self._barrier(self.normal_collisions(y), self._asked.mesh, self._asked.at(y))
 
     def gradient(self, y: np.ndarray) -> np.ndarray:
         """(s,3), N."""
-        found, out = self.touching(y), np.zeros_like(y)
+        found, out = self.normal_collisions(y), np.zeros_like(y)
         out[self._asked.kept] = self._barrier.gradient(found, self._asked.mesh, self._asked.at(y)).reshape(-1, 3)
         return out
 
-    def curvature(self, y: np.ndarray, projected: bool = True) -> Stencils:
+    def hessian(self, y: np.ndarray, projected: bool = True) -> Stencils:
         """Its second derivatives, N/m, each pair's semi-definite where it is to be ``projected``."""
-        return curvatures(*self._seen(y), y, self.distance, self.stiffness, projected)
+        return hessian_stencils(*self._collision_stencils(y), y, self.dhat, self.stiffness, projected)
 
-    def _seen(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is near, as :func:`curvatures` wants it; read once of what is found."""
-        near = self.touching(y)
+    def _collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What is near, as :func:`hessian_stencils` wants it; read once of what is found."""
+        near = self.normal_collisions(y)
         if self._read is None or self._read[0] is not near:
-            self._read = near, self._reading(near, self._asked)
+            self._read = near, self._stencils_of(near, self._asked)
         return self._read[1]
 
-    def _reading(self, near: Any, asked: _Asked) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _stencils_of(self, near: Any, asked: _ActiveSubmesh) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Weights of faces and edges are what ipctk makes them: to ask each pair for its own takes longer than all
         else.
         """
@@ -328,54 +340,54 @@ class Barrier:
         of_pairs = 0.25 * areas[0][vertices], 0.25 * (areas[1][first] + areas[1][second])
         numbers = np.zeros((len(points), 3))
         numbers[:, 0] = np.concatenate([*(_numbers(one, "weight", np.float64) for one in (vv, ev)), *of_pairs])
-        numbers[:, 1] = self._gap
+        numbers[:, 1] = self._dmin
         numbers[len(points) - len(ee) :, 2] = asked.mollified[first] * asked.mollified[second]
         return points, parts, numbers
 
-    def rubbing(self, y: np.ndarray) -> Rubbing:
+    def tangential_collisions(self, y: np.ndarray) -> TangentialCollisions:
         """What rubs, with the normal forces, and the planes that things slide in, as they are at y."""
         if self.mu == 0.0:
-            return nothing_rubs(len(y))
-        seen = self._seen(y)
-        parts, forces, slopes = pressings(*seen, y, self.distance, self.stiffness)
+            return no_tangential_collisions(len(y))
+        seen = self._collision_stencils(y)
+        parts, forces, slopes = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)
         points, parts, forces, slopes = (each[forces > 0.0] for each in (seen[0], parts, forces, slopes))
         used = points >= 0
         counts = used.sum(axis=1)
         starts = np.concatenate([[0], np.cumsum(counts)])
         shares = sp.csr_matrix((parts[used], points[used], starts), shape=(len(points), len(y)))
         ends = np.column_stack([points[:, 0], points[np.arange(len(points)), counts - 1]])  # one side's come first
-        bodies = np.sort(self.surfaces.body[ends], axis=1)
+        bodies = np.sort(self.surfaces.body_ids[ends], axis=1)
         mu = self._friction[tuple(bodies.T)] if np.ndim(self._friction) else self.mu
         # What is nearest to one another lies along the normal.
         apart = shares @ y
         normals = apart / np.linalg.norm(apart, axis=1, keepdims=True)
-        return Rubbing(shares, mu * forces, mu * slopes, normals, bodies)
+        return TangentialCollisions(shares, mu * forces, mu * slopes, normals, bodies)
 
-    def contacts(self, y: np.ndarray) -> int:
+    def collision_count(self, y: np.ndarray) -> int:
         """How many pairs push."""
-        return len(self.touching(y))
+        return len(self.normal_collisions(y))
 
     def smallest_distance(self, y: np.ndarray) -> float:
         """Between what pushes, m; inf where nothing does."""
-        found = self.touching(y)
+        found = self.normal_collisions(y)
         return (
             float(np.sqrt(found.compute_minimum_distance(self._asked.mesh, self._asked.at(y))))
             if len(found)
             else np.inf
         )
 
-    def gap(self, y: np.ndarray) -> float:
+    def normalized_gap(self, y: np.ndarray) -> float:
         """By what the smallest distance exceeds the gap that is kept, of the distance from which surfaces push."""
-        return (self.smallest_distance(y) - self._gap) / self.distance
+        return (self.smallest_distance(y) - self._dmin) / self.dhat
 
-    def pairs(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def collision_stencils(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The corners (k,4) of what pushes, those of one side first, -1 behind where there are fewer, and by what
         distances exceed the gap, of the distance from which they push (k,).
         """
-        seen = self._seen(y)
-        shares = pressings(*seen, y, self.distance, self.stiffness)[0]
+        seen = self._collision_stencils(y)
+        shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
-        return seen[0], (away - self._gap) / self.distance
+        return seen[0], (away - self._dmin) / self.dhat
 
 
 def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
@@ -384,42 +396,42 @@ def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
     return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
 
-def _alike(surfaces: Surfaces) -> np.ndarray:
+def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:
     """Rest positions (s,3) by which pairs are weighed: of what is where it is told as if its faces were no larger than
     those of what moves. A pair of edges weighs what both have of area, and the diagonal of a ground or a table's edge
     would push a million times as hard as all else that touches.
     """
-    owner = surfaces.body[surfaces.faces[:, 0]]
+    owner = surfaces.body_ids[surfaces.faces[:, 0]]
     bodies = np.unique(owner)
-    told = [bool(surfaces.given[surfaces.body == k].all()) for k in bodies]
-    edges = [mean_edge(surfaces.rest, surfaces.faces[owner == k]) for k in bodies]
+    told = [bool(surfaces.is_prescribed[surfaces.body_ids == k].all()) for k in bodies]
+    edges = [mean_edge(surfaces.rest_positions, surfaces.faces[owner == k]) for k in bodies]
     finest = min((edge for edge, is_told in zip(edges, told) if not is_told), default=np.inf)
-    rest = surfaces.rest.copy()
+    rest = surfaces.rest_positions.copy()
     for k, edge, is_told in zip(bodies, edges, told):
         if is_told:
-            rest[surfaces.body == k] *= min(1.0, finest / edge)
+            rest[surfaces.body_ids == k] *= min(1.0, finest / edge)
     return rest
 
 
-def _filter(surfaces: Surfaces, meets: np.ndarray | None) -> Any:
+def _can_collide_filter(surfaces: CollisionMesh, meets: np.ndarray | None) -> Any:
     """What may meet: groups of vertices that share a number do not."""
-    alone = len(surfaces.body) + np.arange(len(surfaces.body))
+    alone = len(surfaces.body_ids) + np.arange(len(surfaces.body_ids))
     numbers = [
-        np.where(np.isin(surfaces.body, surfaces.selves), alone, surfaces.body),
-        np.where(surfaces.given, 0, alone),
+        np.where(np.isin(surfaces.body_ids, surfaces.self_contact_bodies), alone, surfaces.body_ids),
+        np.where(surfaces.is_prescribed, 0, alone),
     ]
-    for group in _strangers(np.unique(surfaces.body), meets):
-        numbers.append(np.where(np.isin(surfaces.body, group), 0, alone))
+    for group in _non_colliding_groups(np.unique(surfaces.body_ids), meets):
+        numbers.append(np.where(np.isin(surfaces.body_ids, group), 0, alone))
     first, *others = (ipctk.make_vertex_patches_filter(each.astype(np.int32)) for each in numbers)
     for other in others:
         first = first & other
-    if len(surfaces.through):
-        blocked = {(int(min(pair)), int(max(pair))): False for pair in surfaces.through}
+    if len(surfaces.excluded_pairs):
+        blocked = {(int(min(pair)), int(max(pair))): False for pair in surfaces.excluded_pairs}
         first = first & ipctk.make_sparse_filter(blocked, True)
     return first
 
 
-def _strangers(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
+def _non_colliding_groups(bodies: np.ndarray, meets: np.ndarray | None) -> list[list[int]]:
     """Groups of bodies none of which meets another of the group, such that each two that do not meet share one."""
     if meets is None:
         return []

@@ -22,8 +22,8 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.tet_mesh import TetMesh
 from ..mesh.topology import boundary_triangles, vertex_components
 from ..mesh.winding_number import WindingNumber
-from .easing import eased
-from .fitting import fitted
+from .easing import separate_thin_faces
+from .fitting import project_to_surface
 from .marching import cut_edges, halved_edges, parts_of_eight
 from .offset_surface import BESIDE, OffsetSurface
 
@@ -35,7 +35,7 @@ CAVITY, ISLAND = 1.0, 0.02
 """Volumes in cells under which closed parts of the skin are left out: of hollows, and of what stands alone."""
 
 
-class LatticeSkin(NamedTuple):
+class CollisionProxy(NamedTuple):
     """A skin carried by a tet mesh.
 
     Attributes
@@ -52,7 +52,7 @@ class LatticeSkin(NamedTuple):
     carried: sp.csr_matrix
 
 
-def lattice_skin(surface: SurfaceMesh, mesh: TetMesh) -> LatticeSkin:
+def collision_proxy(surface: SurfaceMesh, mesh: TetMesh) -> CollisionProxy:
     """The skin of a surface that a lattice covers (``lattice_tets``, even or finer where painted).
 
     Raises MeshError where so few tets are left that nothing lies within their boundary.
@@ -64,15 +64,15 @@ def lattice_skin(surface: SurfaceMesh, mesh: TetMesh) -> LatticeSkin:
     parts = nodes.roots(cut.ends)
     places = nodes.places(cut.ends, parts)
     faces = np.concatenate([cut.triangles, _split(places, cut.quads)])
-    faces = _without_crumbs(places, faces, float(np.median(nodes.cells)) ** 3)
+    faces = _remove_small_components(places, faces, float(np.median(nodes.cells)) ** 3)
     used, numbered = np.unique(faces, return_inverse=True)
     ends, faces = cut.ends[used], numbered.reshape(-1, 3).astype(np.int32)
     parts = nodes.fitted(ends, parts[used], faces)
     least = APART * nodes.cells[ends].min(axis=1)
-    parts = eased(parts, faces, least, lambda tried: nodes.places(ends, tried))
+    parts = separate_thin_faces(parts, faces, least, lambda tried: nodes.places(ends, tried))
     a, b = ends.T
     carried = (sp.diags(1.0 - parts) @ nodes.carried[a] + sp.diags(parts) @ nodes.carried[b]).tocsr()
-    return LatticeSkin(carried @ mesh.rest_positions, faces, carried)
+    return CollisionProxy(carried @ mesh.rest_positions, faces, carried)
 
 
 class _Nodes(NamedTuple):
@@ -112,7 +112,7 @@ class _Nodes(NamedTuple):
         a, b = ends.T
         moved = 0.5 * (self.moved[a] + self.moved[b])
         ways = self.points[b] - self.points[a]
-        found = fitted(parts, faces, self.points[a], ways, moved, self.cells[a], self.body.nearest)
+        found = project_to_surface(parts, faces, self.points[a], ways, moved, self.cells[a], self.body.nearest)
         return np.clip(found, CLAMP, 1.0 - CLAMP)
 
 
@@ -165,7 +165,7 @@ def _split(places: np.ndarray, quads: np.ndarray) -> np.ndarray:
     return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
 
 
-def _without_crumbs(places: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
+def _remove_small_components(places: np.ndarray, faces: np.ndarray, cell: float) -> np.ndarray:
     """Faces (f,3) without small hollows, what lies in them, and small islands; the largest part always stays."""
     part = vertex_components(faces)
     p = places[faces] - places.mean(axis=0)

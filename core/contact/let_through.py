@@ -11,24 +11,30 @@ from scipy.spatial import cKDTree
 
 from ..mesh.bounding_tree import element_boxes
 from ..tetrahedra.intersections import intersecting_triangles
-from .ipc import NO_PAIRS, Barrier, Surfaces
+from .ipc import NO_PAIRS, Barrier, CollisionMesh
 
-NEAR = 2.0
+SEARCH_RADIUS = 2.0
 """Median edges at rest that are near."""
 
 
-def let_through(surfaces: Surfaces, body: int, distance: float, places: np.ndarray) -> np.ndarray:
+def initially_touching_pairs(surfaces: CollisionMesh, body: int, distance: float, places: np.ndarray) -> np.ndarray:
     """Pairs of vertices (k,2) of one of the bodies that are near each other where it touches itself, nearer than
     ``distance`` m, or crosses itself, with its surfaces at (s,3) m: at rest, or where it begins.
     """
-    chosen = surfaces.body == body
-    own = surfaces._replace(selves=(body,)).of(chosen)._replace(given=np.zeros(chosen.sum(), dtype=bool))
+    chosen = surfaces.body_ids == body
+    own = (
+        surfaces._replace(self_contact_bodies=(body,))
+        .of_vertices(chosen)
+        ._replace(is_prescribed=np.zeros(chosen.sum(), dtype=bool))
+    )
     y, numbers = places[chosen], np.flatnonzero(chosen)
     edges = own.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-    reach = NEAR * float(np.median(np.linalg.norm(own.rest[edges[:, 0]] - own.rest[edges[:, 1]], axis=1)))
-    touching = Barrier(own, distance, 1.0, 0.0, 1.0).pairs(y)[0]
-    crossing = _crossing(y, own.faces)
-    pairs = np.concatenate([_each_two(touching), _each_two(crossing)])
+    reach = SEARCH_RADIUS * float(
+        np.median(np.linalg.norm(own.rest_positions[edges[:, 0]] - own.rest_positions[edges[:, 1]], axis=1))
+    )
+    touching = Barrier(own, distance, 1.0, 0.0, 1.0).collision_stencils(y)[0]
+    crossing = _crossing_faces(y, own.faces)
+    pairs = np.concatenate([_vertex_pairs(touching), _vertex_pairs(crossing)])
     if not len(pairs):
         return NO_PAIRS
     around = cKDTree(y).query_ball_point(y[np.unique(pairs)], reach)
@@ -37,7 +43,7 @@ def let_through(surfaces: Surfaces, body: int, distance: float, places: np.ndarr
     return numbers[np.unique(np.sort(np.concatenate([pairs, near]), axis=1), axis=0)]
 
 
-def _crossing(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
+def _crossing_faces(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """The corners of faces that cross others, with those of each whose box meets theirs, (k,6)."""
     crossing = faces[intersecting_triangles(y, faces)].astype(np.int64)
     if not len(crossing):
@@ -50,7 +56,7 @@ def _crossing(y: np.ndarray, faces: np.ndarray) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _each_two(vertices: np.ndarray) -> np.ndarray:
+def _vertex_pairs(vertices: np.ndarray) -> np.ndarray:
     """All pairs of different ones in rows (k,c), of which negative ones are none."""
     first, second = np.triu_indices(vertices.shape[1], 1)
     pairs = np.stack([vertices[:, first], vertices[:, second]], axis=2).reshape(-1, 2)

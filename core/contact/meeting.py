@@ -14,28 +14,28 @@ import numpy as np
 
 from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils, joined_stencils, stencils_of
-from ..forces.step_potential import Arriving, Motion
+from ..forces.step_potential import BarrierStepPotential, Motion
 from .friction import LaggedFriction
-from .ipc import Barrier, Rubbing
+from .ipc import Barrier, TangentialCollisions
 
-NOTICEABLE = 0.5
+LAG_TOLERANCE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""
 
-RIGHT = 0.15
+LAG_TOLERANCE_AT_SOLUTION = 0.15
 """The same at a step's solution, of friction that was taken anew on the way there."""
 
-AT_ONCE = 0.6
+LAG_IMMEDIATE = 0.6
 """Part by which all that presses has to be another for that to count at once: how it is shared is known an iteration
 later.
 """
 
-NEAR = 4.0
+LAG_MAX_SLIP = 4.0
 """Way by which things that rub pass each other in an iteration, of the distance from which surfaces push, up to which
 that tells how hard they press: what goes farther meets other faces.
 """
 
 
-class Meeting:
+class ContactLoad:
     """What acts between surfaces in steps one after the other.
 
     Parameters
@@ -45,103 +45,116 @@ class Meeting:
     places : (c,3) m, where the colliders' are at the beginning; ``targets`` (c,3): where they are to be after a step
     """
 
-    def __init__(self, barrier: Barrier, points: Any, places: np.ndarray) -> None:
+    def __init__(self, barrier: Barrier, points: Any, collider_positions: np.ndarray) -> None:
         self.barrier, self.points = barrier, points
-        self.places = self.earlier = self.targets = places
+        self.collider_positions = self.previous_collider_positions = self.targets = collider_positions
 
-    def surfaces(self, unknowns: np.ndarray) -> np.ndarray:
+    def surface_positions(self, unknowns: np.ndarray) -> np.ndarray:
         """All vertices of the surfaces, (b + c,3) m, between two steps."""
-        return np.concatenate([self.points.positions(unknowns), self.places])
+        return np.concatenate([self.points.positions(unknowns), self.collider_positions])
 
-    def begin(self, motion: Motion) -> MeetingPotential:
+    def begin(self, motion: Motion) -> ContactStepPotential:
         """What acts in a step, whose bits are to be the same whatever steps came before it in this process."""
-        self.barrier.forget()
-        return MeetingPotential(self, motion)
+        self.barrier.clear_candidates()
+        return ContactStepPotential(self, motion)
 
 
-class MeetingPotential(Arriving):
+class ContactStepPotential(BarrierStepPotential):
     """The same in a step; colliders at ``places`` (c,3) m. Friction is as the normal forces at the step's beginning
     have it and, once they have changed, as those do that iterations take.
     """
 
-    def __init__(self, meeting: Meeting, motion: Motion) -> None:
+    def __init__(self, meeting: ContactLoad, motion: Motion) -> None:
         self._meeting, self._barrier, self._points = meeting, meeting.barrier, meeting.points
-        self.places, self._step, self._theta = meeting.places, motion.whole.step, motion.theta
-        self._start = self._points.positions(motion.start)
-        came = motion.extrapolation * (self.places - meeting.earlier)
-        self._base = np.concatenate([self._points.positions(motion.base), self.places + came])
+        self.collider_positions, self._step, self._theta = (
+            meeting.collider_positions,
+            motion.at_end_of_step.step,
+            motion.theta,
+        )
+        self._start = self._points.positions(motion.x_prev)
+        came = motion.extrapolation * (self.collider_positions - meeting.previous_collider_positions)
+        self._base = np.concatenate([self._points.positions(motion.base), self.collider_positions + came])
         self._is_renewed = self._is_settled = False  # on the way to the step's solution, and there
         self._taken: np.ndarray | None = None  # normal forces that the last whole step of the solver took
         self.projected = True
         # Where the stiffness was last asked for, and what rubs there.
-        self._model: tuple[np.ndarray, Rubbing] | None = None
+        self._model: tuple[np.ndarray, TangentialCollisions] | None = None
         # As if all went on as it does.
-        velocities = np.zeros_like(motion.start) if motion.velocities is None else motion.velocities
-        gone = (self.places - meeting.earlier - came) / self._step
-        rubbing = self._barrier.rubbing(self._at(motion.start))
-        self._lag(rubbing, rubbing.on_vertices(), np.concatenate([self._points.moved(velocities), gone]))
+        velocities = np.zeros_like(motion.x_prev) if motion.velocities is None else motion.velocities
+        gone = (self.collider_positions - meeting.previous_collider_positions - came) / self._step
+        rubbing = self._barrier.tangential_collisions(self._displaced_surface(motion.x_prev))
+        self._update_lagging(rubbing, rubbing.nodal_forces(), np.concatenate([self._points.moved(velocities), gone]))
 
-    def _lag(self, rubbing: Rubbing, pressing: np.ndarray, velocities: np.ndarray | None = None) -> None:
+    def _update_lagging(
+        self, rubbing: TangentialCollisions, pressing: np.ndarray, velocities: np.ndarray | None = None
+    ) -> None:
         """Take friction from what rubs, which presses vertices (b + c,3) N, with the slips of velocities (b + c,3) m/s
         expected.
         """
         shares, forces, _, normals, bodies = rubbing
         self._rubbing, self._pressing = shares, pressing
         slips = None if velocities is None else shares @ velocities
-        numbers = self._step, self._barrier.slip
-        self._friction = LaggedFriction(forces, normals, shares @ self._base, *numbers, expected=slips, bodies=bodies)
+        numbers = self._step, self._barrier.eps_v
+        self._friction = LaggedFriction(
+            forces, normals, shares @ self._base, *numbers, predicted_velocity=slips, bodies=bodies
+        )
 
     @property
-    def way(self) -> np.ndarray:
+    def remaining_displacement(self) -> np.ndarray:
         """What colliders have to go still, (c,3) m."""
-        return self._meeting.targets - self.places
+        return self._meeting.targets - self.collider_positions
 
-    def end(self) -> None:
+    def end_step(self) -> None:
         """The next step begins where colliders are."""
-        self._meeting.earlier, self._meeting.places = self._meeting.places, self.places
+        self._meeting.previous_collider_positions, self._meeting.collider_positions = (
+            self._meeting.collider_positions,
+            self.collider_positions,
+        )
 
-    def _at(self, positions: np.ndarray) -> np.ndarray:
+    def _displaced_surface(self, positions: np.ndarray) -> np.ndarray:
         """All surfaces at the end of the step, (b + c,3) m."""
         y = self._points.positions(positions)
         if self._theta < 1.0:
             y = self._start + (y - self._start) / self._theta
-        return np.concatenate([y, self.places])
+        return np.concatenate([y, self.collider_positions])
 
-    def _along(self, dx: np.ndarray, way: np.ndarray) -> np.ndarray:
+    def _surface_displacement(self, dx: np.ndarray, way: np.ndarray) -> np.ndarray:
         return np.concatenate([self._points.moved(dx) / self._theta, way])
 
-    def _spread(self, forces: np.ndarray) -> np.ndarray:
+    def _to_unknowns(self, forces: np.ndarray) -> np.ndarray:
         return self._points.spread(forces[: len(self._start)])
 
-    def longest(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
-        """As :meth:`Arriving.longest`."""
-        way = self.way if going else np.zeros_like(self.places)
-        return self._barrier.longest(self._at(positions), self._along(dx, way))
+    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+        """As :meth:`BarrierStepPotential.max_step_size`."""
+        way = self.remaining_displacement if going else np.zeros_like(self.collider_positions)
+        return self._barrier.collision_free_step_size(
+            self._displaced_surface(positions), self._surface_displacement(dx, way)
+        )
 
     # The potential's force is to be the barrier's at the end of the step: so it is theta times the barrier.
 
     def value(self, positions: np.ndarray) -> float:
         """J."""
-        y = self._at(positions)
+        y = self._displaced_surface(positions)
         return self._theta * (self._barrier.value(y) + self._friction.value(self._rubbing @ y))
 
-    def _forces(self, y: np.ndarray) -> np.ndarray:
+    def _surface_gradient(self, y: np.ndarray) -> np.ndarray:
         return self._barrier.gradient(y) + self._rubbing.T @ self._friction.gradient(self._rubbing @ y)
 
     def gradient(self, positions: np.ndarray) -> np.ndarray:
         """(n,3), N."""
-        return self._spread(self._forces(self._at(positions)))
+        return self._to_unknowns(self._surface_gradient(self._displaced_surface(positions)))
 
     def _hessian(self, positions: np.ndarray) -> Stencils:
         """Of barrier and friction by the surfaces, N/m."""
-        y = self._at(positions)
+        y = self._displaced_surface(positions)
         if self._barrier.mu and not self._is_settled:
-            self._model = y, self._barrier.rubbing(y)
+            self._model = y, self._barrier.tangential_collisions(y)
         rubbing = stencils_of(self._rubbing, self._friction.stiffness(self._rubbing @ y))
-        return joined_stencils([self._barrier.curvature(y, self.projected), rubbing])
+        return joined_stencils([self._barrier.hessian(y, self.projected), rubbing])
 
-    def pairs(self, positions: np.ndarray) -> Pairs:
-        """As :meth:`Coupling.pairs`."""
+    def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
+        """As :meth:`CrossElementPotential.cross_element_hessian`."""
         return self._points.pairs(self._hessian(positions)).scaled(1.0 / self._theta)
 
     def add_stiffness(self, positions: np.ndarray, scale: float, blocks: np.ndarray) -> None:
@@ -150,15 +163,15 @@ class MeetingPotential(Arriving):
             K = self._hessian(positions).matrix(len(self._start))
             self._points.add_coupling(K, scale / self._theta, blocks)
 
-    def pull(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
+    def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """Its Hessian times a way (n,3) of vertices and all that colliders have to go, (n,3) N."""
-        way = self._along(dx, self.way)
-        return self._spread(self._hessian(positions).times(way))
+        way = self._surface_displacement(dx, self.remaining_displacement)
+        return self._to_unknowns(self._hessian(positions).times(way))
 
-    def work(self, positions: np.ndarray) -> float:
-        """As :meth:`Arriving.work`."""
-        forces = self._forces(self._at(positions))
-        return self._theta * float(np.sum(forces[len(self._start) :] * self.way))
+    def prescribed_work(self, positions: np.ndarray) -> float:
+        """As :meth:`BarrierStepPotential.prescribed_work`."""
+        forces = self._surface_gradient(self._displaced_surface(positions))
+        return self._theta * float(np.sum(forces[len(self._start) :] * self.remaining_displacement))
 
     def update(self, positions: np.ndarray) -> bool:
         """Friction, from the normal forces that the last whole step of the solver took, where these are others than
@@ -167,54 +180,58 @@ class MeetingPotential(Arriving):
         """
         if self._model is None or self._is_settled:
             return False
-        (here, before), y = self._model, self._at(positions)
-        rubbing = before.after(y - here)
-        gone = np.linalg.norm(before.shares @ (y - here), axis=1)
-        if gone @ rubbing.forces > NEAR * self._barrier.distance * rubbing.forces.sum():
+        (here, before), y = self._model, self._displaced_surface(positions)
+        rubbing = before.extrapolated(y - here)
+        gone = np.linalg.norm(before.slip_matrix @ (y - here), axis=1)
+        if gone @ rubbing.friction_bounds > LAG_MAX_SLIP * self._barrier.dhat * rubbing.friction_bounds.sum():
             return False
-        last, self._taken = self._taken, rubbing.on_vertices()
-        less, more = sorted((_size(self._taken), _size(self._pressing)))
-        if less > (1.0 - AT_ONCE) * more and (last is None or _apart(self._taken, last) > NOTICEABLE):
+        last, self._taken = self._taken, rubbing.nodal_forces()
+        less, more = sorted((_force_norm(self._taken), _force_norm(self._pressing)))
+        if less > (1.0 - LAG_IMMEDIATE) * more and (
+            last is None or _relative_difference(self._taken, last) > LAG_TOLERANCE
+        ):
             return False
-        anew = self._taken_anew(rubbing, self._taken, y, NOTICEABLE)
+        anew = self._update_friction(rubbing, self._taken, y, LAG_TOLERANCE)
         self._is_renewed |= anew
         return anew
 
-    def settle(self, positions: np.ndarray) -> bool:
+    def update_at_solution(self, positions: np.ndarray) -> bool:
         """Friction, from the normal forces at a solution, where they have changed, once. What was taken on the way
         there hangs on the way, and has to be nearer.
         """
         if self._model is None or self._is_settled:
             return False
-        y = self._at(positions)
-        beyond = RIGHT if self._is_renewed else NOTICEABLE
-        rubbing = self._barrier.rubbing(y)
-        self._is_settled = self._taken_anew(rubbing, rubbing.on_vertices(), y, beyond)
+        y = self._displaced_surface(positions)
+        beyond = LAG_TOLERANCE_AT_SOLUTION if self._is_renewed else LAG_TOLERANCE
+        rubbing = self._barrier.tangential_collisions(y)
+        self._is_settled = self._update_friction(rubbing, rubbing.nodal_forces(), y, beyond)
         return self._is_settled
 
-    def _taken_anew(self, rubbing: Rubbing, pressing: np.ndarray, y: np.ndarray, beyond: float) -> bool:
+    def _update_friction(
+        self, rubbing: TangentialCollisions, pressing: np.ndarray, y: np.ndarray, beyond: float
+    ) -> bool:
         """Whether friction is that of what rubs now, since forces are apart by more than a part of themselves."""
-        if _apart(pressing, self._pressing) <= beyond:
+        if _relative_difference(pressing, self._pressing) <= beyond:
             return False
-        self._lag(rubbing, pressing)
-        self._friction.goes_on(self._rubbing @ y)
+        self._update_lagging(rubbing, pressing)
+        self._friction.linearize_at(self._rubbing @ y)
         return True
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
-        """As :meth:`Arriving.is_unconverged`."""
-        return self._friction.is_unconverged(self._rubbing @ self._at(positions))
+        """As :meth:`BarrierStepPotential.is_unconverged`."""
+        return self._friction.is_unconverged(self._rubbing @ self._displaced_surface(positions))
 
-    def gap(self, positions: np.ndarray) -> float:
-        """As :meth:`Arriving.gap`."""
-        return self._barrier.gap(self._at(positions))
+    def normalized_gap(self, positions: np.ndarray) -> float:
+        """As :meth:`BarrierStepPotential.normalized_gap`."""
+        return self._barrier.normalized_gap(self._displaced_surface(positions))
 
 
-def _size(forces: np.ndarray) -> float:
+def _force_norm(forces: np.ndarray) -> float:
     """Of all forces (s,3), N."""
     return float(np.linalg.norm(forces, axis=1).sum())
 
 
-def _apart(forces: np.ndarray, others: np.ndarray) -> float:
+def _relative_difference(forces: np.ndarray, others: np.ndarray) -> float:
     """By what part of the larger ones two sets of forces (s,3) differ; 0 where there are none."""
-    total = max(_size(forces), _size(others))
-    return _size(forces - others) / total if total else 0.0
+    total = max(_force_norm(forces), _force_norm(others))
+    return _force_norm(forces - others) / total if total else 0.0

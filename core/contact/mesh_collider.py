@@ -65,22 +65,22 @@ class MeshCollider:
         self.pierced = PIERCED * sheet_thickness
         self.thickness = kept_off(surface.solid, thickness, sheet_thickness)
 
-    def begin(self, points: np.ndarray, outward: np.ndarray) -> MeshApproach:
+    def begin_step(self, points: np.ndarray, outward: np.ndarray) -> MeshColliderStep:
         """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""
-        return MeshApproach(self, np.ascontiguousarray(points), outward)
+        return MeshColliderStep(self, np.ascontiguousarray(points), outward)
 
 
-class MeshApproach:
+class MeshColliderStep:
     """A mesh collider during one step."""
 
     def __init__(self, collider: MeshCollider, points: np.ndarray, outward: np.ndarray) -> None:
         self._collider = collider
         after, before = collider.after, collider.before
         count = len(points)
-        self.first = Contacts(np.empty(count), np.zeros((count, 3)), np.empty((count, 3)))
+        self.initial_contacts = Contacts(np.empty(count), np.zeros((count, 3)), np.empty((count, 3)))
         self._start, distance = np.empty((count, 3)), np.empty(count)
         numbers = collider.surface.solid, collider.thickness, collider.pierced
-        _approach(count, points, outward, before, after, *numbers, self.first, distance, self._start)
+        _approach(count, points, outward, before, after, *numbers, self.initial_contacts, distance, self._start)
         # Points outside cannot touch before they have moved by their distance from where the collider ends.
         self._clear = distance
         if after is not before:
@@ -180,7 +180,7 @@ def _approach(first, last, points, outward, before, after, solid, thickness, pie
         then, n = combine(w, after.corners[tri]), times(R, up)
         _set(found.normals[p], n)
         _set(start[p], moved(then, touch if held else sign * length, n))
-        _set(found.shifts[p], minus(then, at))
+        _set(found.obstacle_displacements[p], minus(then, at))
 
 
 @parallel_kernel
@@ -210,7 +210,7 @@ def _contacts(first, last, points, start, clear, before_corners, after, solid, t
         gap = _gap(y, start[p], corners, normals, tri, away, length, sign, hit, solid[tri], n)
         found.gaps[p] = gap - thickness[tri]
         found.normals[p] = n
-        _set(found.shifts[p], minus(at, combine(w, before_corners[tri])))
+        _set(found.obstacle_displacements[p], minus(at, combine(w, before_corners[tri])))
 
 
 @inner_kernel

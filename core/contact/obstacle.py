@@ -22,13 +22,13 @@ class Contacts(NamedTuple):
 
     gaps: np.ndarray
     normals: np.ndarray
-    shifts: np.ndarray
+    obstacle_displacements: np.ndarray
 
 
-class Approach(Protocol):
+class ObstacleStep(Protocol):
     """An obstacle during one step. ``first`` is how the points stood to it at the step's beginning."""
 
-    first: Contacts
+    initial_contacts: Contacts
 
     def contacts(self, points: np.ndarray) -> Contacts:
         """How points (p,3) stand to the obstacle as it is at the end of the step."""
@@ -37,7 +37,7 @@ class Approach(Protocol):
 class Obstacle(Protocol):
     """Made for a step, with the positions of that moment."""
 
-    def begin(self, points: np.ndarray, outward: np.ndarray) -> Approach:
+    def begin_step(self, points: np.ndarray, outward: np.ndarray) -> ObstacleStep:
         """The step of points that start at (p,3), where ``outward`` (p,3), unit or 0, leaves the body."""
 
 
@@ -52,19 +52,19 @@ class GroundPlane:
     def __init__(self, height: float, thickness: float = 0.0) -> None:
         self._level = height + thickness
 
-    def begin(self, points: np.ndarray, _outward: np.ndarray) -> GroundApproach:
+    def begin_step(self, points: np.ndarray, _outward: np.ndarray) -> GroundStep:
         """The step of points that start at (p,3)."""
-        return GroundApproach(self._level, points)
+        return GroundStep(self._level, points)
 
 
-class GroundApproach:
+class GroundStep:
     """The ground during one step."""
 
     def __init__(self, level: float, points: np.ndarray) -> None:
         self._level = level
         self._normals = np.tile([0.0, 0.0, 1.0], (len(points), 1))
         self._shifts = np.zeros_like(points)
-        self.first = self.contacts(points)
+        self.initial_contacts = self.contacts(points)
 
     def contacts(self, points: np.ndarray) -> Contacts:
         """How points (p,3) stand to it."""

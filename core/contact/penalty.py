@@ -15,21 +15,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..forces.step_potential import Motion
-from ..forces.unilateral_springs import Touch, UnilateralSprings
+from ..forces.unilateral_springs import Penetration, UnilateralSprings
 from ..settings import EARTH
 from .contact_points import ContactPoints
 from .friction import STICTION_TOLERANCE, LaggedFriction
 from .obstacle import Contacts, Obstacle
-from .points_at_end import PointsAtEnd
+from .points_at_end import ExtrapolatedPoints
 from .skin import sheet_thickness
 
-SINKING = 3e-4
+RELATIVE_PENETRATION = 3e-4
 """Depth that the stiffness is made for, in sizes of the body."""
 
 FIRMNESS = 300.0
 """Least pressure per depth, in Young's moduli of the body per size."""
 
-DROP = 10.0
+DROP_HEIGHT = 10.0
 """Height of the fall that it is made for, in sizes of the body."""
 
 PUSH_OUT = 0.5
@@ -37,14 +37,14 @@ PUSH_OUT = 0.5
 
 
 @dataclass(frozen=True)
-class ContactNumbers:
+class PenaltyParameters:
     """Numbers of contact that nobody has to set.
 
     Attributes
     ----------
     stiffness : Pa/m
         Pressure per depth that stops a fall.
-    firmness : 1/m
+    stiffening : 1/m
         Pressure per depth and Young's modulus under which pins press a body in instead of squeezing it.
     depth : m
         That the stiffness is made for.
@@ -54,26 +54,26 @@ class ContactNumbers:
     """
 
     stiffness: float
-    firmness: float
+    stiffening: float
     depth: float
     sheet_thickness: float
     push_out_speed: float
     stiction_tolerance: float
 
     @classmethod
-    def fitting(cls, density: float, size: float, gravity: float, time_step: float) -> ContactNumbers:
+    def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
         """Numbers for a body of mean density (kg/m³) and size (m) under gravity (m/s²) in steps of ``time_step`` (s).
 
-        A column of the body's size that arrives from a fall of ``DROP`` sizes is stopped within one step at a depth
-        of ``SINKING`` sizes: ``k depth h = rho size v``. At rest it sinks far less, for ``rho g size / k`` is
+        A column of the body's size that arrives from a fall of ``DROP_HEIGHT`` sizes is stopped within one step at a depth
+        of ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks far less, for ``rho g size / k`` is
         ``depth g h / v``. But what pins press down must rather be squeezed than sink in: so the stiffness has a
         lower bound from the body's own.
         """
-        depth = SINKING * size
-        arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP * size)
+        depth = RELATIVE_PENETRATION * size
+        arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)
         return cls(
             stiffness=density * size * arrival / (time_step * depth),
-            firmness=FIRMNESS / size,
+            stiffening=FIRMNESS / size,
             depth=depth,
             sheet_thickness=sheet_thickness(size),
             push_out_speed=PUSH_OUT * size,
@@ -81,7 +81,7 @@ class ContactNumbers:
         )
 
 
-class Contact:
+class PenaltyContact:
     """A body and an obstacle during one step.
 
     Parameters
@@ -89,7 +89,7 @@ class Contact:
     points : ContactPoints of the body
     obstacle : Obstacle
     friction : Coulomb's coefficient
-    numbers : ContactNumbers
+    numbers : PenaltyParameters
     time_step : s
         How long the obstacle moves.
     held : (p,) bool or None
@@ -101,7 +101,7 @@ class Contact:
         points: ContactPoints,
         obstacle: Obstacle,
         friction: float,
-        numbers: ContactNumbers,
+        numbers: PenaltyParameters,
         time_step: float,
         held: np.ndarray | None = None,
     ) -> None:
@@ -109,27 +109,27 @@ class Contact:
         self.numbers, self.time_step = numbers, time_step
         self.held = np.zeros(len(points.areas), dtype=bool) if held is None else held
 
-    def begin(self, motion: Motion) -> ContactPotential:
+    def begin(self, motion: Motion) -> PenaltyContactPotential:
         """The contact of a step that moves so."""
-        return ContactPotential(self, motion)
+        return PenaltyContactPotential(self, motion)
 
 
-class ContactPotential:
+class PenaltyContactPotential:
     """Contact during one step."""
 
-    def __init__(self, contact: Contact, motion: Motion) -> None:
-        self._contact, self._motion, self._points = contact, motion.whole, contact.points.points
+    def __init__(self, contact: PenaltyContact, motion: Motion) -> None:
+        self._contact, self._motion, self._points = contact, motion.at_end_of_step, contact.points.points
         if motion.theta != 1.0:
-            self._points = PointsAtEnd(self._points, motion)
+            self._points = ExtrapolatedPoints(self._points, motion)
         numbers, points = contact.numbers, contact.points
-        pressure = np.maximum(numbers.stiffness, numbers.firmness * points.moduli)
+        pressure = np.maximum(numbers.stiffness, numbers.stiffening * points.moduli)
         # What pins hold cannot yield: its normal force says nothing, and friction with it only costs iterations.
         self._stiffness = np.where(contact.held, 0.0, pressure * points.areas)
         self._base = self._points.positions(motion.base)
-        self._approach = contact.obstacle.begin(
-            self._points.positions(motion.start), contact.points.outward(motion.start)
+        self._approach = contact.obstacle.begin_step(
+            self._points.positions(motion.x_prev), contact.points.outward(motion.x_prev)
         )
-        first = self._approach.first
+        first = self._approach.initial_contacts
         self._allowed = np.maximum(-first.gaps - contact.numbers.push_out_speed * contact.time_step, 0.0)
         self._felt: np.ndarray | None = None  # which points pressed at the last stiffness
         self._springs: UnilateralSprings | None = None  # made for it, if they were asked for
@@ -166,7 +166,7 @@ class ContactPotential:
         self._springs = UnilateralSprings(self._points, positions, self._stiffness, touch, self._touch)
         return self._springs
 
-    def presses(self, positions: np.ndarray) -> bool:
+    def is_active(self, positions: np.ndarray) -> bool:
         """Whether anything touches but what pins hold."""
         return bool((self._normal_forces(self._contacts_at(positions)[1]) > 0.0).any())
 
@@ -192,7 +192,7 @@ class ContactPotential:
 
     def _lagged(self, contacts: Contacts, forces: np.ndarray, before: LaggedFriction | None = None) -> LaggedFriction:
         contact, step = self._contact, self._motion.step
-        carried = contacts.shifts * (step / contact.time_step)
+        carried = contacts.obstacle_displacements * (step / contact.time_step)
         eps = contact.numbers.stiction_tolerance
         return LaggedFriction(contact.friction * forces, contacts.normals, self._base + carried, step, eps, before)
 
@@ -202,9 +202,9 @@ class ContactPotential:
     def _depth(self, contacts: Contacts) -> np.ndarray:
         return np.maximum(-contacts.gaps - self._allowed, 0.0)
 
-    def _touch(self, positions: np.ndarray) -> Touch:
+    def _touch(self, positions: np.ndarray) -> Penetration:
         _y, contacts = self._contacts_at(positions)
-        return Touch(-contacts.gaps - self._allowed, contacts.normals)
+        return Penetration(-contacts.gaps - self._allowed, contacts.normals)
 
     def _contacts_at(self, positions: np.ndarray) -> tuple[np.ndarray, Contacts]:
         """Points and their contacts; value, gradient and stiffness are asked for at the same positions in turn."""

@@ -8,13 +8,13 @@ from ..forces.step_potential import Motion
 from ..forces.unilateral_springs import Points
 
 
-class PointsAtEnd:
+class ExtrapolatedPoints:
     """Points (p,3) of unknowns after the part theta of a step, extrapolated to its end. What acts there acts on the
     unknowns as the derivative of its potential.
     """
 
     def __init__(self, points: Points, motion: Motion) -> None:
-        self._points, self._theta, self._start = points, motion.theta, points.positions(motion.start)
+        self._points, self._theta, self._start = points, motion.theta, points.positions(motion.x_prev)
 
     def positions(self, unknowns: np.ndarray) -> np.ndarray:
         """(p,3) m."""

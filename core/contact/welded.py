@@ -33,18 +33,18 @@ OPEN = 2.0
 """Width in cells from which a gap is surely open."""
 
 
-class Welded(NamedTuple):
+class BridgedParts(NamedTuple):
     """``parts`` of the surface that are apart; ``moving`` parts of the lattice that hold them; ``gap`` m, the narrowest
     between parts that move as one (inf where none do), and ``cells`` across with which they surely do not (0).
     """
 
-    parts: int
-    moving: int
+    surface_parts: int
+    lattice_parts: int
     gap: float
     cells: int
 
 
-def welded_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Welded:
+def bridged_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> BridgedParts:
     """What a lattice with so many cells along the surface's longest side holds together."""
     triangles = faces_with_area(surface)
     cell = surface.size / (cells_across - 0.5)
@@ -59,7 +59,7 @@ def welded_parts(surface: SurfaceMesh, mesh: TetMesh, cells_across: int) -> Weld
     together = (np.bincount(holder)[holder] > 1)[part[samples.triangle]]
     gap = float(gaps[together].min(initial=np.inf))
     cells = int(np.ceil(OPEN * surface.size / gap + 0.5)) if np.isfinite(gap) else 0
-    return Welded(count, len(np.unique(holder)), gap, cells)
+    return BridgedParts(count, len(np.unique(holder)), gap, cells)
 
 
 def _united(

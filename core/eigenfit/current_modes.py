@@ -61,7 +61,7 @@ class CurrentModes:
         if not self._is_linear or self._known is None or not np.array_equal(self._known[0], scale):
             self._known = scale, *self._found(elastic, deformation, float(scale.mean()))
         _, now, low_rank = self._known
-        return np.tensordot(now.modes, elastic.nodal(elastic.stress(deformation))) / now.eigenvalues, low_rank
+        return np.tensordot(now.modes, elastic.nodal_forces(elastic.stress(deformation))) / now.eigenvalues, low_rank
 
     def _found(self, elastic: ElasticDensity, deformation: Deformation, scale: float) -> tuple[Followed, LowRank]:
         turn = np.eye(3) if self._is_linear else mean_turn(elastic.weights, deformation)
@@ -69,7 +69,10 @@ class CurrentModes:
         now = followed(self._finder.find(tangent, modes, len(modes), scale), modes[self.pairs.coarse], self._space.mass)
         root = np.sqrt(now.eigenvalues)
         core = root[:, None] * (now.turn @ self._excess @ now.turn.T) * root
-        pulls = np.stack([elastic.nodal(tangent.stress_change(elastic.change(u))) for u in now.modes], axis=-1)
+        pulls = np.stack(
+            [elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u))) for u in now.modes],
+            axis=-1,
+        )
         Y = pulls / now.eigenvalues
         if not self.spectra.is_one_mesh:
             F = from_felt(now.modes, Y)
@@ -85,14 +88,14 @@ class CurrentLoad:
 
     def begin(self, motion: Motion) -> CurrentPotential:
         """V in a step."""
-        return CurrentPotential(*self._modes.at(motion.start, self._scale), motion, self._beta / motion.step)
+        return CurrentPotential(*self._modes.at(motion.x_prev, self._scale), motion, self._beta / motion.step)
 
 
 class CurrentPotential(LowRankPotential):
     """V during a step, with ``friction`` times that of the way from the base; q at its start (k,)."""
 
     def __init__(self, q: np.ndarray, low_rank: LowRank, motion: Motion, friction: float) -> None:
-        self._q, self._start, self._friction, self._core = q, motion.start, friction, low_rank.core
+        self._q, self._start, self._friction, self._core = q, motion.x_prev, friction, low_rank.core
         self._rows = low_rank.vectors.reshape(-1, len(q))
         self._base = self._coordinates(motion.base)
         self.low_rank = low_rank.scaled(1.0 + friction)

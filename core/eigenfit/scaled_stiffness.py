@@ -183,7 +183,7 @@ class _Fit:
     def _energies(self, z: np.ndarray, modes: np.ndarray) -> np.ndarray:
         """``u_i . K_e u_j`` of the elements at rest, of each of the two moduli, (k(k+1)/2,m,2)."""
         elastic = self._space.elastic.scaled(np.exp(z))
-        changes = np.array([elastic.change(u).reshape(-1, 9).T for u in modes])
+        changes = np.array([elastic.delta_F(u).reshape(-1, 9).T for u in modes])
         beside = (changes[:, [1, 2, 5]] + changes[:, [3, 6, 7]]) * np.sqrt(0.5)
         strains, traces = np.concatenate([changes[:, ::4], beside], axis=1), changes[:, ::4].sum(axis=1)
         shear, lam = (elastic.weights[:, None] * StretchMeasure(elastic).at_rest).T

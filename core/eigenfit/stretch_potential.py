@@ -27,7 +27,7 @@ from ..assembly.low_rank import LowRank
 from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent
 from ..forces.elastic import ElasticDensity
-from ..forces.step_potential import Motion, Moved, StrainPotential
+from ..forces.step_potential import Motion, StrainPotential, StrainPotentialStep
 from .stretch_kernels import fill_stress
 from .stretch_measure import Measured, StretchMeasure
 
@@ -58,7 +58,7 @@ class StretchModes:
     ) -> None:
         self._elastic, self._eigenvalues, self.measure = elastic, eigenvalues, StretchMeasure(elastic)
         tangent = elastic.tangent(elastic.deformation(rest), projected=False)
-        stresses = np.stack([tangent.stress_change(elastic.change(u)) for u in modes], axis=-1) / eigenvalues
+        stresses = np.stack([tangent.stress_change(elastic.delta_F(u)) for u in modes], axis=-1) / eigenvalues
         six = stresses.reshape(len(stresses), 9, -1)[:, [0, 4, 8, 5, 2, 1]]
         self._stresses = np.ascontiguousarray(_TWICE[:, None] * six)  # (m,6,k), derivatives of q by phi, not weighted
         self._weighted = (elastic.weights[:, None, None] * self._stresses).reshape(-1, len(modes))
@@ -71,7 +71,7 @@ class StretchModes:
         at = self.measure.at(stretch)
         columns = np.eye(self._stresses.shape[2])
         columns = columns if which is None else columns[which]
-        return np.stack([self._elastic.nodal(self.forces(at, deformation, by)) for by in columns], axis=-1)
+        return np.stack([self._elastic.nodal_forces(self.forces(at, deformation, by)) for by in columns], axis=-1)
 
     def coordinates(self, at: Measured) -> np.ndarray:
         """q (k,), kg^(1/2) m."""
@@ -153,9 +153,9 @@ class StretchLoad:
         """
         if not self._beta:
             return StretchPotential(self._modes, self._core, 0.0, np.zeros(len(self._core)), self._is_strong)
-        base = self._modes.at(motion.start)
-        if motion.earlier is not None:
-            base = base + motion.extrapolation * (base - self._modes.at(motion.earlier))
+        base = self._modes.at(motion.x_prev)
+        if motion.x_prev2 is not None:
+            base = base + motion.extrapolation * (base - self._modes.at(motion.x_prev2))
         return StretchPotential(self._modes, self._core, self._beta / motion.step, base, self._is_strong)
 
     def taken(self, elastic: ElasticDensity, x: np.ndarray) -> float:
@@ -235,11 +235,13 @@ class StretchPotential(StrainPotential):
         at, q = self._at(stretch)
         at.soften(self._modes.stresses(self._slope(q)), tangent)
 
-    def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
-        """As :meth:`StrainPotential.moved`."""
+    def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
+        """As :meth:`StrainPotential.step_by`."""
         at, q = self._at(stretch)
         by, core = self._slope(q), self._curvature if bends else np.zeros_like(self._curvature)
         dq = self._modes.change(at, ds)
         of_positions = dq - self._change(at, apart)
         bent = core @ dq
-        return Moved(self._modes.slope(at, by + bent), float(dq @ bent), float(of_positions @ core @ of_positions))
+        return StrainPotentialStep(
+            self._modes.slope(at, by + bent), float(dq @ bent), float(of_positions @ core @ of_positions)
+        )

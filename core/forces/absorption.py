@@ -39,25 +39,25 @@ class AbsorbingSurface:
         box = element_boxes(self._corners)
         self._tree: BoundingTree = build_tree(*box) if like is None else refit(like._tree, *box)
 
-    def passed(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    def transmittance(self, points: np.ndarray, arms: np.ndarray) -> np.ndarray:
         """The part that comes along arms (p,3) m to points (p,3) m, (p,)."""
         if self._kept == 1.0:
             return np.ones(len(points))
         points = np.ascontiguousarray(points, dtype=np.float64)
         crossed = np.empty(len(points), dtype=np.bool_)
-        _crossed(len(points), points, points - arms, self._corners, self._tree, crossed)
+        _crossed_faces(len(points), points, points - arms, self._corners, self._tree, crossed)
         return np.where(crossed, self._kept, 1.0)
 
 
-def passed(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.ndarray) -> np.ndarray:
+def transmittance(surfaces: Sequence[AbsorbingSurface], points: np.ndarray, arms: np.ndarray) -> np.ndarray:
     """The part of a field that comes through several surfaces along arms (p,3) m to points (p,3) m, (p,)."""
     part = np.ones(len(points))
     for surface in surfaces:
-        part *= surface.passed(points, arms)
+        part *= surface.transmittance(points, arms)
     return part
 
 
 @parallel_kernel
-def _crossed(first, last, points, ends, corners, tree, crossed):
+def _crossed_faces(first, last, points, ends, corners, tree, crossed):
     for p in range(first, last):
         crossed[p] = first_hit(points[p], ends[p], corners, tree) >= 0

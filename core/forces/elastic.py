@@ -89,21 +89,21 @@ class ElasticDensity:
         return Deformation(deformation.F, U, sigma, V), Stretch.of(s)
 
     @property
-    def stays_upright(self) -> bool:
+    def prevents_inversion(self) -> bool:
         """True if some energy must not turn inside out where bodies meet."""
         return any(law.stays_upright for law, _rows in self.groups)
 
-    def longest(self, positions: np.ndarray, dx: np.ndarray) -> float:
+    def inversion_free_step_size(self, positions: np.ndarray, dx: np.ndarray) -> float:
         """The part of a way dx (n,3), at most 1, on which none is turned inside out whose energy stays upright."""
-        rows, F = self._upright(positions)
-        return float(upright_part(F, self.change(dx)[rows]).min()) if len(rows) else 1.0
+        rows, F = self._inversion_free_gradients(positions)
+        return float(upright_part(F, self.delta_F(dx)[rows]).min()) if len(rows) else 1.0
 
-    def room(self, positions: np.ndarray) -> float:
+    def min_det_F(self, positions: np.ndarray) -> float:
         """The smallest determinant of those that may not be turned inside out; inf where there are none."""
-        _rows, F = self._upright(positions)
+        _rows, F = self._inversion_free_gradients(positions)
         return float(np.linalg.det(F).min(initial=np.inf))
 
-    def _upright(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _inversion_free_gradients(self, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers (k,) of those that are upright, and whose energy stays so, with their gradients (k,3,3)."""
         chosen = np.zeros(len(self.weights), dtype=bool)
         for law, rows in self.groups:
@@ -183,7 +183,7 @@ class ElasticPotential(ElasticDensity):
         """Deformation gradients of positions (n,3), (m,3,3)."""
         return deformation_gradients(positions, self.tets, self.N)
 
-    def change(self, dx: np.ndarray) -> np.ndarray:
+    def delta_F(self, dx: np.ndarray) -> np.ndarray:
         """What changes dx (n,3) of the positions do to the deformation gradients, (m,3,3)."""
         return deformation_gradients(dx, self.tets, self.N)
 
@@ -191,10 +191,10 @@ class ElasticPotential(ElasticDensity):
         """Deformation gradients of positions (n,3), decomposed; quicker with a deformation that is ``near``."""
         return Deformation.of(self.gradients(positions), None if near is None else near.V)
 
-    def nodal(self, stress: np.ndarray) -> np.ndarray:
+    def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
         """Gradient by positions of stresses (m,3,3): minus the forces, (n,3), N."""
         return self.gather.stress_forces(stress, self.N, self.weights)
 
     def gradient(self, deformation: Deformation) -> np.ndarray:
         """``dW/dx``: minus the elastic forces, (n,3), N."""
-        return self.nodal(self.stress(deformation))
+        return self.nodal_forces(self.stress(deformation))

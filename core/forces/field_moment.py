@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from ..mesh.surface_search import SurfaceSearch
-from .absorption import AbsorbingSurface, passed
+from .absorption import AbsorbingSurface, transmittance
 from .field_formulas import FieldPull, field_pull
 from .field_place import FieldForm, FieldNumbers, FieldPlace, drawn_from, place_at, reach
 from .field_samples import FieldSamples
@@ -57,7 +57,7 @@ class FieldMoment:
         samples = None if self.samples is None else self.samples.at(points)
         part = reach(self.form, self.numbers, place)
         if self.absorbing:
-            left = passed(self.absorbing, points, unit * drawn_from(self.form, self.numbers, place))
+            left = transmittance(self.absorbing, points, unit * drawn_from(self.form, self.numbers, place))
             part = left * part
             # Falloff is part of accelerations that were sampled; a fluid's flow is not.
             samples = samples if samples is None or self.form.kind == "FLUID_FLOW" else left[:, None] * samples

@@ -38,10 +38,10 @@ class ForceFields:
     def begin(self, motion: Motion) -> ForceFieldPotential:
         """What they are during a step that moves so."""
         points = self._body.points
-        start = points.positions(motion.start)
+        start = points.positions(motion.x_prev)
         velocities = np.zeros_like(start)
         if motion.velocities is not None:
-            velocities = (points.positions(motion.start + motion.step * motion.velocities) - start) / motion.step
+            velocities = (points.positions(motion.x_prev + motion.step * motion.velocities) - start) / motion.step
         pull = summed([field.pull(start) for field in self._fields], len(start))
         return ForceFieldPotential(self._body, pull, velocities, motion)
 
@@ -51,7 +51,7 @@ class ForceFieldPotential(StepPotential):
 
     def __init__(self, body: MassPoints, pull: FieldPull, velocities: np.ndarray, motion: Motion) -> None:
         self._points, self._masses, self._step = body.points, body.masses, motion.step
-        self._start, self._base = body.points.positions(motion.start), body.points.positions(motion.base)
+        self._start, self._base = body.points.positions(motion.x_prev), body.points.positions(motion.base)
         count = len(self._start)
         drag, speed_drag = (np.broadcast_to(each, count) for each in (pull.drag, pull.speed_drag))
         self._drag, self._speed_drag = np.maximum(drag, 0.0), np.maximum(speed_drag, 0.0)
@@ -59,7 +59,7 @@ class ForceFieldPotential(StepPotential):
         pushing = np.minimum(drag, 0.0) + np.minimum(speed_drag, 0.0) * np.linalg.norm(velocities, axis=1)
         self._acceleration = pull.acceleration - pushing[:, None] * velocities
         if pull.turning is not None:
-            h = motion.whole.step
+            h = motion.at_end_of_step.step
             self._acceleration += (_turned(velocities, h * pull.turning) - velocities) / h
         self._slows = bool(self._drag.any() or self._speed_drag.any())
 

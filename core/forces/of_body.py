@@ -7,7 +7,7 @@ import numpy as np
 from .step_potential import Load, LowRankPotential, Motion, StepPotential, StrainPotential
 
 
-class OfBody:
+class SubmodelLoad:
     """A load of a body alone, as one of the whole: of some of its vertices and tets."""
 
     def __init__(self, load: Load, vertices: slice, tets: slice) -> None:
@@ -20,10 +20,10 @@ class OfBody:
             for name, value in motion._asdict().items()
             if name in ("start", "base", "velocities", "earlier")
         }
-        return PotentialOfBody(self._load.begin(motion._replace(**own)), self._vertices, self._tets)
+        return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._tets)
 
 
-class PotentialOfBody(StepPotential):
+class SubmodelPotential(StepPotential):
     """The potential of a body alone, by the vertices of the whole. Those that a whole has one of, of stretches and of
     low rank, are not to be told apart so: ValueError.
     """

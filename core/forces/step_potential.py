@@ -25,16 +25,16 @@ class Motion(NamedTuple):
     ``base`` leads on from ``start`` by ``extrapolation`` times the way from the positions ``earlier``, a step ago.
     """
 
-    start: np.ndarray
+    x_prev: np.ndarray
     base: np.ndarray
     step: float
     velocities: np.ndarray | None = None
     theta: float = 1.0
-    earlier: np.ndarray | None = None
+    x_prev2: np.ndarray | None = None
     extrapolation: float = 0.0
 
     @property
-    def whole(self) -> Motion:
+    def at_end_of_step(self) -> Motion:
         """The same of positions at the end of the time step."""
         return self if self.theta == 1.0 else self._replace(step=self.step / self.theta, theta=1.0)
 
@@ -69,52 +69,52 @@ class LowRankPotential(StepPotential):
         """Nothing."""
 
 
-class Coupling(StepPotential):
+class CrossElementPotential(StepPotential):
     """One whose stiffness is, besides, of vertices that share no tet. In a subspace, whose matrix is full, all of it is
     added.
     """
 
-    def pairs(self, positions: np.ndarray) -> Pairs:
+    def cross_element_hessian(self, positions: np.ndarray) -> Pairs:
         """Its semi-definite Hessian, N/m, but for what :meth:`add_stiffness` adds; of the full space alone."""
 
 
-class Arriving(Coupling):
+class BarrierStepPotential(CrossElementPotential):
     """One that is not to be asked anywhere: not where something would have crossed. It has obstacles on a way of their
     own, which they may go in a step as far as nothing crosses.
     """
 
-    places: np.ndarray
+    collider_positions: np.ndarray
     """(c,3) m, where they are."""
 
     @property
-    def way(self) -> np.ndarray:
+    def remaining_displacement(self) -> np.ndarray:
         """What they have to go still, (c,3) m."""
 
-    def longest(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+    def max_step_size(self, positions: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
         """The part of a way dx (n,3), at most 1, up to which it may be asked, from positions where it may, with
         obstacles that stand, or are ``going`` all their way.
         """
 
-    def pull(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
+    def hessian_product(self, positions: np.ndarray, dx: np.ndarray) -> np.ndarray:
         """The Hessian times a way dx (n,3) of the vertices and all that obstacles have to go, (n,3) N."""
 
-    def work(self, positions: np.ndarray) -> float:
+    def prescribed_work(self, positions: np.ndarray) -> float:
         """What the potential changes by along the obstacles' way, at first, J."""
 
-    def end(self) -> None:
+    def end_step(self) -> None:
         """The next step begins where obstacles are."""
 
-    def settle(self, positions: np.ndarray) -> bool:
+    def update_at_solution(self, positions: np.ndarray) -> bool:
         """As :meth:`update`, for what is renewed at a step's solution alone."""
 
     def is_unconverged(self, positions: np.ndarray) -> bool:
         """Whether friction wants another iteration than the last one, which led here."""
 
-    def gap(self, positions: np.ndarray) -> float:
+    def normalized_gap(self, positions: np.ndarray) -> float:
         """The smallest distance between surfaces, of that from which they push: inf where nothing does."""
 
 
-class Moved(NamedTuple):
+class StrainPotentialStep(NamedTuple):
     """What a step of Mixed FEM makes of a potential of stretches: what it adds to the ``multiplier`` (m,6), Pa; its
     ``curvature`` along the step, and ``condensed`` along the positions and the stretches that these ask for, J.
     """
@@ -151,7 +151,7 @@ class StrainPotential:
         """Take from the elastic energy's second derivatives, in place, what it takes back of how they bend."""
         raise NotImplementedError
 
-    def moved(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> Moved:
+    def step_by(self, stretch: Stretch, apart: np.ndarray, ds: np.ndarray, bends: bool) -> StrainPotentialStep:
         """What steps ds (m,6) make of it, where positions ask for stretches that are ``apart`` (m,6)."""
         raise NotImplementedError
 
@@ -163,7 +163,7 @@ class Load(Protocol):
         """What it is during a step that moves so."""
 
 
-Acting = Sequence[Load] | Callable[[float], Sequence[Load]]
+LoadsOrFactory = Sequence[Load] | Callable[[float], Sequence[Load]]
 """What acts during a step: loads, or what gives them as they are after a part (0 to 1) of it. Obstacles are at its end
 all the same.
 """

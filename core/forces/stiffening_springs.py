@@ -47,7 +47,7 @@ class StiffeningSprings:
 
     def begin(self, motion: Motion) -> LinearSprings:
         """What they are near the forces at the step's beginning."""
-        away = (self._points.positions(motion.start) - self._before) / self._reach[:, None]
+        away = (self._points.positions(motion.x_prev) - self._before) / self._reach[:, None]
         length = np.linalg.norm(away, axis=1)
         forces = _along(away, length, force_of(length))
         return LinearSprings(self._points, self._stiffness, self._reach, self._targets, forces)

@@ -25,7 +25,7 @@ class Points(Protocol):
         """Add ``scale`` times stiffnesses K (p,3,3) at the points to a system's blocks."""
 
 
-class Touch(NamedTuple):
+class Penetration(NamedTuple):
     """Depths (p,) m, negative or -inf where nothing touches, and the ways out (p,3), unit."""
 
     depths: np.ndarray
@@ -49,8 +49,8 @@ class UnilateralSprings:
         points: Points,
         unknowns: np.ndarray,
         stiffness: np.ndarray,
-        touch: Touch,
-        look: Callable[[np.ndarray], Touch],
+        touch: Penetration,
+        look: Callable[[np.ndarray], Penetration],
     ) -> None:
         self._points, self._unknowns, self._stiffness, self._look = points, unknowns, stiffness, look
         self._places = points.positions(unknowns)
@@ -59,16 +59,16 @@ class UnilateralSprings:
         self._depths = np.where(self._known, touch.depths, 0.0)
         self._normals = touch.normals
 
-    def carried(self, change: np.ndarray) -> np.ndarray:
+    def point_displacements(self, change: np.ndarray) -> np.ndarray:
         """How far a change of the unknowns moves the points, (p,3) m."""
         return self._points.positions(self._unknowns + change) - self._places
 
-    def meet(self, change: np.ndarray) -> None:
+    def extend_candidates(self, change: np.ndarray) -> None:
         """Get to know the springs of points that touch after a change of the unknowns."""
         there = self._look(self._unknowns + change)
         new = (there.depths > 0.0) & (self._stiffness > 0.0) & ~self._known
         if new.any():
-            u = self.carried(change)
+            u = self.point_displacements(change)
             self._normals = np.where(new[:, None], there.normals, self._normals)
             depths = there.depths[new] + np.sum(there.normals[new] * u[new], axis=1)
             self._depths[new] = depths
@@ -82,7 +82,7 @@ class UnilateralSprings:
         """At the unknowns, of depths (p,) m."""
         return self._points.spread((self._stiffness * pressing)[:, None] * self._normals)
 
-    def choose(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
+    def update_active_set(self, u: np.ndarray, scale: float, blocks: np.ndarray) -> bool:
         """Let those springs push that do when the points are moved by u; True when others do than before, whose
         stiffness times ``scale`` is then added to a system's blocks, and that of the others taken away.
         """
@@ -96,7 +96,7 @@ class UnilateralSprings:
         self.pushing = pushing
         return True
 
-    def work(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
+    def work_along(self, u: np.ndarray, along: np.ndarray) -> Callable[[float], float]:
         """Of the springs when the points go on by ``along`` from u: a function of the part of the way, per part."""
         k, depth, rate = (
             array[self._known] for array in (self._stiffness, self.depths(u), np.sum(self._normals * along, axis=1))
@@ -105,13 +105,13 @@ class UnilateralSprings:
 
 
 @runtime_checkable
-class Unilateral(StepPotential, Protocol):
+class UnilateralPotential(StepPotential, Protocol):
     """A potential of springs that only push, among other things."""
 
     def springs(self, unknowns: np.ndarray) -> UnilateralSprings:
         """Those of an iteration that begins where the stiffness was last asked for."""
 
-    def presses(self, unknowns: np.ndarray) -> bool:
+    def is_active(self, unknowns: np.ndarray) -> bool:
         """Whether any of them pushes."""
 
     def is_unconverged(self, unknowns: np.ndarray) -> bool:

@@ -17,7 +17,7 @@ from ..assembly.low_rank import LowRank
 from ..assembly.pairs import joined_pairs
 from ..assembly.sparsity import BlockSparsity
 from ..errors import FactorizationError
-from ..forces.step_potential import Coupling, StepPotential
+from ..forces.step_potential import CrossElementPotential, StepPotential
 from .body import Body
 from .conjugate_gradient import ConjugateGradients
 from .direct import Direct
@@ -78,7 +78,9 @@ class ElasticSystem(LinearSystem):
         for a step).
         """
         self.low_rank = low_rank and low_rank.scaled(scale)
-        coupling = [each.pairs(positions) for each in potentials if isinstance(each, Coupling)]
+        coupling = [
+            each.cross_element_hessian(positions) for each in potentials if isinstance(each, CrossElementPotential)
+        ]
         pairs = joined_pairs([each.renumbered(self._number) for each in coupling])
         more = bool(potentials) or added is not None
         own = self._diagonals() if more and self._choice.name == ITERATIVE else None

@@ -14,7 +14,7 @@ from ..body.gathering import Gathering
 from ..body.meeting_surfaces import OwnSurface
 from ..body.prepare import Prepared, Stopped
 from ..errors import CorruptFrameError, SettingsError, VertexError
-from ..forces.of_body import OfBody
+from ..forces.of_body import SubmodelLoad
 from ..forces.step_potential import Load
 from ..integrators.registry import integrator
 from ..integrators.time_step import History
@@ -146,7 +146,7 @@ class GroupStepper:
             predicted.append(surface_at(k, ahead))
         start = [*(surface_at(k, state.positions) for k, state in enumerate(states)), self._places]
         arriving = self._colliders.places(self._lead.frame_count, at, part)
-        sweep = Sweep(np.concatenate(start), self._barriers.surfaces.body, arriving)
+        sweep = Sweep(np.concatenate(start), self._barriers.surfaces.body_ids, arriving)
         used = set()
 
         def solve(bodies: Bodies) -> Solved:
@@ -160,7 +160,7 @@ class GroupStepper:
         self._last, self._islands = list(solved), {each: self._islands[each] for each in self._islands if each in used}
         self._places, self._earlier = places, self._places
         for bodies in solved:
-            self._islands[bodies].meeting.places = places
+            self._islands[bodies].meeting.collider_positions = places
         return solved
 
     def _step(
@@ -175,7 +175,11 @@ class GroupStepper:
         """A substep of an island, from the states of all bodies, to the targets of their pins and of colliders."""
         island, state = self._island(bodies), joined_state([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
-        meeting.places, meeting.earlier, meeting.targets = self._places, self._earlier, arriving
+        meeting.collider_positions, meeting.previous_collider_positions, meeting.targets = (
+            self._places,
+            self._earlier,
+            arriving,
+        )
 
         def acting(theta: float) -> tuple[Load, ...]:
             return *self._acting(island, bodies, at, substep, theta), *island.loads
@@ -187,7 +191,7 @@ class GroupStepper:
         way = np.zeros_like(state.positions)
         way[space.pinned] = given - state.positions[space.pinned]
         self._gathering.note(report, meeting, state.positions, way)
-        return Solved(states_of(space, state), report, meeting.places)
+        return Solved(states_of(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:
         """The island of some bodies, kept from the last step or made."""
@@ -230,7 +234,7 @@ class GroupStepper:
         """What acts on each body of an island in a substep."""
         for k, part in zip(bodies, island.space.slices):
             for load in self._courses[k].acting(at, substep, theta):
-                yield load if len(bodies) == 1 else OfBody(load, *part)
+                yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
         """An error at a vertex of an island, or at an unknown of a subspace, with the body that it is of."""

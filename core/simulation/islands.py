@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ..contact.barriers import Barriers
-from ..contact.meeting import Meeting
+from ..contact.barriers import BarrierSet
+from ..contact.meeting import ContactLoad
 from ..forces.step_potential import Load
 from ..model.state import State
 from ..optimization.report import StepReport
@@ -41,12 +41,12 @@ class Island:
 
     space: Space
     solver: Solver
-    meeting: Meeting
+    meeting: ContactLoad
 
     @property
     def loads(self) -> tuple[Load, ...]:
         """The contact; none if nothing of the island can collide or must stay upright: it is solved as if alone."""
-        return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.stays_upright else ()
+        return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
 class Solved(NamedTuple):
@@ -74,7 +74,7 @@ class Sweep(NamedTuple):
 
 
 def solve_apart(
-    barriers: Barriers,
+    barriers: BarrierSet,
     surfaces: Sweep,
     predicted: Sequence[np.ndarray],
     surface_at: Callable[[int, np.ndarray], np.ndarray],
@@ -116,7 +116,7 @@ def joined(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodie
 
 
 def _coupled(
-    barriers: Barriers, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, Solved]
+    barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, Solved]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
     """Return pairs of bodies that couple islands in a step with surfaces at (s,3) m in the end, and where colliders
     (c,3) m are then.

@@ -1,4 +1,4 @@
-"""Frames of a prepared body, one after the other: the one loop over time that interfaces, bakes and scripts share."""
+"""The loop over time of one body that collides with no other; :func:`.group.simulate_group` is that of several."""
 
 from __future__ import annotations
 

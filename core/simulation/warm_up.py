@@ -24,10 +24,10 @@ from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
 from ..contact.contact_points import ContactPoints
 from ..contact.ipc import MISSING
-from ..contact.lattice_skin import lattice_skin
+from ..contact.lattice_skin import collision_proxy
 from ..contact.mesh_collider import MeshCollider
 from ..contact.obstacle import GroundPlane
-from ..contact.penalty import Contact, ContactNumbers
+from ..contact.penalty import PenaltyContact, PenaltyParameters
 from ..eigenfit.stretch_potential import StretchLoad, StretchModes
 from ..energies import ENERGIES
 from ..energies.isotropic import IsotropicEnergy
@@ -53,7 +53,7 @@ from ..process import child_process
 from ..settings import EARTH, ResolutionSettings, SolverSettings
 from ..solver_kinds import SOLVER_KINDS
 from ..solvers import make_solver
-from ..solvers.internal_friction import InternalFriction
+from ..solvers.internal_friction import StretchDamping
 from ..solvers.registry import space_of
 from ..store.store_lock import locked
 from ..subspaces.space import Space
@@ -96,7 +96,7 @@ def _internal_friction() -> None:
     state = space.rest_state()
     time = TimeStep(state.positions, state.positions, 0.04)
     deformation = space.elastic.deformation(state.positions)
-    InternalFriction(space.elastic, 0.01, state, time).condensed(deformation, True, space.elastic.N, 1.0)
+    StretchDamping(space.elastic, 0.01, state, time).condensed(deformation, True, space.elastic.N, 1.0)
 
 
 def _extrapolated() -> None:
@@ -231,7 +231,7 @@ def load_kernels(job: Job, live: bool = False) -> None:
     if _has_right_hand_sides(job.body):
         _right_hand_sides()
     if job.body.absorbers:
-        AbsorbingSurface(surface.positions, surface.triangles, 0.5).passed(surface.positions, surface.positions)
+        AbsorbingSurface(surface.positions, surface.triangles, 0.5).transmittance(surface.positions, surface.positions)
 
 
 def _meets(job: Job, live: bool) -> bool:
@@ -249,7 +249,7 @@ def _meet(model: Model) -> None:
 def _skin() -> None:
     surface = _tetrahedron()
     mesh = tetrahedralize(surface, ResolutionSettings(cells_across=6))
-    skin = lattice_skin(surface, mesh)
+    skin = collision_proxy(surface, mesh)
     skin_warnings(surface, mesh, SurfaceMesh(skin.rest, skin.faces), 6)
 
 
@@ -286,9 +286,9 @@ def _contact_loads(surface: SurfaceMesh, space: Space) -> tuple[Load, ...]:
     collider = ColliderSurface("", surface.triangles, surface.positions[None])
     poses = (ColliderPose.of(collider, surface.positions + shift) for shift in (0.0, 0.1))
     obstacles = GroundPlane(0.1), MeshCollider(collider, *poses, 0.0, 0.0)
-    numbers = ContactNumbers.fitting(1e3, space.size, EARTH, 0.04)
+    numbers = PenaltyParameters.for_body(1e3, space.size, EARTH, 0.04)
     points = ContactPoints.of(surface, space.mesh, np.full(len(space.mesh.tets), 1e5), space.points)
-    return tuple(Contact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
+    return tuple(PenaltyContact(points, obstacle, 0.5, numbers, 0.04) for obstacle in obstacles)
 
 
 STAGES = tuple(_stages())

@@ -21,107 +21,109 @@ from .incremental_potential import IncrementalPotential
 if TYPE_CHECKING:
     from .step_solver import NewtonIterate, StepSolver
 
-MOST = 60
+MAX_SUBSTEPS = 60
 """Steps of an arrival."""
 
 FLOOR, ABOVE = 0.5e6, 1.5
 """rho is at least so many times the work of the masses on their way, and so many times what the slope asks for."""
 
-HARDLY, STUCK = 0.01, 3
+MIN_PROGRESS, STALL_WINDOW = 0.01, 3
 """Of the way, that so many steps have to gain, or something blocks."""
 
-NARROW, SLOW = 0.1, 0.02
+NARROW_GAP, MIN_PROGRESS_NARROW = 0.1, 0.02
 """A gap, of the distance from which surfaces push, in which two steps have to gain so much of the way."""
 
-CLOSED, OPEN = 1e-3, 0.3
+BLOCKED_GAP, SAFE_GAP = 1e-3, 0.3
 """Gaps, of the distance from which surfaces push: one under which something that cannot give way blocks, and one over
 which all rests well where it is then.
 """
 
-HALVES = 5
+BISECTIONS = 5
 """Of the last piece of a way, until it is known how far of it can be gone."""
 
 
-def arrive(solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+def advance_prescribed_motion(
+    solver: StepSolver, x: np.ndarray, step: IncrementalPotential, report: StepReport
+) -> np.ndarray:
     """Positions (n,3) with pins where they are told, from ones without a crossing, or as near as they come; obstacles,
     too. What part of the way is left is in the report.
     """
     model, meeting, x = solver.model, step.meeting, x.copy()
     gained: list[float] = []
     left, rho = 1.0, 0.0
-    rests, beyond = _Place(x, meeting.places, left), None
-    for _ in range(MOST):
+    rests, beyond = _PathPoint(x, meeting.collider_positions, left), None
+    for _ in range(MAX_SUBSTEPS):
         given = np.zeros_like(x)
-        given[model.pinned] = step.given - x[model.pinned]
-        places, way = meeting.places, meeting.way
-        if not (given.any() or way.any()) or step.longest(x, given, going=True) == 1.0:
-            meeting.places = places + way
+        given[model.pinned] = step.prescribed_positions - x[model.pinned]
+        places, way = meeting.collider_positions, meeting.remaining_displacement
+        if not (given.any() or way.any()) or step.max_step_size(x, given, going=True) == 1.0:
+            meeting.collider_positions = places + way
             x += given
-            x[model.pinned] = step.given
+            x[model.pinned] = step.prescribed_positions
             return x
         here = solver.evaluate(x, step)
-        dx, slope = _driven(solver, here, given, step, report)
+        dx, slope = _newton_direction_with_dirichlet(solver, here, given, step, report)
         rho = max(rho, FLOOR * float(np.sum(dx * (model.mass @ dx))), ABOVE * slope)
 
         # Colliders that come to what nothing pushes yet: no energy tells how far they may go.
-        comes = not given.any() and meeting.gap(x) == np.inf
+        comes = not given.any() and meeting.normalized_gap(x) == np.inf
 
         def merit(alpha: float, x=x, dx=dx, places=places, way=way, left=left, rho=rho, comes=comes):
-            meeting.places = places + alpha * way
+            meeting.collider_positions = places + alpha * way
             trial = solver.evaluate(x + alpha * dx, step)
             if comes:
-                return 0.0 if meeting.gap(trial.x) > OPEN else np.inf, 0.0, trial
+                return 0.0 if meeting.normalized_gap(trial.x) > SAFE_GAP else np.inf, 0.0, trial
             return trial.value + rho * (1.0 - alpha) * left, trial.magnitude + rho * left, trial
 
-        longest = step.longest(x, dx, going=True)
+        longest = step.max_step_size(x, dx, going=True)
         start, magnitude = here.value + rho * left, here.magnitude + rho * left
         slope -= rho * left
         if comes:
             start = slope = 0.0
         alpha, accepted = backtrack(merit, start, magnitude, slope, longest)
-        meeting.places = places + alpha * way
+        meeting.collider_positions = places + alpha * way
         report.iterations += 1
         x = accepted.x if accepted is not None else x
         gained.append(alpha * left)
         left *= 1.0 - alpha
-        room, now = step.room(x), _Place(x, meeting.places, left)
-        if room > OPEN:
+        room, now = step.feasibility_margin(x), _PathPoint(x, meeting.collider_positions, left)
+        if room > SAFE_GAP:
             rests, beyond = now, None
         else:
             beyond = beyond or now
-        if room < CLOSED or (len(gained) >= STUCK and sum(gained[-STUCK:]) < HARDLY):
+        if room < BLOCKED_GAP or (len(gained) >= STALL_WINDOW and sum(gained[-STALL_WINDOW:]) < MIN_PROGRESS):
             break
-        if room < NARROW and len(gained) > 1 and sum(gained[-2:]) < SLOW:
+        if room < NARROW_GAP and len(gained) > 1 and sum(gained[-2:]) < MIN_PROGRESS_NARROW:
             break
     if beyond is not None:
-        rests = _farther(step, rests, beyond)
-    x, meeting.places, report.blocked = rests
-    step.given = x[model.pinned]
+        rests = _bisect_last_increment(step, rests, beyond)
+    x, meeting.collider_positions, report.blocked = rests
+    step.prescribed_positions = x[model.pinned]
     return x
 
 
-class _Place(NamedTuple):
+class _PathPoint(NamedTuple):
     """Positions (n,3) on the way, where obstacles are then, and what part of the way is left."""
 
     x: np.ndarray
-    places: np.ndarray
-    left: float
+    collider_positions: np.ndarray
+    remaining: float
 
 
-def _farther(step: IncrementalPotential, rests: _Place, beyond: _Place) -> _Place:
+def _bisect_last_increment(step: IncrementalPotential, rests: _PathPoint, beyond: _PathPoint) -> _PathPoint:
     """The farthest that rests well of the straight, free way from one place to one where nothing does, by halves."""
-    for _ in range(HALVES):
-        between = _Place(*(0.5 * (a + b) for a, b in zip(rests, beyond)))
-        step.meeting.places = between.places
-        if step.room(between.x) > OPEN:
+    for _ in range(BISECTIONS):
+        between = _PathPoint(*(0.5 * (a + b) for a, b in zip(rests, beyond)))
+        step.meeting.collider_positions = between.collider_positions
+        if step.feasibility_margin(between.x) > SAFE_GAP:
             rests = between
         else:
             beyond = between
     return rests
 
 
-def _driven(
-    solver: StepSolver, at: NewtonIterate, given: np.ndarray, step: IncrementalPotential, report: StepReport
+def _newton_direction_with_dirichlet(
+    solver: StepSolver, at: NewtonIterate, dx_prescribed: np.ndarray, step: IncrementalPotential, report: StepReport
 ) -> tuple[np.ndarray, float]:
     """What all is moved by (n,3) with pins that are moved by what is ``given`` (n,3), and the energy's slope."""
     elastic, system, h2 = solver.elastic, solver.system, step.h**2
@@ -129,11 +131,11 @@ def _driven(
         tangent, low_rank = step.tangent(at.deformation), step.low_rank(at.deformation)
         system.assemble_tangent(tangent, h2, at.x, step.potentials, None, low_rank)
         g = step.gradient_at(at.x, at.deformation, of_pins=True)
-        driving = h2 * elastic.nodal(tangent.stress_change(elastic.change(given)))
-        driving += solver.inertia.mass @ given + h2 * step.meeting.pull(at.x, given)
-        driving += 0.0 if low_rank is None else h2 * low_rank.times(given)
+        driving = h2 * elastic.nodal_forces(tangent.stress_change(elastic.delta_F(dx_prescribed)))
+        driving += solver.inertia.mass @ dx_prescribed + h2 * step.meeting.hessian_product(at.x, dx_prescribed)
+        driving += 0.0 if low_rank is None else h2 * low_rank.times(dx_prescribed)
     with report.timed("factorization"):
         system.factorize()
     with report.timed("solve"):
-        dx = given + system.solve(-g - driving)
-    return dx, float(np.sum(g * dx)) + h2 * step.meeting.work(at.x)
+        dx = dx_prescribed + system.solve(-g - driving)
+    return dx, float(np.sum(g * dx)) + h2 * step.meeting.prescribed_work(at.x)

@@ -46,7 +46,7 @@ from ..lanes import (
     vector,
 )
 from . import workspace as at
-from .second_derivative import Turning, add_second_derivative, add_turning, shares_of, twists_of
+from .second_derivative import PolarHessianTerms, add_polar_hessian, add_twists, shares_of, twists_of
 
 
 @inlined
@@ -85,7 +85,7 @@ class Mixed(NamedTuple):
 
 
 def condense(
-    mixed: Mixed, turning: Turning, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
+    mixed: Mixed, turning: PolarHessianTerms, N: np.ndarray, weights: np.ndarray, masses: np.ndarray, blocks: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Element matrices of ``J^T H_s J`` with mass into blocks (m,10,3,3); returns the stresses ``J^T (g_s + H_s c)``
     (m,3,3), Pa, and ``w c . H_s c`` (m,).
@@ -96,7 +96,7 @@ def condense(
     m = len(weights)
     P, disagreement = np.empty((m, 3, 3)), np.empty(m)
     of_elements = N, weights, masses, blocks, P, disagreement
-    if turning == Turning.EXACT:
+    if turning == PolarHessianTerms.EXACT:
         _condense_exactly(m, *mixed, *of_elements)
     else:
         _condense(m, *mixed, int(turning), *of_elements)
@@ -104,7 +104,7 @@ def condense(
 
 
 def local_update(
-    mixed: Mixed, turning: Turning, dF: np.ndarray, weights: np.ndarray
+    mixed: Mixed, turning: PolarHessianTerms, dF: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """``ds = c + J dF`` (m,6), ``lambda = g_s + H_s ds`` (m,6), ``w ds . H_s ds`` with the work of all turns
     if they were added (m,), and ``w lambda . c`` (m,).
@@ -169,7 +169,7 @@ def _condense(
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
         _condense_lanes(W)
         if turning > 0:
-            add_turning(W, turning)
+            add_twists(W, turning)
         _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
 
 
@@ -182,7 +182,7 @@ def _condense_exactly(
     for first in range(begin, end, LANES):
         _load_elements(W, first, end, U, sigma, V, polar, s, Q, stress, A, flip, N, weights)
         _condense_lanes(W)
-        add_second_derivative(W)
+        add_polar_hessian(W)
         _store_elements(W, first, end, weights, masses, blocks, P, disagreement)
 
 

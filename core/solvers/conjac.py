@@ -29,7 +29,7 @@ from ..energies.tangent import Tangent
 from ..errors import FactorizationError
 from ..forces.body_forces import InertiaPotential
 from ..forces.node_inertia import NodeInertia
-from ..forces.step_potential import Acting, LowRankPotential
+from ..forces.step_potential import LoadsOrFactory, LowRankPotential
 from ..integrators import backward_euler, bdf2
 from ..linear_solvers.blas_threads import one_blas_thread
 from ..linear_solvers.registry import Choice
@@ -39,13 +39,13 @@ from ..optimization.line_search import backtrack
 from ..optimization.report import REDONE_BY, Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
-from .conjac_map import Carried, ConJacMap, by_columns, by_mass, products
+from .conjac_map import ConJacMap, ReducedSystem, by_columns, by_mass, products
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .newton import NewtonSolver, replacing_step
 from .protocol import check_direction
-from .reduced_flow import flow
-from .rigid_parts import RigidParts, Whole
+from .reduced_flow import exponential_step
+from .rigid_parts import RigidComponent, RigidParts
 from .step_solver import NewtonIterate, StepSolver
 
 WEIGHT = 1e-9
@@ -79,7 +79,7 @@ class ConJacSolver(StepSolver):
     def __init__(self, model: Space, settings: SolverSettings, linear_solver: Choice | None = None) -> None:
         super().__init__(self._following(model), settings, linear_solver)
         self._settle_in(model)
-        self.drag = self.drag_of(model)
+        self.drag = self.mass_damping_load(model)
         self.integrator = bdf2  # whose history it keeps
 
     def follow(self, model: Space, pinned: bool, stiffness: bool) -> None:
@@ -92,7 +92,7 @@ class ConJacSolver(StepSolver):
             self._newton = newton
 
     def step(
-        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
         """As :meth:`StepSolver.step`, whatever the rule of time integration."""
         self._asked, self._solved = (pin_targets, time_step, loads), None
@@ -125,13 +125,15 @@ class ConJacSolver(StepSolver):
         """One step, as :meth:`StepSolver.step`."""
         with report.timed("local"):
             deformation = self.elastic.deformation(state.positions)
-            wholes = self._rigid.at(state.positions)
-        free = step.apart()
+            wholes = self._rigid.components_at(state.positions)
+        free = step.without_contact()
         carried = self._carried(state, deformation, wholes, free, report)
-        touches = step.presses(state.positions) or step.presses(self.start(step.time.predicted, step))
+        touches = step.has_active_contact(state.positions) or step.has_active_contact(
+            self.start(step.time.predicted, step)
+        )
         if not touches:
             end = self._flown(state, deformation, carried, wholes, free, report)
-            if end is not None and step.goes_free(state.positions, end.x):
+            if end is not None and step.is_path_collision_free(state.positions, end.x):
                 return end
             report.converged, report.reason = False, ""
         if not touches and end is None:
@@ -142,14 +144,14 @@ class ConJacSolver(StepSolver):
         calm = self.begin(state, bdf2.begin(state.positions, state.velocities, state.history, h), pins, loads)
         end = self._calmed(state, carried, calm, report)
         if step.meeting is not None:
-            step.meeting.places = calm.meeting.places
+            step.meeting.collider_positions = calm.meeting.collider_positions
         return end
 
     def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
-        """As :meth:`StepSolver._noted`, of what was solved."""
-        return super()._noted(at, state, self._solved or step, report)
+        """As :meth:`StepSolver._record_gradient`, of what was solved."""
+        return super()._record_gradient(at, state, self._solved or step, report)
 
-    def _calmed(self, state: State, carried: Carried, step: IncrementalPotential, report: StepReport) -> Solution:
+    def _calmed(self, state: State, carried: ReducedSystem, step: IncrementalPotential, report: StepReport) -> Solution:
         """The step by a rule of time integration: Newton's, of a body in which what carries it has all mass. What
         touches, slides or sticks is found for all vertices at once.
         """
@@ -160,9 +162,9 @@ class ConJacSolver(StepSolver):
         Y[:, :, k:] -= np.tensordot(Y[:, :, :k], carried.mass[:k, k:], axes=1)
         inertia = NodeInertia(Y, carried.mass, time.base, speeds, step.h)
         acting = [*step.potentials, *([step.strain] if step.strain else []), *([inertia] if len(speeds) else [])]
-        body, given = self._light(), (self.model.pinned, step.given, step.friction)
+        body, given = self._light(), (self.model.pinned, step.prescribed_positions, step.friction)
         whole = IncrementalPotential(body.inertia, self.gravity, self.elastic, tuple(acting), time, *given)
-        start = body.begun(time.base + carried.T @ speeds, state, whole, report)
+        start = body.initial_iterate(time.base + carried.T @ speeds, state, whole, report)
         most = max(self.settings.max_iterations, CALMING)
         body.settings = replace(self.settings, max_iterations=report.iterations + most)
         at, self._solved = body.minimize(start, whole, report, projected=step.friction is None), whole
@@ -184,11 +186,11 @@ class ConJacSolver(StepSolver):
         self,
         state: State,
         deformation: Deformation,
-        wholes: list[Whole],
+        wholes: list[RigidComponent],
         step: IncrementalPotential,
         report: StepReport,
         projected: bool = False,
-    ) -> Carried:
+    ) -> ReducedSystem:
         """What carries the body from a state, by its tangent there, projected where it has to be."""
         ahead = self.start(step.time.predicted, step)
         tangent = self._factorized(ahead, deformation, step, report, projected)
@@ -215,11 +217,11 @@ class ConJacSolver(StepSolver):
                     along = self.system.low_rank.vectors.reshape(-1, len(self.system.low_rank.core))
                     along = T.reshape(-1, T.shape[2]).T @ along
                     elastic += along @ self.system.low_rank.core @ along.T
-        return Carried(map_, T, momenta, mass, stiffness, elastic, tangent)
+        return ReducedSystem(map_, T, momenta, mass, stiffness, elastic, tangent)
 
-    def _unseen(self, wholes: list[Whole]) -> tuple[np.ndarray, np.ndarray]:
+    def _unseen(self, wholes: list[RigidComponent]) -> tuple[np.ndarray, np.ndarray]:
         """Motions of parts as a whole that no node sees, (n,3,c), and M times these."""
-        unseen = self._rigid.unseen(self._nodes, wholes)
+        unseen = self._rigid.unresolved_motions(self._nodes, wholes)
         return unseen, (self.model.mass @ unseen.reshape(len(unseen), -1)).reshape(unseen.shape)
 
     def _factorized(
@@ -245,8 +247,8 @@ class ConJacSolver(StepSolver):
         self,
         state: State,
         deformation: Deformation,
-        carried: Carried,
-        wholes: list[Whole],
+        carried: ReducedSystem,
+        wholes: list[RigidComponent],
         step: IncrementalPotential,
         report: StepReport,
     ) -> Solution | None:
@@ -257,11 +259,11 @@ class ConJacSolver(StepSolver):
             report.lost = self._lost(carried, speeds, h * state.velocities)
             forces = -by_columns(T, self._elastic_gradient(deformation, step))
             given = np.zeros_like(x0)
-            given[self.model.pinned] = step.given - x0[self.model.pinned]
+            given[self.model.pinned] = step.prescribed_positions - x0[self.model.pinned]
             if given.any():
-                pulled = h**2 * self.elastic.nodal(carried.tangent.stress_change(self.elastic.change(given)))
+                pulled = h**2 * self.elastic.nodal_forces(carried.tangent.stress_change(self.elastic.delta_F(given)))
                 pulled[self.model.pinned] = 0.0
-                given += carried.settled(carried.map, pulled)
+                given += carried.newton_step(carried.map, pulled)
                 forces = forces - 0.5 * by_columns(T, pulled)
             u, after, pushed = self._flow(state, deformation, carried, given, speeds, forces, step)
             dx = T @ u + given
@@ -272,17 +274,17 @@ class ConJacSolver(StepSolver):
             first = carried.map.J.shape[2]
             bent = dx - T[:, :, first:] @ u[first:]
         gained = T @ (after - speeds)
-        load = self.model.mass @ (gained - self._rigid.own(gained, wholes))
+        load = self.model.mass @ (gained - self._rigid.without_rigid_motion(gained, wholes))
         at = self._settle(at, carried, load, step, report, self.settings.max_iterations)
         with report.timed("line_search"):
             excess, kinetic = self._accounts(state, deformation, at, carried, (u, after, pushed), (dx, bent), step)
         unsure = ROUND_OFF * at.magnitude
         if (excess > np.maximum(EXCESS * kinetic, unsure)).any():
             return None
-        there = self._rigid.at(at.x)
+        there = self._rigid.components_at(at.x)
         velocities = self._rigid.carried(T @ after, wholes, there, h**2 * self.gravity.forces)
         for k, rows in enumerate(self._bodies):
-            self._rigid.slow(velocities, rows, there, excess[k], kinetic[k], unsure)
+            self._rigid.remove_energy(velocities, rows, there, excess[k], kinetic[k], unsure)
         return Solution(at.x, at.deformation, at.deformation.stretch(), velocities / h)
 
     def _accounts(
@@ -290,13 +292,13 @@ class ConJacSolver(StepSolver):
         state: State,
         deformation: Deformation,
         at: NewtonIterate,
-        carried: Carried,
+        carried: ReducedSystem,
         flow: tuple[np.ndarray, np.ndarray, np.ndarray],
         moves: tuple[np.ndarray, np.ndarray],
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Of each body, what it has more of energy at the end than its linear system, and the kinetic energy of that;
-        ``flow``: movements, speeds after them and what pushes them; ``moves``: of the vertices, and what is bent in it.
+        ``exponential_step``: movements, speeds after them and what pushes them; ``moves``: of the vertices, and what is bent in it.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):
@@ -313,7 +315,7 @@ class ConJacSolver(StepSolver):
         self,
         state: State,
         deformation: Deformation,
-        carried: Carried,
+        carried: ReducedSystem,
         given: np.ndarray,
         speeds: np.ndarray,
         forces: np.ndarray,
@@ -334,7 +336,7 @@ class ConJacSolver(StepSolver):
             before = u
             # Threads that wait for one another at so small a matrix cost hundreds of times what they share.
             with one_blas_thread():
-                u, after = flow(carried.mass, elastic, speeds, forces, (b, S_p))
+                u, after = exponential_step(carried.mass, elastic, speeds, forces, (b, S_p))
             if self.model.farthest(carried.T @ (u - before))[0] <= self.settings.tolerance * self.model.size:
                 break
         return u, after, b - S_p @ u
@@ -343,7 +345,7 @@ class ConJacSolver(StepSolver):
         self,
         state: State,
         deformation: Deformation,
-        carried: Carried,
+        carried: ReducedSystem,
         given: np.ndarray,
         u: np.ndarray,
         step: IncrementalPotential,
@@ -368,7 +370,7 @@ class ConJacSolver(StepSolver):
         self,
         state: State,
         deformation: Deformation,
-        carried: Carried,
+        carried: ReducedSystem,
         dx: np.ndarray,
         bent: np.ndarray,
         step: IncrementalPotential,
@@ -376,8 +378,8 @@ class ConJacSolver(StepSolver):
         """What the linear system has of energy after a movement (n,3), beside motion; of what acts beside elasticity
         and weight, what it has at the beginning. Of what is ``bent`` (n,3) in it alone it knows a stiffness.
         """
-        dF, h2 = self.elastic.change(dx), step.h**2
-        curved = self.elastic.change(bent)
+        dF, h2 = self.elastic.delta_F(dx), step.h**2
+        curved = self.elastic.delta_F(bent)
         energies = (self.elastic.stress(deformation) * dF).sum(axis=(1, 2))
         energies += 0.5 * (carried.tangent.stress_change(curved) * curved).sum(axis=(1, 2))
         linear = float(np.sum(self.elastic.weights * energies))
@@ -386,7 +388,7 @@ class ConJacSolver(StepSolver):
             linear += float(np.sum(step.strain_gradient(deformation) * dx)) + 0.5 * step.low_rank(deformation).work(dx)
         return step.value(state.positions, deformation)[0] + h2 * linear
 
-    def _lost(self, carried: Carried, speeds: np.ndarray, velocities: np.ndarray) -> float:
+    def _lost(self, carried: ReducedSystem, speeds: np.ndarray, velocities: np.ndarray) -> float:
         """Of the kinetic energy of velocities (n,3), what the nodes' speeds (k,) have not; 0 where there is next to
         none.
         """
@@ -400,14 +402,14 @@ class ConJacSolver(StepSolver):
         stress = self.elastic.stress(deformation)
         if step.strain is not None:
             stress = stress + step.strain.forces(*self.elastic.strained(deformation))
-        g = step.h**2 * (self.elastic.nodal(stress) + self.gravity.gradient())
+        g = step.h**2 * (self.elastic.nodal_forces(stress) + self.gravity.gradient())
         g[self.model.pinned] = 0.0
         return g
 
     def _settle(
         self,
         at: NewtonIterate,
-        carried: Carried,
+        carried: ReducedSystem,
         load: np.ndarray,
         step: IncrementalPotential,
         report: StepReport,
@@ -423,15 +425,15 @@ class ConJacSolver(StepSolver):
                 whole = step.gradient_at(at.x, at.deformation)
                 g = whole + load
             with report.timed("solve"):
-                dx = carried.settled(map_, g)
+                dx = carried.newton_step(map_, g)
             if renews and -float((g * dx).sum()) > SLOW * last:
                 self._factorized(at.x, at.deformation, step, report, projected=False)
                 map_ = ConJacMap(self.system, self.model.mesh.tets, self._nodes, self.model.pinned)
                 # Nothing resists the motions that are unseen from here: others than at the step's beginning.
-                unseen, momenta = self._unseen(self._rigid.at(at.x))
+                unseen, momenta = self._unseen(self._rigid.components_at(at.x))
                 T = np.concatenate([carried.map.J, unseen], axis=2)
                 carried = carried._replace(T=T, unseen_momenta=momenta)
-                dx = carried.settled(map_, g)
+                dx = carried.newton_step(map_, g)
             last = decrement = -float((g * dx).sum())
             check_direction(dx, decrement)
 
@@ -443,6 +445,6 @@ class ConJacSolver(StepSolver):
                 alpha, accepted = backtrack(merit, at.value, at.magnitude, -decrement)
             size = self.model.farthest(dx)[0]
             iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
-            self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
+            self.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
             at = accepted or at
         return at

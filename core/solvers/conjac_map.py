@@ -69,7 +69,7 @@ class ConJacMap:
         self.J = self._moved(found)
         self.stiffness = -0.5 * (found[size:] + found[size:].T)
 
-    def settled(self, gradient: np.ndarray) -> np.ndarray:
+    def newton_step(self, gradient: np.ndarray) -> np.ndarray:
         """Newton's step (n,3) down a gradient (n,3) while the nodes stay."""
         g = gradient.copy()
         g[self._nodes.centres] = 0.0
@@ -127,7 +127,7 @@ def products(blocks: np.ndarray, tets: np.ndarray, T: np.ndarray) -> np.ndarray:
     return total
 
 
-class Carried(NamedTuple):
+class ReducedSystem(NamedTuple):
     """What carries a body in a step: ``map``; ``T`` (n,3,k), J and rigid motions that no node sees; M times these
     motions; M and S by T, and of S what is elastic where more acts; the tangent that it is of.
     """
@@ -140,11 +140,11 @@ class Carried(NamedTuple):
     elastic: np.ndarray
     tangent: Tangent
 
-    def settled(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
+    def newton_step(self, map_: ConJacMap, gradient: np.ndarray) -> np.ndarray:
         """Newton's step (n,3) down a gradient (n,3), by a map, while all that carries stays."""
         first = map_.J.shape[2]
         unseen, weighed = self.T[:, :, first:], self.unseen_momenta
-        dx = map_.settled(gradient - weighed @ by_columns(unseen, gradient))
+        dx = map_.newton_step(gradient - weighed @ by_columns(unseen, gradient))
         return dx - unseen @ by_columns(weighed, dx)
 
     def speeds(self, momenta: np.ndarray) -> np.ndarray:

@@ -36,7 +36,7 @@ class PublishedConJacSolver(ConJacSolver):
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """One step, as :meth:`StepSolver.step`."""
         beta, gamma = self.settings.damping_factor, self.settings.stabilization
-        before, wholes = self.elastic.deformation(state.positions), self._rigid.at(state.positions)
+        before, wholes = self.elastic.deformation(state.positions), self._rigid.components_at(state.positions)
         carried = self._carried(state, before, wholes, step, report, projected=True)
         # What no node sees would have no factor: as in the paper where all of them are seen.
         balanced = wholes if carried.T.shape[2] > 3 * len(self._nodes.centres) else []
@@ -51,11 +51,11 @@ class PublishedConJacSolver(ConJacSolver):
             at = self.evaluate(x, step, before)
             x = self._settle(at, carried, np.zeros_like(x), step, report, self.settings.corrections, renews=False).x
         while report.iterations < self.settings.corrections and not report.reason:
-            correction = gamma * carried.map.settled(self._rigid.balanced(g, balanced))
+            correction = gamma * carried.map.newton_step(self._rigid.balanced(g, balanced))
             x = x + correction
             decrement = -float((g * correction).sum())
             size = self.model.farthest(correction)[0]
-            self.judge(
+            self.check_convergence(
                 report, Iteration(float(np.linalg.norm(g)), decrement, decrement, 1.0, size), size, step.h, 0.0, True
             )
             g = step.gradient_at(x, self.elastic.deformation(x, before))

@@ -52,7 +52,7 @@ class Solution(NamedTuple):
     velocities: np.ndarray | None = None
 
 
-def extrapolated(
+def extrapolate_theta_step(
     state: State, at: Solution, left: np.ndarray | None, step: IncrementalPotential, space: Space, targets: np.ndarray
 ) -> State | None:
     """The state after a step from another whose solution is ``at``, with pins at targets (p,3); None where it had
@@ -84,6 +84,6 @@ def gains_energy(
     strain = [elastic.value(each) for each in (start, end)]
     kinetic = [0.5 * float(np.sum(v * (space.mass @ v))) for v in (before.velocities, after.velocities)]
     acceleration = (at.x - step.time.predicted) / step.h**2
-    force = space.mass @ acceleration + elastic.nodal(elastic.stress(at.deformation))
+    force = space.mass @ acceleration + elastic.nodal_forces(elastic.stress(at.deformation))
     gain = kinetic[1] - kinetic[0] + strain[1] - strain[0] - float(np.sum(dx * force))
     return gain > GAIN * (kinetic[0] + strain[0])

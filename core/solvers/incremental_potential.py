@@ -16,17 +16,17 @@ from ..energies.kinematics import Deformation, Stretch
 from ..energies.tangent import Tangent, project
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.elastic import ElasticPotential
-from ..forces.step_potential import Arriving, LowRankPotential, StepPotential, StrainPotential
-from ..forces.unilateral_springs import Unilateral, UnilateralSprings
+from ..forces.step_potential import BarrierStepPotential, LowRankPotential, StepPotential, StrainPotential
+from ..forces.unilateral_springs import UnilateralPotential, UnilateralSprings
 from ..integrators.time_step import TimeStep
-from .internal_friction import InternalFriction
+from .internal_friction import StretchDamping
 
-RENEWALS = 4
+MAX_LAGGING_ITERATIONS = 4
 """Rounds in which lagged potentials (friction, the law of pin springs) are updated at a step's solution. Each is a
 Newton iteration of that law: a step of ten seconds in a subspace takes four, ordinary steps one or two.
 """
 
-FOLLOWING = 30
+MAX_LAGGING_UPDATES = 30
 """Iterations in which they are renewed on the way there; where they do not converge by then, each round has its own."""
 
 
@@ -52,19 +52,19 @@ class IncrementalPotential:
         potentials: tuple[StepPotential, ...],
         time: TimeStep,
         pinned: np.ndarray,
-        given: np.ndarray,
-        friction: InternalFriction | None = None,
+        prescribed_positions: np.ndarray,
+        friction: StretchDamping | None = None,
     ) -> None:
         self._inertia, self._gravity, self._elastic, self._pinned = inertia, gravity, elastic, pinned
-        self.given = given
-        self.meeting = next((each for each in potentials if isinstance(each, Arriving)), None)
+        self.prescribed_positions = prescribed_positions
+        self.meeting = next((each for each in potentials if isinstance(each, BarrierStepPotential)), None)
         self.potentials = tuple(each for each in potentials if not isinstance(each, StrainPotential))
         self.time, self.friction = time, friction
         self.strain = next((each for each in potentials if isinstance(each, StrainPotential)), None)
         self.h = time.step
         self.element_weights = self.h**2 * elastic.weights
-        self.renewals_left = RENEWALS
-        self._following = FOLLOWING
+        self.renewals_left = MAX_LAGGING_ITERATIONS
+        self._following = MAX_LAGGING_UPDATES
 
     def rest_of_value(self, x: np.ndarray, s: np.ndarray | None, stretch: Stretch | None) -> tuple[float, float]:
         """All but the elastic energy, with the friction of stretches s (m,6) and what potentials of strain have of
@@ -103,7 +103,7 @@ class IncrementalPotential:
         """Its gradient for stresses (m,3,3), (n,3), with zeros at pins unless it is to be ``of_pins``, too; with that
         of what acts beside inertia, gravity and elasticity, or without.
         """
-        force = self._elastic.nodal(stress) + self._gravity.gradient()
+        force = self._elastic.nodal_forces(stress) + self._gravity.gradient()
         for potential in self.potentials if of_potentials else ():
             force += potential.gradient(x)
         g = self._inertia.gradient(x, self.time.predicted) + self.h**2 * force
@@ -115,7 +115,7 @@ class IncrementalPotential:
         """Of the potential of strain alone, N."""
         if self.strain is None:
             return 0.0
-        return self._elastic.nodal(self.strain.forces(*self._elastic.strained(deformation)))
+        return self._elastic.nodal_forces(self.strain.forces(*self._elastic.strained(deformation)))
 
     def tangent(self, deformation: Deformation, projected: bool = True) -> Tangent:
         """Second derivatives of the elastic energy by F, with what a strong potential of strain takes back of them."""
@@ -142,71 +142,73 @@ class IncrementalPotential:
         found += [] if self.strain is None else [self.strain.low_rank(deformation)]
         return joined(found) if found else None
 
-    def longest(self, x: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
+    def max_step_size(self, x: np.ndarray, dx: np.ndarray, going: bool = False) -> float:
         """The part of a way (n,3) from x, at most 1, along which all may be asked where bodies meet, with obstacles
         that stand, or are ``going`` all their way.
         """
         if self.meeting is None:
             return 1.0
-        return min(self.meeting.longest(x, dx, going), self._elastic.longest(x, dx))
+        return min(self.meeting.max_step_size(x, dx, going), self._elastic.inversion_free_step_size(x, dx))
 
-    def apart(self) -> IncrementalPotential:
+    def without_contact(self) -> IncrementalPotential:
         """The same where bodies do not meet."""
         other = copy.copy(self)
         other.potentials, other.meeting = tuple(each for each in self.potentials if each is not self.meeting), None
         return other
 
-    def goes_free(self, before: np.ndarray, x: np.ndarray) -> bool:
+    def is_path_collision_free(self, before: np.ndarray, x: np.ndarray) -> bool:
         """Whether nothing touches at x, nor, where bodies meet, on the way there; if so, obstacles have gone theirs."""
         meeting = self.meeting
         if meeting is None:
-            return not self.presses(x)
-        places = meeting.places
-        if self.longest(before, x - before, going=True) == 1.0:
-            meeting.places = places + meeting.way
-            if not self.presses(x):
+            return not self.has_active_contact(x)
+        places = meeting.collider_positions
+        if self.max_step_size(before, x - before, going=True) == 1.0:
+            meeting.collider_positions = places + meeting.remaining_displacement
+            if not self.has_active_contact(x):
                 return True
-        meeting.places = places
+        meeting.collider_positions = places
         return False
 
-    def room(self, x: np.ndarray) -> float:
+    def feasibility_margin(self, x: np.ndarray) -> float:
         """How far from what must not be, where bodies meet: the smallest gap, or what is left of a tet that stays
         upright, whichever is less.
         """
-        return min(self.meeting.gap(x), self._elastic.room(x))
+        return min(self.meeting.normalized_gap(x), self._elastic.min_det_F(x))
 
-    def end(self) -> None:
+    def end_step(self) -> None:
         """The step is as it was solved: the next one begins where its obstacles are."""
         if self.meeting is not None:
-            self.meeting.end()
+            self.meeting.end_step()
 
     @property
-    def meets_obstacles(self) -> bool:
+    def has_contact(self) -> bool:
         """Whether a potential sets in or ends within the step, as contact does."""
-        return any(isinstance(potential, Unilateral) for potential in self.potentials)
+        return any(isinstance(potential, UnilateralPotential) for potential in self.potentials)
 
-    def presses(self, x: np.ndarray) -> bool:
+    def has_active_contact(self, x: np.ndarray) -> bool:
         """Whether anything touches an obstacle, or another body, at x."""
-        if self.meeting is not None and self.meeting.gap(x) < np.inf:
+        if self.meeting is not None and self.meeting.normalized_gap(x) < np.inf:
             return True
-        return any(potential.presses(x) for potential in self.potentials if isinstance(potential, Unilateral))
+        return any(
+            potential.is_active(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)
+        )
 
-    def unilateral(self, x: np.ndarray) -> list[UnilateralSprings]:
+    def unilateral_springs(self, x: np.ndarray) -> list[UnilateralSprings]:
         """The springs that only push, in an iteration that begins at x, where the stiffness was last asked for."""
-        return [potential.springs(x) for potential in self.potentials if isinstance(potential, Unilateral)]
+        return [potential.springs(x) for potential in self.potentials if isinstance(potential, UnilateralPotential)]
 
     def is_unconverged(self, x: np.ndarray) -> bool:
         """Whether the friction of a contact wants another iteration than the last one, which led to x."""
-        each = [potential for potential in self.potentials if isinstance(potential, Unilateral)]
+        each = [potential for potential in self.potentials if isinstance(potential, UnilateralPotential)]
         return any(one.is_unconverged(x) for one in [*each, *([self.meeting] if self.meeting else [])])
 
-    def renew(self, x: np.ndarray) -> bool:
+    def update_lagging_at_solution(self, x: np.ndarray) -> bool:
         """Renew at a solution what was lagged; True when it changed."""
         self.renewals_left -= 1
-        settled = self.meeting is not None and self.meeting.settle(x)
+        settled = self.meeting is not None and self.meeting.update_at_solution(x)
         return self._update(x) or settled
 
-    def follow(self, x: np.ndarray) -> bool:
+    def update_lagging(self, x: np.ndarray) -> bool:
         """Renew on the way to a solution what was lagged; True when it changed."""
         self._following -= 1
         return self._following >= 0 and self._update(x)

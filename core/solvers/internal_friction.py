@@ -26,13 +26,13 @@ from ..energies.kinematics import Deformation, Stretch
 from ..forces.elastic import ElasticDensity
 from ..integrators.time_step import TimeStep
 from ..model.state import State
-from .condensation import Mixed, Turning, condense, condensed_stress, local_update
+from .condensation import Mixed, PolarHessianTerms, condense, condensed_stress, local_update
 
 UPRIGHT = 0.1, 10.0
 """Smallest singular value of F, with its sign, and largest, between which a tet has friction."""
 
 
-class InternalFriction:
+class StretchDamping:
     """Friction during one step of the rule of time integration ``time`` from a state.
 
     Parameters
@@ -77,19 +77,19 @@ class InternalFriction:
     ) -> tuple[np.ndarray, np.ndarray]:
         """The same at ``F + dF``, were s linear from the deformation on."""
         mixed = self._mixed(deformation, deformation.stretch())
-        away = local_update(mixed, Turning.NOTHING, dF, self._weights)[0]
+        away = local_update(mixed, PolarHessianTerms.NOTHING, dF, self._weights)[0]
         return self._condensed(mixed._replace(polar=mixed.s + away), False, N, scale)
 
-    def moved(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    def step_by(self, s: np.ndarray, ds: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
         """The derivative of D by s at ``s + ds``, (m,6), Pa, and ``w ds . C ds`` times ``scale``, (m,)."""
         rest, still = self._lagged[0], np.zeros((len(s), 3, 3))
         at, along = (self._mixed(self.start, each) for each in (s + ds, rest + ds))
-        stress = local_update(at, Turning.NOTHING, still, self._weights)[1]
-        return stress, local_update(along, Turning.NOTHING, still, scale * self._weights)[2]
+        stress = local_update(at, PolarHessianTerms.NOTHING, still, self._weights)[1]
+        return stress, local_update(along, PolarHessianTerms.NOTHING, still, scale * self._weights)[2]
 
     def _condensed(self, mixed: Mixed, exact: bool, N: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
         m = len(self._weights)
-        blocks, turning = np.empty((m, 10, 3, 3)), Turning.EXACT if exact else Turning.NOTHING
+        blocks, turning = np.empty((m, 10, 3, 3)), PolarHessianTerms.EXACT if exact else PolarHessianTerms.NOTHING
         P, _ = condense(mixed, turning, N, scale * self._weights, np.zeros((m, 4)), blocks)
         return P, blocks
 

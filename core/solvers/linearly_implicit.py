@@ -22,7 +22,7 @@ from ..optimization.report import Iteration, StepReport
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
 from .protocol import check_direction, check_finite
-from .step_solver import StepSolver, creeps, searched
+from .step_solver import StepSolver, is_stagnating, line_search_with_contact
 
 MOST_SOLVES = 6
 """Linear solves a step where loads (contact) change as the body moves."""
@@ -53,9 +53,12 @@ class _Linearized:
     def gradient(self, x: np.ndarray, of_potentials: bool = True) -> tuple[np.ndarray, np.ndarray | None]:
         """Of the incremental potential, (n,3) kg m, and the element matrices of internal friction, if there is any."""
         step, solver = self._step, self._solver
-        stress, added = self._stress + self._tangent.stress_change(solver.elastic.change(x - self._start)), None
+        stress, added = (
+            self._stress + self._tangent.stress_change(solver.elastic.delta_F(x - self._start)),
+            None,
+        )
         if step.friction is not None:
-            dF = solver.elastic.change(x - self._ahead)
+            dF = solver.elastic.delta_F(x - self._ahead)
             rubs, added = step.friction.linearized(self._deformation_ahead, dF, solver.system.N, step.h**2)
             stress += rubs
         g = step.gradient(x, stress, of_potentials=of_potentials)
@@ -77,7 +80,7 @@ class _Linearized:
     def left(self, x: np.ndarray, deformation: Deformation) -> np.ndarray:
         """What is left of the gradient where nothing is linear, (n,3) kg m; what a beta beside one adds is meant."""
         step, solver, beta = self._step, self._solver, self._beta
-        change = self._tangent.stress_change(solver.elastic.change(x - self._start))
+        change = self._tangent.stress_change(solver.elastic.delta_F(x - self._start))
         left = step.gradient_at(x, deformation, (1.0 - 1.0 / beta) * change)
         if self._straining is not None:
             left += (1.0 - 1.0 / beta) * step.h**2 * self._straining.times(x - self._start)
@@ -93,12 +96,12 @@ class LinearlyImplicitSolver(StepSolver):
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
         """One step. Pinned vertices move by what they are told; the others feel it through ``beta h² K``."""
         # The solution does not depend on where the linear forces are evaluated; contact wants to see what is coming.
-        x = self.begun(step.time.predicted, state, step, report)
+        x = self.initial_iterate(step.time.predicted, state, step, report)
         with report.timed("assembly"):
             linearized = _Linearized(self, state, step)
         while not report.reason:
             with report.timed("assembly"):
-                creeping = step.meeting is not None and creeps(report.history)
+                creeping = step.meeting is not None and is_stagnating(report.history)
                 g = linearized.assembled(x, not creeping)
             with report.timed("factorization"):
                 bends = creeping and not self.system.try_factorize()
@@ -113,7 +116,7 @@ class LinearlyImplicitSolver(StepSolver):
                 continue
             check_finite(dx, "movement")
             x = x + dx
-            self._judge_solve(dx, g, step.meets_obstacles, step, report)
+            self._judge_solve(dx, g, step.has_contact, step, report)
         with report.timed("local"):
             deformation = self.elastic.deformation(x)
         with report.timed("assembly"):
@@ -147,12 +150,12 @@ class LinearlyImplicitSolver(StepSolver):
                 return sum(parts), sum(abs(part) for part in parts), trial
 
             start, magnitude, _ = merit(0.0)
-            alpha, accepted = searched(merit, (start, magnitude, -decrement), x, dx, step, bends)
+            alpha, accepted = line_search_with_contact(merit, (start, magnitude, -decrement), x, dx, step, bends)
         size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
-        self.judge(report, iteration, size, step.h, magnitude + abs(slope), accepted is not None)
+        self.check_convergence(report, iteration, size, step.h, magnitude + abs(slope), accepted is not None)
         x = x if accepted is None else accepted
-        self.renewed(x, step, report)
+        self.update_lagging_at_solution(x, step, report)
         if not report.reason and len(report.history) >= MOST_MEETING:
             report.reason = f"{MOST_MEETING} linear solves did not meet the tolerance"
         return x

@@ -12,7 +12,7 @@ from ..lanes import LANES
 from ..small_matrix import WORKSPACE, eigh_group, polar_stretch, svd_group
 
 
-def local_trial(
+def mixed_element_trial(
     alpha: float,
     deformation: Deformation,
     stretch: Stretch,

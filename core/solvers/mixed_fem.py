@@ -32,10 +32,10 @@ from ..model.state import State
 from ..optimization.line_search import backtrack, sums
 from ..optimization.report import Iteration, StepReport
 from ..small_matrix import UNSTRETCHED
-from .condensation import Mixed, Turning, condense, local_update
+from .condensation import Mixed, PolarHessianTerms, condense, local_update
 from .extrapolated import Solution
 from .incremental_potential import IncrementalPotential
-from .local_trial import local_trial
+from .local_trial import mixed_element_trial
 from .protocol import check_direction
 from .step_solver import StepSolver
 
@@ -103,18 +103,18 @@ class MixedFEMSolver(StepSolver):
                 alpha, accepted, magnitude = self._search(at, direction, step)
             size = self.model.farthest(direction.dx)[0]
             iteration = Iteration(gradient_norm, direction.decrement, direction.predicted_decrease, alpha, alpha * size)
-            self.judge(report, iteration, size, step.h, magnitude, accepted is not None)
+            self.check_convergence(report, iteration, size, step.h, magnitude, accepted is not None)
             at = accepted or at
             if report.iterations <= tangled and report.converged:
                 # Converged on what the guessed stretches ask for, which is not the step's solution.
                 report.converged, report.reason, tangled = False, "", 0
-            changed = self.followed(at.x, step, report)
+            changed = self.update_lagging(at.x, step, report)
             if self._hands_over(direction, report):
                 report.reason = ""
                 end = self.minimize(at.x, step, report, projected=False)
                 return Solution(end.x, end.deformation, end.deformation.stretch())
             if report.reason:
-                if not self.renewed(at.x, step, report):
+                if not self.update_lagging_at_solution(at.x, step, report):
                     break
                 changed = True
             if changed:
@@ -130,7 +130,7 @@ class MixedFEMSolver(StepSolver):
         self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
     ) -> tuple[np.ndarray, Deformation]:
         """Where to begin: at the guess, or where the body is if the guess would turn tets inside out that are not."""
-        x = self.begun(guess, state, step, report)
+        x = self.initial_iterate(guess, state, step, report)
         deformation = self.elastic.deformation(x)
         if step.meeting is None and deformation.sigma.min() <= 0.0:
             other = self.start(state.positions, step)
@@ -188,24 +188,26 @@ class MixedFEMSolver(StepSolver):
             self.system.factorize()  # says where it is not definite
         return direction
 
-    def _turnings(self, report: StepReport) -> tuple[Turning, ...]:
+    def _turnings(self, report: StepReport) -> tuple[PolarHessianTerms, ...]:
         """What is tried of the constraint's second derivative, one after the other until the matrix is definite."""
         if not self.settings.quadratic_finish:
-            return (Turning.NOTHING,)
+            return (PolarHessianTerms.NOTHING,)
         # In the first iteration s is still the last step's, and its tension would hold back what turns. But where
         # neither inertia nor stiffness holds a body, as a pendulum in a very long step, tension does.
         if report.iterations == 0:
-            return Turning.NOTHING, Turning.TENSION
+            return PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
         # Internal friction balances what relaxes. Stiff parts are left with tension here and pressure there that make
         # no sum when all of them turn, but would without the pressures.
         if self.settings.stiffness_damping:
-            return Turning.ALL, Turning.NOTHING, Turning.TENSION
-        return (Turning.ALL, Turning.TENSION) if self.system.is_small else (Turning.TENSION,)
+            return PolarHessianTerms.ALL, PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION
+        return (
+            (PolarHessianTerms.ALL, PolarHessianTerms.TENSION) if self.system.is_small else (PolarHessianTerms.TENSION,)
+        )
 
     def _along(
         self,
         mixed: Mixed,
-        turning: Turning,
+        turning: PolarHessianTerms,
         rubs: tuple[np.ndarray, np.ndarray] | None,
         low_rank: LowRank | None,
         at: _Iterate,
@@ -228,14 +230,14 @@ class MixedFEMSolver(StepSolver):
             g = self._condensed_gradient(at, P, step, apart)
             dx, residual_work = self.direction(at.x, g, step)
         with report.timed("local"):
-            dF = self.elastic.change(dx)
+            dF = self.elastic.delta_F(dx)
             ds, multiplier, curvature, work = local_update(mixed, turning, dF, step.element_weights)
             if step.friction is not None:
-                rubbing, bent = step.friction.moved(mixed.s, ds, step.h**2)
+                rubbing, bent = step.friction.step_by(mixed.s, ds, step.h**2)
                 multiplier, curvature = multiplier + rubbing, curvature + bent
             bent = 0.0
             if step.strain is not None:
-                moved = step.strain.moved(at.stretch, apart, ds, system.low_rank is not None)
+                moved = step.strain.step_by(at.stretch, apart, ds, system.low_rank is not None)
                 multiplier, bent = multiplier + moved.multiplier, step.h**2 * (moved.curvature - moved.condensed)
                 # What the matrix has of it is not quite the second derivative.
                 bent += 0.0 if system.low_rank is None else system.low_rank.work(dx)
@@ -266,7 +268,7 @@ class MixedFEMSolver(StepSolver):
 
         def trial(alpha: float) -> tuple[float, float, _Iterate]:
             # F is linear in x: what the local step needs serves every trial.
-            deformation, stretch, polar, work = local_trial(
+            deformation, stretch, polar, work = mixed_element_trial(
                 alpha,
                 at.deformation,
                 at.stretch,
@@ -278,6 +280,6 @@ class MixedFEMSolver(StepSolver):
             return lagrangian(self._valued(at.x + alpha * direction.dx, deformation, polar, stretch, step), work)
 
         start, magnitude, _ = lagrangian(at, direction.work)
-        longest = step.longest(at.x, direction.dx)
+        longest = step.max_step_size(at.x, direction.dx)
         alpha, accepted = backtrack(trial, start, magnitude, -direction.predicted_decrease, longest)
         return alpha, accepted, magnitude

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..forces.step_potential import Acting
+from ..forces.step_potential import LoadsOrFactory
 from ..integrators import backward_euler
 from ..model.state import State
 from ..optimization.report import REDONE_BY, StepReport
@@ -24,12 +24,12 @@ class NewtonSolver(StepSolver):
         """One step, as :meth:`step`."""
         # Internal friction balances what relaxes: each clamped by itself, they would hold stiff parts that turn.
         projected = step.friction is None
-        at = self.minimize(self.begun(state.positions, state, step, report), step, report, projected)
+        at = self.minimize(self.initial_iterate(state.positions, state, step, report), step, report, projected)
         return Solution(at.x, at.deformation, at.deformation.stretch())
 
 
 def replacing_step(
-    solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting
+    solver: StepSolver, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory
 ) -> tuple[State, StepReport]:
     """Return a step of implicit Euler by Newton's method, in the place of one of another solver whose matrix was not
     positive definite; the report says so.

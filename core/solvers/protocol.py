@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import DivergenceError
-from ..forces.step_potential import Acting
+from ..forces.step_potential import LoadsOrFactory
 from ..linear_solvers.registry import Choice
 from ..model.state import State
 from ..optimization.report import StepReport
@@ -25,7 +25,7 @@ class Solver(Protocol):
         """Go on with the same body when other unknowns are given, or its stiffness is another."""
 
     def step(
-        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
         """The state ``time_step`` seconds later, with pinned vertices at ``pin_targets`` (p,3), and with what acts in
         that step.

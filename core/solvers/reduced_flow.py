@@ -19,7 +19,7 @@ STILL = 1e-8
 """Square of an angle under which its functions are their series."""
 
 
-def flow(
+def exponential_step(
     mass: np.ndarray,
     stiffness: np.ndarray,
     speeds: np.ndarray,

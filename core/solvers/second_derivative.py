@@ -19,7 +19,7 @@ from ..small_matrix import SMALLEST_SUM
 from . import workspace as at
 
 
-class Turning(IntEnum):
+class PolarHessianTerms(IntEnum):
     """Which twists of the constraint's second derivative go into the element matrices: what turns against a tension
     gains energy, against a pressure it loses some. None as in Eq. 14, those of tension, which are semi-definite, or
     all. What else there is of that derivative couples turns with shears, which stiff parts hardly know; EXACT has it
@@ -61,7 +61,7 @@ def twists_of(Vt, Q, sigma, stress, turning):
 
 
 @inner_kernel
-def add_turning(W, turning):
+def add_twists(W, turning):
     """What twists add to the blocks of all lanes: ``w/2 twist_k`` times the turns ``D_ij - D_ji``, squared."""
     for lane in range(LANES):
         U, Vt = matrix(W, at.U + lane), transposed(matrix(W, at.V + lane))
@@ -80,7 +80,7 @@ def add_turning(W, turning):
 
 
 @inner_kernel
-def add_second_derivative(W):
+def add_polar_hessian(W):
     """Add all of it to the blocks of all lanes, for the stress that was condensed.
 
     A corner that moves along the axis p has ``D = e_p n^T`` and ``dS = e_p m^T + m e_p^T`` with ``m = shares_p n``.

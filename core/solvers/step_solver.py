@@ -15,7 +15,7 @@ from ..energies.kinematics import Deformation
 from ..errors import DivergenceError
 from ..forces.body_forces import GravityPotential, InertiaPotential
 from ..forces.mass_damping import MassDamping
-from ..forces.step_potential import Acting, Load, Motion
+from ..forces.step_potential import Load, LoadsOrFactory, Motion
 from ..integrators import backward_euler, bdf2
 from ..integrators.registry import integrator
 from ..integrators.time_step import History, TimeStep
@@ -25,40 +25,40 @@ from ..optimization.line_search import Trial, backtrack, lengthen
 from ..optimization.report import Iteration, StepReport
 from ..settings import SolverSettings
 from ..subspaces.space import Space
-from .arrival import arrive
-from .extrapolated import Solution, extrapolated
-from .incremental_potential import RENEWALS, IncrementalPotential
-from .internal_friction import InternalFriction
+from .arrival import advance_prescribed_motion
+from .extrapolated import Solution, extrapolate_theta_step
+from .incremental_potential import MAX_LAGGING_ITERATIONS, IncrementalPotential
+from .internal_friction import StretchDamping
 from .protocol import check_direction, check_finite
-from .unilateral_model import Minimum, minimize_model
+from .unilateral_model import QPSolution, solve_active_set_qp
 
 ROUND_OFF_DECREMENT = 1e-9
 """Part of the merit's magnitude under which a decrement is lost in round-off."""
 
-FARTHEST = 64.0
+MAX_EXTENDED_STEP = 64.0
 """Times a direction along which a matrix was not positive definite that a step may be as long."""
 
-FARTHEST_FLIGHT = 1e3
+BLOWUP_DISTANCE = 1e3
 """Sizes of the body that a vertex may leave its predicted place by in one step: beyond that the step has blown up."""
 
 
-SLOW = 0.5
+STAGNATION_RATIO = 0.5
 """Of a whole step, from which on the next one is too long for what converges well."""
 
 
-def creeps(history: list[Iteration]) -> bool:
+def is_stagnating(history: list[Iteration]) -> bool:
     """Whether, since a step was last shortened, one was hardly shorter than the one before: what was projected holds
     such back.
     """
     for later, earlier in zip(history[:0:-1], history[-2::-1]):
         if min(later.step_length, earlier.step_length) < 1.0:
             return False
-        if later.movement > SLOW * earlier.movement:
+        if later.movement > STAGNATION_RATIO * earlier.movement:
             return True
     return False
 
 
-def searched(
+def line_search_with_contact(
     merit: Callable[[float], tuple[float, float, Trial]],
     start: tuple[float, float, float],
     x: np.ndarray,
@@ -69,10 +69,10 @@ def searched(
     """As :func:`backtrack`, from ``start`` (value, magnitude and slope) as far as all may be asked from x along dx;
     farther where the matrix had to be projected: away from a saddle it would creep.
     """
-    alpha, accepted = backtrack(merit, *start, step.longest(x, dx))
+    alpha, accepted = backtrack(merit, *start, step.max_step_size(x, dx))
     if step.meeting is None or not bends or alpha < 1.0:
         return alpha, accepted
-    return lengthen(merit, alpha, accepted, FARTHEST * step.longest(x, FARTHEST * dx))
+    return lengthen(merit, alpha, accepted, MAX_EXTENDED_STEP * step.max_step_size(x, MAX_EXTENDED_STEP * dx))
 
 
 class NewtonIterate(NamedTuple):
@@ -100,11 +100,11 @@ class StepSolver:
         self.integrator = integrator(settings.integrator)
         own = {name: getattr(settings, name) for name in self.integrator.OWN}
         self._rule = partial(self.integrator.begin, **own)
-        self.drag = self.drag_of(model)
+        self.drag = self.mass_damping_load(model)
         self.linear_solver = linear_solver
         self.system = model.linear_system(settings, linear_solver)
 
-    def drag_of(self, model: Space) -> tuple[Load, ...]:
+    def mass_damping_load(self, model: Space) -> tuple[Load, ...]:
         """What slows all of a body, if anything does."""
         drag = self.settings.mass_damping
         return (MassDamping(model.mass, model.stiffness(None, drag), drag),) if drag else ()
@@ -119,7 +119,7 @@ class StepSolver:
             self.system.follow(model.elastic.shear_modulus)
 
     def step(
-        self, state: State, pin_targets: np.ndarray, time_step: float, loads: Acting = ()
+        self, state: State, pin_targets: np.ndarray, time_step: float, loads: LoadsOrFactory = ()
     ) -> tuple[State, StepReport]:
         """One step of the time integration rule, as :meth:`Solver.step`."""
         with self.model.blas_threads():
@@ -131,26 +131,31 @@ class StepSolver:
             return new, report
 
     def step_by(
-        self, rule: Callable[..., TimeStep], state: State, pin_targets: np.ndarray, time_step: float, loads: Acting
+        self,
+        rule: Callable[..., TimeStep],
+        state: State,
+        pin_targets: np.ndarray,
+        time_step: float,
+        loads: LoadsOrFactory,
     ) -> tuple[State | None, StepReport]:
         """Return the state after a rule's step; None if the step is to be made by another rule."""
         report = StepReport(self.settings.solver)
         time = rule(state.positions, state.velocities, state.history, time_step)
         step = self.begin(state, time, pin_targets, loads)
         at = self.solve(state, step, report)
-        gradient = self._noted(at, state, step, report)
+        gradient = self._record_gradient(at, state, step, report)
         if time.theta < 1.0:
             left, targets = None if report.converged else gradient, pin_targets
             if report.blocked:
-                targets = time.extrapolated(state.positions[self.model.pinned], step.given)
-            new = extrapolated(state, at, left, step, self.model, targets)
+                targets = time.extrapolated(state.positions[self.model.pinned], step.prescribed_positions)
+            new = extrapolate_theta_step(state, at, left, step, self.model, targets)
             if new is not None:
-                step.end()
+                step.end_step()
                 new = replace(new, history=History(state.positions, state.velocities, time_step))
             return new, report
         history = History(state.positions, state.velocities, time_step) if self.integrator.NEEDS_HISTORY else None
         velocities = time.velocities(at.x) if at.velocities is None else at.velocities
-        step.end()
+        step.end_step()
         return State(at.x, velocities, at.stretch, history), report
 
     def solve(self, state: State, step: IncrementalPotential, report: StepReport) -> Solution:
@@ -159,7 +164,9 @@ class StepSolver:
 
     # -- a step's beginning and end ---------------------------------------------------------------------------------
 
-    def begin(self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: Acting) -> IncrementalPotential:
+    def begin(
+        self, state: State, time: TimeStep, pin_targets: np.ndarray, loads: LoadsOrFactory
+    ) -> IncrementalPotential:
         """What a step from a state minimises."""
         given = time.interpolated(state.positions[self.model.pinned], pin_targets)
         loads = loads(time.theta) if callable(loads) else loads
@@ -169,7 +176,7 @@ class StepSolver:
         )
         potentials = tuple(load.begin(motion) for load in (*self.drag, *loads))
         beta = self.settings.stiffness_damping
-        friction = InternalFriction(self.elastic, beta, state, time) if beta else None
+        friction = StretchDamping(self.elastic, beta, state, time) if beta else None
         return IncrementalPotential(
             self.inertia, self.gravity, self.elastic, potentials, time, self.model.pinned, given, friction
         )
@@ -177,24 +184,28 @@ class StepSolver:
     def start(self, positions: np.ndarray, step: IncrementalPotential) -> np.ndarray:
         """Positions to iterate from, with pins where they have to be."""
         x = positions.copy()
-        x[self.model.pinned] = step.given
+        x[self.model.pinned] = step.prescribed_positions
         check_finite(x, "position")
         return x
 
-    def begun(self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+    def initial_iterate(
+        self, guess: np.ndarray, state: State, step: IncrementalPotential, report: StepReport
+    ) -> np.ndarray:
         """Positions to iterate from: a guess, or where the body is, with what moves it where it has to be, where
         something touches already, or would there, or the way to the guess is not free.
         """
         if step.meeting is None:
             return self.start(guess, step)
         self.system.uncouple()
-        x = arrive(self, state.positions, step, report)
-        if step.meeting.gap(x) < np.inf:
+        x = advance_prescribed_motion(self, state.positions, step, report)
+        if step.meeting.normalized_gap(x) < np.inf:
             return x
         ahead = self.start(guess, step)
-        return ahead if step.longest(x, ahead - x) == 1.0 and step.meeting.gap(ahead) == np.inf else x
+        return ahead if step.max_step_size(x, ahead - x) == 1.0 and step.meeting.normalized_gap(ahead) == np.inf else x
 
-    def _noted(self, at: Solution, state: State, step: IncrementalPotential, report: StepReport) -> np.ndarray:
+    def _record_gradient(
+        self, at: Solution, state: State, step: IncrementalPotential, report: StepReport
+    ) -> np.ndarray:
         """The incremental potential's gradient at a solution, (n,3) kg m, noted in the report; DivergenceError names a
         vertex that is not a number or has flown away.
         """
@@ -211,7 +222,7 @@ class StepSolver:
     def _check_flight(self, state: State, x: np.ndarray, step: IncrementalPotential) -> None:
         """A vertex may leave the way of its inertia by as much as the pins moved and a thousand sizes of the body."""
         flight, vertex = self.model.farthest(x - step.time.predicted)
-        far = FARTHEST_FLIGHT * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
+        far = BLOWUP_DISTANCE * self.model.size + 10.0 * step.h**2 * float(np.linalg.norm(self.settings.gravity))
         if flight <= far:
             return
         pinned, moved = self.model.pinned, np.zeros_like(x)
@@ -238,9 +249,9 @@ class StepSolver:
         while report.iterations < self.settings.max_iterations:
             accepted = self.newton_iteration(at, step, report, projected)
             at = accepted or at
-            changed = self.followed(at.x, step, report)
+            changed = self.update_lagging(at.x, step, report)
             if report.reason:
-                if not self.renewed(at.x, step, report):
+                if not self.update_lagging_at_solution(at.x, step, report):
                     break
                 changed = True
             if changed:
@@ -257,7 +268,7 @@ class StepSolver:
         """
         with report.timed("assembly"):
             g = step.gradient_at(at.x, at.deformation)
-            creeping = step.meeting is not None and creeps(report.history)
+            creeping = step.meeting is not None and is_stagnating(report.history)
             projected = projected and not creeping
             self._assemble(at, step, projected, not creeping)
         with report.timed("factorization"):
@@ -276,17 +287,19 @@ class StepSolver:
             return trial.value, trial.magnitude, trial
 
         with report.timed("line_search"):
-            alpha, accepted = searched(merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends)
+            alpha, accepted = line_search_with_contact(
+                merit, (at.value, at.magnitude, -decrement), at.x, dx, step, bends
+            )
         size = self.model.farthest(dx)[0]
         iteration = Iteration(float(np.linalg.norm(g)), decrement, decrement, alpha, alpha * size)
-        self.judge(report, iteration, size, step.h, at.magnitude, accepted is not None)
+        self.check_convergence(report, iteration, size, step.h, at.magnitude, accepted is not None)
         return accepted
 
-    def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> Minimum:
+    def direction(self, x: np.ndarray, gradient: np.ndarray, step: IncrementalPotential) -> QPSolution:
         """Where the model of an iteration at x is least, once its system is factorised."""
-        if self.system.is_small and (obstacles := step.unilateral(x)):
-            return minimize_model(self.system, gradient, obstacles, step.h**2)
-        return Minimum(self.system.solve(-gradient), self.system.residual_work)
+        if self.system.is_small and (obstacles := step.unilateral_springs(x)):
+            return solve_active_set_qp(self.system, gradient, obstacles, step.h**2)
+        return QPSolution(self.system.solve(-gradient), self.system.residual_work)
 
     def _assemble(self, at: NewtonIterate, step: IncrementalPotential, projected: bool, touching: bool = True) -> None:
         """With what is elastic ``projected``, and what is ``touching``."""
@@ -305,7 +318,7 @@ class StepSolver:
 
     # -- when to stop -----------------------------------------------------------------------------------------------
 
-    def judge(
+    def check_convergence(
         self,
         report: StepReport,
         iteration: Iteration,
@@ -350,21 +363,21 @@ class StepSolver:
             return f"no vertex's acceleration changes more than {settings.acceleration_tolerance:g} m/s²"
         return ""
 
-    def followed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
+    def update_lagging(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
         """Whether what is lagged was renewed at an iterate: after full steps alone, for what a shortened one leaves
         between its ends is no state of the body.
         """
-        return not report.reason and report.history[-1].step_length == 1.0 and step.follow(x)
+        return not report.reason and report.history[-1].step_length == 1.0 and step.update_lagging(x)
 
-    def renewed(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
+    def update_lagging_at_solution(self, x: np.ndarray, step: IncrementalPotential, report: StepReport) -> bool:
         """Whether a step that has converged is to be solved on, because friction wants another iteration, or what was
         lagged has changed at its solution.
         """
         unconverged = report.converged and step.is_unconverged(x)
-        if not report.converged or not (unconverged or step.renew(x)):
+        if not report.converged or not (unconverged or step.update_lagging_at_solution(x)):
             return False
         report.converged, report.reason = False, ""
         if unconverged or step.renewals_left >= 0:
             return True
-        report.reason = f"friction or the pull of pins changed still after {RENEWALS} rounds"
+        report.reason = f"friction or the pull of pins changed still after {MAX_LAGGING_ITERATIONS} rounds"
         return False

@@ -22,16 +22,16 @@ ROUNDS = 20
 """Sets of pushing springs that are tried in one iteration."""
 
 
-class Minimum(NamedTuple):
+class QPSolution(NamedTuple):
     """``change`` of the unknowns, and its work ``residual_work`` against what is left of the gradient, kg m²."""
 
     change: np.ndarray
     residual_work: float
 
 
-def minimize_model(
+def solve_active_set_qp(
     system: DenseSystem, gradient: np.ndarray, obstacles: Sequence[UnilateralSprings], scale: float
-) -> Minimum:
+) -> QPSolution:
     """The least value of a quadratic model with unilateral springs, after at most ``ROUNDS`` rounds.
 
     Parameters
@@ -44,7 +44,7 @@ def minimize_model(
     push hold it in balance; so nothing is multiplied by A.
     """
     dx = np.zeros_like(gradient)
-    still = [springs.carried(dx) for springs in obstacles]
+    still = [springs.point_displacements(dx) for springs in obstacles]
     base = gradient + scale * _sum_forces(
         obstacles, [np.maximum(s.depths(u), 0.0) for s, u in zip(obstacles, still, strict=True)]
     )
@@ -52,30 +52,30 @@ def minimize_model(
     for _round in range(ROUNDS):
         assumed = [np.where(s.pushing, s.depths(u), 0.0) for s, u in zip(obstacles, still, strict=True)]
         new = system.solve(scale * _sum_forces(obstacles, assumed) - base)
-        moved = [springs.carried(new) for springs in obstacles]
+        moved = [springs.point_displacements(new) for springs in obstacles]
         pressing = [np.where(s.pushing, s.depths(u), 0.0) for s, u in zip(obstacles, moved, strict=True)]
         R_new = scale * _sum_forces(obstacles, pressing)
         for springs in obstacles:
-            springs.meet(new)
-        t = _least(dx, new, R, R_new, obstacles, scale)
+            springs.extend_candidates(new)
+        t = _line_minimum(dx, new, R, R_new, obstacles, scale)
         dx, R = dx + t * (new - dx), R + t * (R_new - R)
-        there = [springs.carried(dx) for springs in obstacles]
+        there = [springs.point_displacements(dx) for springs in obstacles]
 
         def choose(blocks, there=there):
-            return any([s.choose(u, scale, blocks) for s, u in zip(obstacles, there, strict=True)])
+            return any([s.update_active_set(u, scale, blocks) for s, u in zip(obstacles, there, strict=True)])
 
         if not system.add(choose) or not system.try_factorize(whole=True):
             break
-    there = [np.maximum(s.depths(s.carried(dx)), 0.0) for s in obstacles]
+    there = [np.maximum(s.depths(s.point_displacements(dx)), 0.0) for s in obstacles]
     left = R - scale * _sum_forces(obstacles, there)
-    return Minimum(dx, float(np.sum(left * dx)))
+    return QPSolution(dx, float(np.sum(left * dx)))
 
 
 def _sum_forces(obstacles: Sequence[UnilateralSprings], pressing: Sequence[np.ndarray]) -> np.ndarray:
     return sum(springs.force(depths) for springs, depths in zip(obstacles, pressing, strict=True))
 
 
-def _least(
+def _line_minimum(
     dx: np.ndarray,
     new: np.ndarray,
     R: np.ndarray,
@@ -86,7 +86,9 @@ def _least(
     """The part of the way from dx to new where the model is least."""
     way = new - dx
     first, last = float(np.sum(way * R)), float(np.sum(way * R_new))
-    works = [springs.work(springs.carried(dx), springs.carried(way)) for springs in obstacles]
+    works = [
+        springs.work_along(springs.point_displacements(dx), springs.point_displacements(way)) for springs in obstacles
+    ]
 
     def slope(t: float) -> float:
         return first + t * (last - first) - scale * sum(work(t) for work in works)

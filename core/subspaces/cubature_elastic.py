@@ -38,7 +38,7 @@ class CubatureElastic(ElasticDensity):
         """Deformation gradients of unknowns (r,3), (c,3,3)."""
         return self._times(U, 1.0)
 
-    def change(self, dU: np.ndarray) -> np.ndarray:
+    def delta_F(self, dU: np.ndarray) -> np.ndarray:
         """What changes (r,3) of the unknowns do to the deformation gradients, (c,3,3)."""
         return self._times(dU, 0.0)
 
@@ -51,7 +51,7 @@ class CubatureElastic(ElasticDensity):
         """Deformation gradients of unknowns (r,3), decomposed; quicker with a deformation that is ``near``."""
         return Deformation.of(self.gradients(U), None if near is None else near.V)
 
-    def nodal(self, stress: np.ndarray) -> np.ndarray:
+    def nodal_forces(self, stress: np.ndarray) -> np.ndarray:
         """Gradient by the unknowns of stresses (c,3,3), (r,3), N times the unit of the basis."""
         forces = np.zeros((3, self.G.shape[1]))
         _pull(self.G, self.weights, stress, forces)

@@ -9,11 +9,13 @@ from sinew.core.assembly.tangent_blocks import tangent_blocks
 from sinew.core.energies import ENERGIES
 from sinew.core.energies.kinematics import Deformation, Stretch
 from sinew.core.small_matrix import SMALLEST_SUM, batch_stretch, batch_svd
-from sinew.core.solvers.condensation import Mixed, Turning, condense, local_update
-from sinew.core.solvers.local_trial import local_trial
+from sinew.core.solvers.condensation import Mixed, PolarHessianTerms, condense, local_update
+from sinew.core.solvers.local_trial import mixed_element_trial
 
 ENERGY = pytest.mark.parametrize("energy", ENERGIES.values(), ids=ENERGIES)
-TWISTS = pytest.mark.parametrize("turning", [Turning.NOTHING, Turning.TENSION, Turning.ALL], ids=str)
+TWISTS = pytest.mark.parametrize(
+    "turning", [PolarHessianTerms.NOTHING, PolarHessianTerms.TENSION, PolarHessianTerms.ALL], ids=str
+)
 COUNT = 300
 WEIGHTS = np.random.default_rng(5).uniform(1.0, 2.0, COUNT)
 MASSES = np.random.default_rng(6).uniform(1.0, 2.0, (COUNT, 4))
@@ -102,7 +104,7 @@ def twists(deformation, g_s, turning):
     total = np.zeros((COUNT, 9, 9))
     for i, j in ((0, 1), (0, 2), (1, 2)):
         tau = (t[:, i] + t[:, j]) / np.maximum(sigma[:, i] + sigma[:, j], SMALLEST_SUM)
-        if turning == Turning.TENSION:
+        if turning == PolarHessianTerms.TENSION:
             tau = np.maximum(tau, 0.0)
         turn = np.zeros((3, 3))
         turn[i, j], turn[j, i] = 1.0, -1.0
@@ -151,8 +153,8 @@ def test_the_exact_second_derivative(tets):
     H[deformation.sigma[:, 2] <= SMALLEST_SUM] = 0.0
     mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
     exact, without = np.empty((2, COUNT, 10, 3, 3))
-    condense(mixed, Turning.EXACT, N, WEIGHTS, MASSES, exact)
-    condense(mixed, Turning.NOTHING, N, WEIGHTS, MASSES, without)
+    condense(mixed, PolarHessianTerms.EXACT, N, WEIGHTS, MASSES, exact)
+    condense(mixed, PolarHessianTerms.NOTHING, N, WEIGHTS, MASSES, without)
     wanted = dense(H, N) - dense(np.zeros_like(H), N)
     clear = deformation.sigma[:, 2] != np.clip(deformation.sigma[:, 2], 0.9 * SMALLEST_SUM, 1.1 * SMALLEST_SUM)
     assert clear.sum() > 250 and np.abs(wanted).max() > 1.0
@@ -176,7 +178,7 @@ def test_turns_under_stress(energy, tets):
         "na,nab,nb->n", turn.reshape(-1, 9), hessian(energy, deformation, parameters, False), turn.reshape(-1, 9)
     )
     assert (wanted < -1e-3).any() and (wanted > 1e-3).any()
-    ours = local_update(mixed, Turning.ALL, turn, WEIGHTS)[2] / WEIGHTS
+    ours = local_update(mixed, PolarHessianTerms.ALL, turn, WEIGHTS)[2] / WEIGHTS
     np.testing.assert_allclose(ours, wanted, atol=0.01 * np.abs(wanted).max())
 
 
@@ -194,7 +196,7 @@ def test_local_update(energy, turning, tets):
     mixed = Mixed(*deformation[1:], polar, stretch.s, stretch.Q, stress, tangent.curvature, tangent.flip)
     work = WEIGHTS * np.einsum("na,na->n", multiplier, polar - stretch.s)
     bend = np.einsum("na,nab,nb->n", ds, H_s, ds)
-    if turning == Turning.ALL:
+    if turning == PolarHessianTerms.ALL:
         D = dF.reshape(-1, 9)
         bend += np.einsum("na,nab,nb->n", D, twists(deformation, g_s, turning), D)
     wanted = ds, multiplier, WEIGHTS * bend, work
@@ -208,7 +210,7 @@ def test_local_trial(alpha, tets):
     deformation, stretch, _N, _parameters = tets
     rng = np.random.default_rng(10)
     dF, ds, multiplier = rng.normal(size=(COUNT, 3, 3)), rng.normal(size=(COUNT, 6)), rng.normal(size=(COUNT, 6))
-    moved, other, polar, work = local_trial(alpha, deformation, stretch, dF, ds, multiplier, WEIGHTS)
+    moved, other, polar, work = mixed_element_trial(alpha, deformation, stretch, dF, ds, multiplier, WEIGHTS)
     wanted = Deformation.of(deformation.F + alpha * dF, deformation.V)
     for value, expected in zip(moved, wanted, strict=True):
         np.testing.assert_array_equal(value, expected)

@@ -12,7 +12,7 @@ from sinew.benchmarks.bodies import block, held_end
 from sinew.benchmarks.measures import angular_momentum
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
 from sinew.core.integrators import backward_euler
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.topology import boundary_triangles
@@ -23,7 +23,7 @@ from sinew.core.optimization.report import REDONE_BY, StepReport
 from sinew.core.settings import SolverSettings
 from sinew.core.solvers import make_solver
 from sinew.core.solvers.conjac import ConJacSolver
-from sinew.core.solvers.reduced_flow import flow
+from sinew.core.solvers.reduced_flow import exponential_step
 
 STILL, EARTH, H = (0.0, 0.0, 0.0), (0.0, 0.0, -9.81), 0.005
 NONE = np.zeros(0, dtype=np.int64)
@@ -83,10 +83,12 @@ def carried(model: Model, x: np.ndarray):
     solver, state = ConJacSolver(model, SolverSettings(solver="conjac", gravity=STILL)), model.state_at(x)
     step = solver.begin(state, backward_euler.begin(x, state.velocities, None, H), x[model.pinned], ())
     deformation = model.elastic.deformation(x)
-    found = solver._carried(state, deformation, solver._rigid.at(x), step, StepReport("conjac"), projected=False)
+    found = solver._carried(
+        state, deformation, solver._rigid.components_at(x), step, StepReport("conjac"), projected=False
+    )
     n = len(x)
     columns = np.eye(3 * n).reshape(-1, n, 3)
-    K = [model.elastic.nodal(found.tangent.stress_change(model.elastic.change(u))).ravel() for u in columns]
+    K = [model.elastic.nodal_forces(found.tangent.stress_change(model.elastic.delta_F(u))).ravel() for u in columns]
     return found, H**2 * np.array(K)
 
 
@@ -125,9 +127,9 @@ def test_what_is_linear_flows_exactly():
     G = np.zeros((9, 9))
     G[:4, 4:8], G[4:8, :4], G[4:8, 8] = np.eye(4), -np.linalg.solve(M, S), np.linalg.solve(M, r)
     end = scipy.linalg.expm(G) @ np.concatenate([np.zeros(4), w, [1.0]])
-    np.testing.assert_allclose(np.concatenate(flow(M, S, w, r, zero)), end[:8], atol=1e-12)
+    np.testing.assert_allclose(np.concatenate(exponential_step(M, S, w, r, zero)), end[:8], atol=1e-12)
     # What rests against what pushes back rests.
-    u, after = flow(M, S, np.zeros(4), r, (-r, np.diag([9.0, 1.0, 0.0, 5.0])))
+    u, after = exponential_step(M, S, np.zeros(4), r, (-r, np.diag([9.0, 1.0, 0.0, 5.0])))
     assert np.abs(np.concatenate([u, after])).max() <= 1e-14
 
 
@@ -160,7 +162,7 @@ def test_on_a_plane_too():
     model = bar(stiff=1e5)
     surface = SurfaceMesh(model.mesh.rest_positions, boundary_triangles(model.mesh.tets))
     points = ContactPoints.of(surface, model.mesh, np.full(len(model.mesh.tets), 1e5), model.points)
-    plane = Contact(points, GroundPlane(-0.002), 0.0, ContactNumbers.fitting(1e3, model.size, 9.81, H), H)
+    plane = PenaltyContact(points, GroundPlane(-0.002), 0.0, PenaltyParameters.for_body(1e3, model.size, 9.81, H), H)
     pins, tight = model.mesh.rest_positions[model.pinned], {"tolerance": 1e-12, "max_iterations": 50}
     stepper = make_solver(with_balls(model, NONE), SolverSettings(solver="conjac", **tight))
     newton, there = make_solver(model, SolverSettings(solver="newton", **tight)), model.rest_state()
@@ -225,12 +227,14 @@ BLOCK = block((4, 4, 3), (0.1, 0.1, 0.05))
 TOP = [[x, y, 0.05] for x in (0.0, 0.1) for y in (0.0, 0.1)]
 
 
-def on_ground(count: int, friction: float, h: float, modulus: float = 2e5) -> tuple[Model, Contact]:
+def on_ground(count: int, friction: float, h: float, modulus: float = 2e5) -> tuple[Model, PenaltyContact]:
     """A block with so many nodes at its top's corners, and the ground it lies on."""
     model = build_model(BLOCK, modulus, 0.4, 1e3)
     surface = SurfaceMesh(BLOCK.rest_positions, boundary_triangles(BLOCK.tets))
     points = ContactPoints.of(surface, BLOCK, np.full(len(BLOCK.tets), modulus), model.points)
-    contact = Contact(points, GroundPlane(0.0), friction, ContactNumbers.fitting(1e3, model.size, 9.81, h), h)
+    contact = PenaltyContact(
+        points, GroundPlane(0.0), friction, PenaltyParameters.for_body(1e3, model.size, 9.81, h), h
+    )
     return with_balls(model, at(model, TOP[:count]) if count else NONE), contact
 
 
@@ -300,7 +304,7 @@ def test_the_papers_step_is_its_equations():
     elastic = model.elastic
     tangent, n = elastic.tangent(elastic.deformation(x0)), len(X)
     units = np.eye(3 * n).reshape(-1, n, 3)
-    K = np.array([elastic.nodal(tangent.stress_change(elastic.change(u))).ravel() for u in units])
+    K = np.array([elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u))).ravel() for u in units])
     f = (np.multiply.outer(model.lumped_masses, EARTH) - elastic.gradient(elastic.deformation(x0))).ravel()
     M = np.kron(model.mass.toarray(), np.eye(3))
     rows = np.arange(3 * n).reshape(n, 3)
@@ -351,7 +355,7 @@ def test_a_body_that_buckles_between_its_nodes_is_told():
         x = X * [1.0 - squeezed, 1.0, 1.0]
         tangent = elastic.tangent(elastic.deformation(x), projected=False)
         columns = np.eye(3 * n).reshape(n, 3, n, 3)[follows].reshape(-1, n, 3)
-        K = [elastic.nodal(tangent.stress_change(elastic.change(u)))[follows].ravel() for u in columns]
+        K = [elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u)))[follows].ravel() for u in columns]
         assert (np.linalg.eigvalsh(K)[0] < 0.0) == buckles
         assert moved(model, model.state_at(x), 1)[1][0].buckles == buckles
 

@@ -11,7 +11,7 @@ from sinew.core.contact.collider_surface import ColliderSurface
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.mesh_collider import MeshCollider
 from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
 from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.mesh.topology import boundary_triangles
@@ -37,7 +37,7 @@ class Scene:
         self.model = build_model(mesh, stiffness, 0.3, 1000.0, pinned=held)
         surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
         self.points = ContactPoints.of(surface, mesh, np.full(len(mesh.tets), stiffness))
-        self.numbers = ContactNumbers.fitting(1000.0, SIDE, G, H)
+        self.numbers = PenaltyParameters.for_body(1000.0, SIDE, G, H)
         self.solver = make_solver(self.model, SolverSettings(solver=solver, gravity=gravity, **settings))
         self.state = self.model.rest_state()
         self.reports = []
@@ -54,7 +54,7 @@ class Scene:
         for k in range(steps):
             now = obstacle(k) if callable(obstacle) else obstacle
             pinned = self.model.pinned
-            load = Contact(self.points, now, friction, self.numbers, H, self.points.points.held(pinned))
+            load = PenaltyContact(self.points, now, friction, self.numbers, H, self.points.points.held(pinned))
             pins = self.model.mesh.rest_positions[pinned]
             self.state, report = self.solver.step(self.state, pins, H, (load,))
             self.reports.append(report)
@@ -204,7 +204,11 @@ def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
     X = scene.model.mesh.rest_positions
     scene.state = scene.model.state_at(X, np.tile([1.0, 0.0, -1.0], (len(X), 1)))
     stepper, renewals, searches = scene.solver, [], []
-    follow, search, newton = IncrementalPotential.follow, getattr(stepper, "_search", None), stepper.newton_iteration
+    follow, search, newton = (
+        IncrementalPotential.update_lagging,
+        getattr(stepper, "_search", None),
+        stepper.newton_iteration,
+    )
 
     def watched_follow(step, x):
         renewals.append(follow(step, x))
@@ -219,7 +223,7 @@ def test_a_line_search_starts_from_the_potential_as_it_is(solver, monkeypatch):
         searches.append(abs(at.value - step.value(at.x, at.deformation)[0]) / at.magnitude)
         return newton(at, step, report, projected)
 
-    monkeypatch.setattr(IncrementalPotential, "follow", watched_follow)
+    monkeypatch.setattr(IncrementalPotential, "update_lagging", watched_follow)
     monkeypatch.setattr(stepper, "newton_iteration", watched_newton)
     if search is not None:
         monkeypatch.setattr(stepper, "_search", watched_search)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
 from sinew.benchmarks.crossings import forbidden
-from sinew.core.contact.ipc import Barrier, Surfaces
-from sinew.core.contact.meeting import Meeting
+from sinew.core.contact.ipc import Barrier, CollisionMesh
+from sinew.core.contact.meeting import ContactLoad
 from sinew.core.forces.step_potential import Motion
 from sinew.core.integrators import backward_euler, bdf2
 from sinew.core.integrators.registry import INTEGRATORS
@@ -41,7 +41,7 @@ def plate(height: float) -> tuple[np.ndarray, np.ndarray]:
     return np.column_stack([corners, np.full(4, height)]), np.array([[0, 1, 2], [0, 2, 3]])
 
 
-def meeting(model: Model, colliders=(), mu: float = 0.3, space=None) -> Meeting:
+def meeting(model: Model, colliders=(), mu: float = 0.3, space=None) -> ContactLoad:
     """Of all bodies' boundaries and some plates, in the model's own space or another."""
     faces = boundary_triangles(model.mesh.tets)
     kept, space = np.unique(faces), space or model
@@ -51,16 +51,16 @@ def meeting(model: Model, colliders=(), mu: float = 0.3, space=None) -> Meeting:
     first = len(kept) + 4 * np.arange(len(places))
     parts = [each.vertices.stop for each in model.slices] or [len(model.mesh.rest_positions)]
     body = [np.searchsorted(parts, kept, side="right"), *(np.full(4, 100 + k) for k in range(len(places)))]
-    surfaces = Surfaces(
+    surfaces = CollisionMesh(
         np.concatenate([model.mesh.rest_positions[kept], *places]),
         np.concatenate([np.searchsorted(kept, faces), *(f + start for (_, f), start in zip(colliders, first))]),
         np.concatenate(body),
         np.concatenate([points.held(space.pinned), np.ones(4 * len(places), dtype=bool)]),
     )
-    return Meeting(Barrier(surfaces, DISTANCE, 1e5, mu, 1e-3), points, np.concatenate([np.zeros((0, 3)), *places]))
+    return ContactLoad(Barrier(surfaces, DISTANCE, 1e5, mu, 1e-3), points, np.concatenate([np.zeros((0, 3)), *places]))
 
 
-def moved(space, meet: Meeting, steps: int, solver: str, state=None, pins=None, targets=None, **settings):
+def moved(space, meet: ContactLoad, steps: int, solver: str, state=None, pins=None, targets=None, **settings):
     """The states after so many steps, none of which has a crossing, and their reports."""
     stepper = make_solver(space, SolverSettings(solver=solver, max_iterations=200, **settings))
     states, reports = [state or space.rest_state()], []
@@ -70,7 +70,7 @@ def moved(space, meet: Meeting, steps: int, solver: str, state=None, pins=None, 
         after, report = stepper.step(states[-1], given, H, (meet,))
         # What is linear about a step's start has converged where it leaves something, too.
         assert report.converged or "left a movement" in report.reason
-        assert not len(forbidden(meet.surfaces(after.positions), meet.barrier.surfaces))
+        assert not len(forbidden(meet.surface_positions(after.positions), meet.barrier.surfaces))
         states.append(after)
         reports.append(report)
     return states, reports
@@ -95,7 +95,7 @@ def test_a_stack_rests_on_the_ground(solver):
     weight, before, touched = 9.81 * model.lumped_masses.sum(), model.rest_state(), 0
     for _ in range(25):
         (_, after), _ = moved(model, meet, 1, solver, before, tolerance=1e-9)
-        y = meet.surfaces(after.positions)
+        y = meet.surface_positions(after.positions)
         pushed = -meet.barrier.gradient(y)[-4:].sum(axis=0)[2]
         change = pulled(model, before, after, RULE[solver] if pushed else backward_euler)[2]
         assert abs(-pushed - weight - change) <= 1e-6 * weight
@@ -116,7 +116,7 @@ def test_a_stack_rests_by_conjugate_gradients(solver, mu, off):
     for linear_solver in ("automatic", "pcg"):
         meet = meeting(model, [plate(0.0)], mu=mu)
         states, _ = moved(model, meet, 20, solver, linear_solver=linear_solver, tolerance=1e-7)
-        pushed = -meet.barrier.gradient(meet.surfaces(states[-1].positions))[-4:].sum(axis=0)[2]
+        pushed = -meet.barrier.gradient(meet.surface_positions(states[-1].positions))[-4:].sum(axis=0)[2]
         change = pulled(model, *states[-2:], RULE[solver])[2]
         assert -pushed - change == pytest.approx(9.81 * model.lumped_masses.sum(), rel=0.01)
         ends.append(states[-1].positions)
@@ -144,7 +144,7 @@ def test_a_belt_drags_what_lies_on_it(solver, rule):
     state, speeds = model.rest_state(), []
     stepper = make_solver(model, SolverSettings(solver=solver, integrator=rule, tolerance=1e-7))
     for k in range(45):
-        meet.targets = meet.places + np.array([1.5 * H if k >= 20 else 0.0, 0.0, 0.0])
+        meet.targets = meet.collider_positions + np.array([1.5 * H if k >= 20 else 0.0, 0.0, 0.0])
         state, _ = stepper.step(state, np.zeros((0, 3)), H, (meet,))
         speeds.append(momentum(model, state) / model.lumped_masses.sum())
     dragged = (speeds[-1] - speeds[-16]) / (15 * H)
@@ -158,8 +158,8 @@ def test_a_turning_plate_drags_along_its_circles():
     meet = meeting(model, [plate(0.0)], mu=0.2)
     before, mass = moved(model, meet, 20, "newton")[0][-1], model.lumped_masses.sum()
     for _ in range(4):
-        meet.targets = meet.places @ turned
-        pressed = -meet.barrier.gradient(meet.surfaces(before.positions))[:-4, 2]
+        meet.targets = meet.collider_positions @ turned
+        pressed = -meet.barrier.gradient(meet.surface_positions(before.positions))[:-4, 2]
         (_, after), _ = moved(model, meet, 1, "newton", before, tolerance=1e-8)
         y, was = (meet.points.positions(state.positions) for state in (after, before))
         slip = (was @ turned - y)[:, :2]
@@ -199,7 +199,7 @@ def test_a_gripper_lifts():
     walls = [(np.column_stack([np.full(4, x), 0.3 * corners[:, :2] + 0.05]), faces) for x in (-0.0005, 0.1005)]
     model = box(cells=4)
     meet, side = meeting(model, walls, mu=0.5), np.repeat([1.0, -1.0], 4)
-    first = meet.places
+    first = meet.collider_positions
 
     def gripping(k: int) -> np.ndarray:
         closed, up = min(k + 1, 6) / 6 * 0.004, max(k - 12, 0) * 0.003
@@ -224,7 +224,10 @@ def test_what_collides_keeps_momentum(solver):
         assert np.linalg.norm(momentum(model, after) - first) <= 1e-9 * np.linalg.norm(first)
     speeds = [momentum(model, after)[0] for after in states]
     assert (model.mass @ states[-1].velocities)[model.slices[1].vertices].sum() >= 0.3 * speeds[0]
-    pressed = max((meet.surfaces(after.positions) for after in states), key=lambda y: len(meet.barrier.touching(y)))
+    pressed = max(
+        (meet.surface_positions(after.positions) for after in states),
+        key=lambda y: len(meet.barrier.normal_collisions(y)),
+    )
     force = meet.barrier.gradient(pressed)
     size = np.abs(force).sum()
     assert size > 0.0 and np.linalg.norm(force.sum(axis=0)) <= 1e-9 * size
@@ -239,24 +242,26 @@ def test_its_derivatives():
     X = model.mesh.rest_positions
     acting = meet.begin(Motion(X, X, H))
     x, dx = X + 1e-5 * rng.standard_normal(X.shape), rng.standard_normal(X.shape)
-    meet.targets = meet.places + rng.standard_normal(meet.places.shape)
+    meet.targets = meet.collider_positions + rng.standard_normal(meet.collider_positions.shape)
     eps = 1e-8
 
     def there(e: float, going: bool = False) -> np.ndarray:
-        acting.places = meet.places + (e * (meet.targets - meet.places) if going else 0.0)
+        acting.collider_positions = meet.collider_positions + (
+            e * (meet.targets - meet.collider_positions) if going else 0.0
+        )
         return x + (0.0 if going else e) * dx
 
     slope = (acting.value(there(eps)) - acting.value(there(-eps))) / (2.0 * eps)
     assert slope == pytest.approx(float(np.sum(acting.gradient(x) * dx)), rel=1e-4)
     going = (acting.value(there(eps, True)) - acting.value(there(-eps, True))) / (2.0 * eps)
     there(0.0)
-    assert going == pytest.approx(acting.work(x), rel=1e-4)
-    acting.places = meet.places
-    K = acting.pairs(x).matrix(model.unknowns)
+    assert going == pytest.approx(acting.prescribed_work(x), rel=1e-4)
+    acting.collider_positions = meet.collider_positions
+    K = acting.cross_element_hessian(x).matrix(model.unknowns)
     np.testing.assert_allclose(K.toarray(), K.T.toarray(), atol=1e-6 * abs(K).max())
     still = meet.targets
-    meet.targets = meet.places
-    np.testing.assert_allclose((K @ dx.ravel()).reshape(-1, 3), acting.pull(x, dx), atol=1e-9 * abs(K).max())
+    meet.targets = meet.collider_positions
+    np.testing.assert_allclose((K @ dx.ravel()).reshape(-1, 3), acting.hessian_product(x, dx), atol=1e-9 * abs(K).max())
     meet.targets = still
 
 
@@ -264,13 +269,13 @@ def test_its_derivatives():
 def test_a_crusher_arrives(solver):
     model = box((0.0, 0.0, 0.002))
     meet = meeting(model, [plate(0.0), plate(0.104)])
-    first = meet.places
+    first = meet.collider_positions
 
     def closed(k: int) -> np.ndarray:
         return first - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.06 * (k + 1) / 12])
 
     states, reports = moved(model, meet, 12, solver, targets=closed)
-    assert np.array_equal(meet.places, closed(11)) and not any(report.blocked for report in reports)
+    assert np.array_equal(meet.collider_positions, closed(11)) and not any(report.blocked for report in reports)
     if solver == "mixed_fem":
         assert sum(report.iterations for report in reports) <= 10 * 12
     assert np.ptp(states[-1].positions[:, 2]) <= 0.044
@@ -292,11 +297,11 @@ def test_a_plate_that_nothing_feels_yet_pushes_what_is_free(solver):
 def test_a_plate_does_not_go_through_what_is_pinned(solver):
     model = box((0.0, 0.0, 0.002), pinned=lambda X: X[:, 2] > 0.1 - 1e-9)
     meet = meeting(model, [plate(0.0), plate(0.104)])
-    target = meet.places - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.03])
+    target = meet.collider_positions - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.03])
     states, reports = moved(model, meet, 4, solver, targets=lambda k: target)
     assert all(report.blocked > 0.5 for report in reports) and reports[0].iterations <= 20
     assert all(report.iterations <= 10 for report in reports[1:])
-    assert 0.3 * DISTANCE <= meet.places[4, 2] - 0.102 <= DISTANCE
+    assert 0.3 * DISTANCE <= meet.collider_positions[4, 2] - 0.102 <= DISTANCE
     assert np.array_equal(states[-1].positions[model.pinned], model.mesh.rest_positions[model.pinned])
 
 
@@ -304,7 +309,7 @@ def test_a_plate_does_not_go_through_what_is_pinned(solver):
 def test_a_plate_jumps_far_into_a_block(solver):
     """It arrives, and settles: the barrier bends, too."""
     meet = meeting(model := box((0.0, 0.0, 0.002), cells=4), [plate(0.0), plate(0.104)])
-    target = meet.places - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.101])
+    target = meet.collider_positions - np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.101])
     _, reports = moved(model, meet, 1, solver, targets=lambda k: target, gravity=STILL)
     assert reports[0].iterations <= 60 and not any(report.blocked for report in reports)
 
@@ -327,11 +332,13 @@ def test_a_step_that_is_made_again_begins_where_obstacles_were():
     state = model.state_at(model.mesh.rest_positions, fast)
     stepper = make_solver(model, SolverSettings(solver="mixed_fem", integrator="theta_midpoint", max_iterations=2))
     for _ in range(4):
-        meet.targets, was = meet.places + [0.01, 0.0, 0.002], meet.places
+        meet.targets, was = meet.collider_positions + [0.01, 0.0, 0.002], meet.collider_positions
         state, report = stepper.step(state, np.zeros((0, 3)), H, (meet,))
         again += REDONE_BY in report.reason
-        assert np.array_equal(meet.places, meet.targets) and np.array_equal(meet.earlier, was)
-        assert meet.places[0, 2] < state.positions[:, 2].min()
+        assert np.array_equal(meet.collider_positions, meet.targets) and np.array_equal(
+            meet.previous_collider_positions, was
+        )
+        assert meet.collider_positions[0, 2] < state.positions[:, 2].min()
     assert again
 
 
@@ -340,12 +347,16 @@ def test_a_crusher_arrives_at_the_end_of_a_part(solver):
     """Of a step, from which its end is extrapolated: the plates are there at the end."""
     model = box((0.0, 0.0, 0.002))
     meet = meeting(model, [plate(0.0), plate(0.104)])
-    first, lowered = meet.places, np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.005])
+    first, lowered = meet.collider_positions, np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.005])
     targets = dict(targets=lambda k: first - (k + 1) * lowered)
     states, reports = moved(model, meet, 8, solver, **targets, integrator="theta_midpoint")
-    assert np.array_equal(meet.places, first - 8 * lowered) and not any(report.blocked for report in reports)
+    assert np.array_equal(meet.collider_positions, first - 8 * lowered) and not any(
+        report.blocked for report in reports
+    )
     assert np.ptp(states[-1].positions[:, 2]) <= 0.064
-    pushed = -meet.barrier.gradient(meet.surfaces(states[-1].positions))[-8:].reshape(2, 4, 3).sum(axis=1)[:, 2]
+    pushed = (
+        -meet.barrier.gradient(meet.surface_positions(states[-1].positions))[-8:].reshape(2, 4, 3).sum(axis=1)[:, 2]
+    )
     assert pushed[0] < -50.0 and pushed[1] > 50.0
 
 

@@ -24,7 +24,7 @@ def test_a_stack_falls_and_rests():
     meet, weight, touched = meeting(model, [plate(0.0)], mu=0.0), 9.81 * model.lumped_masses.sum(), 0
     states, _ = moved(model, meet, 40, "conjac", tolerance=1e-9)
     for before, after in zip(states, states[1:]):
-        pushed = meet.barrier.gradient(meet.surfaces(after.positions))[-4:].sum(axis=0)[2]
+        pushed = meet.barrier.gradient(meet.surface_positions(after.positions))[-4:].sum(axis=0)[2]
         if pushed:
             assert abs(pushed - weight - pulled(model, before, after, bdf2)[2]) <= 1e-6 * weight
             touched += 1
@@ -37,7 +37,7 @@ def test_a_box_rests_on_its_weight():
     model = carried(box((0.0, 0.0, 0.0015)), 8)
     meet, weight = meeting(model, [plate(0.0)]), 9.81 * model.lumped_masses.sum()
     states, reports = moved(model, meet, 120, "conjac", tolerance=1e-9, mass_damping=10.0)
-    pushed = meet.barrier.gradient(meet.surfaces(states[-1].positions))[-4:].sum(axis=0)[2]
+    pushed = meet.barrier.gradient(meet.surface_positions(states[-1].positions))[-4:].sum(axis=0)[2]
     assert pushed == pytest.approx(weight, rel=1e-6)
     assert reports[-1].iterations <= 3
 
@@ -49,7 +49,9 @@ def test_what_slides_is_slowed_as_coulomb_has_it(count):
     state = model.state_at(model.mesh.rest_positions, np.tile([1.5, 0.0, 0.0], (model.unknowns, 1)))
     states, _ = moved(model, meet, 40, "conjac", state, tolerance=1e-7)
     forces = np.sum([pulled(model, *each, bdf2) for each in zip(states[20:], states[21:])], axis=0)
-    pushed = sum(meet.barrier.gradient(meet.surfaces(each.positions))[-4:].sum(axis=0)[2] for each in states[21:])
+    pushed = sum(
+        meet.barrier.gradient(meet.surface_positions(each.positions))[-4:].sum(axis=0)[2] for each in states[21:]
+    )
     assert momentum(model, states[-1])[0] > 0.1 and pushed > 0.0
     assert forces[0] == pytest.approx(-0.2 * pushed, rel=0.01)
     assert forces[2] == pytest.approx(pushed - 20 * 9.81 * model.lumped_masses.sum(), abs=0.01)
@@ -66,7 +68,9 @@ def test_what_collides_keeps_momentum():
     for after in states:
         assert np.linalg.norm(momentum(model, after) - first) <= 1e-9 * np.linalg.norm(first)
     assert (model.mass @ states[-1].velocities)[model.slices[1].vertices, 0].sum() >= 0.3 * first[0]
-    touching = [bool(len(meet.barrier.touching(meet.surfaces(each.positions)))) for each in states[1:]]
+    touching = [
+        bool(len(meet.barrier.normal_collisions(meet.surface_positions(each.positions)))) for each in states[1:]
+    ]
     assert any(touching) and not all(touching)
 
 

@@ -32,7 +32,7 @@ def test_its_derivatives_in_a_subspace():
         # The upper blocks alone are written.
         blocks = [[K[min(i, p), :, max(i, p), :].T if i > p else K[i, :, p, :] for p in range(3)] for i in range(3)]
         pulled = (np.block(blocks) @ du.T.ravel()).reshape(3, -1).T
-        np.testing.assert_allclose(pulled, acting.pull(still, du), atol=1e-9 * abs(pulled).max())
+        np.testing.assert_allclose(pulled, acting.hessian_product(still, du), atol=1e-9 * abs(pulled).max())
 
 
 @SUBSPACES
@@ -42,7 +42,7 @@ def test_a_body_in_a_subspace_falls_and_rests(solver):
     space = skinning_subspace(model, 8, 0).model
     meet = meeting(model, [plate(0.0)], space=space)
     states, reports = moved(space, meet, 50, solver)
-    pushed = meet.barrier.gradient(meet.surfaces(states[-1].positions))[-4:].sum(axis=0)
+    pushed = meet.barrier.gradient(meet.surface_positions(states[-1].positions))[-4:].sum(axis=0)
     assert pushed[2] == pytest.approx(9.81 * model.lumped_masses.sum(), rel=1e-3)
     assert max(report.iterations for report in reports) <= 25 and reports[-1].iterations <= 2
 
@@ -89,10 +89,12 @@ def test_a_crusher_arrives_at_a_body_in_a_subspace(solver):
     model = box((0.0, 0.0, 0.002), cells=4)
     space = skinning_subspace(model, 8, 0).model
     meet = meeting(model, [plate(0.0), plate(0.104)], space=space)
-    first, lowered = meet.places, np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.005])
+    first, lowered = meet.collider_positions, np.outer(np.arange(8) >= 4, [0.0, 0.0, 0.005])
     states, reports = moved(space, meet, 12, solver, targets=lambda k: first - (k + 1) * lowered)
-    assert np.array_equal(meet.places, first - 12 * lowered) and not any(report.blocked for report in reports)
-    assert np.ptp(meet.surfaces(states[-1].positions)[:-8, 2]) <= 0.044
+    assert np.array_equal(meet.collider_positions, first - 12 * lowered) and not any(
+        report.blocked for report in reports
+    )
+    assert np.ptp(meet.surface_positions(states[-1].positions)[:-8, 2]) <= 0.044
 
 
 @RULES

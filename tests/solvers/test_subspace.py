@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sinew.benchmarks.bodies import bent, block, held_end
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
 from sinew.core.cubature.spectral_clusters import every_tet
 from sinew.core.energies import ENERGIES
 from sinew.core.errors import SubspaceError
@@ -69,7 +69,7 @@ def test_the_assembled_stiffness_is_what_the_stresses_do(turn):
     at, u = np.array([turn, 1.0])[:, None, None] * rng.standard_normal((2, space.unknowns, 3)) * 1e-2
     tangent = space.elastic.tangent(space.elastic.deformation(at), projected=False)
     K = symmetric(space.stiffness(tangent, 0.5))
-    forces = space.elastic.nodal(tangent.stress_change(space.elastic.change(u))) + 0.5 * space.mass @ u
+    forces = space.elastic.nodal_forces(tangent.stress_change(space.elastic.delta_F(u))) + 0.5 * space.mass @ u
     np.testing.assert_allclose((K @ u.T.ravel()).reshape(3, -1).T, forces, atol=1e-11 * np.abs(forces).max())
 
 
@@ -293,14 +293,16 @@ def test_stiff_limbs_with_soft_joints_settle_on_the_ground(friction):
     surface = SurfaceMesh(mesh.rest_positions, boundary_triangles(mesh.tets))
     points = ContactPoints.of(surface, mesh, E, space.points, 200)
     step, ground = 1 / 24, GroundPlane(-0.15)
-    numbers = ContactNumbers.fitting(1000.0, mesh.size, 9.81, step)
-    contact = Contact(points, ground, friction, numbers, step, points.points.held(space.pinned))
+    numbers = PenaltyParameters.for_body(1000.0, mesh.size, 9.81, step)
+    contact = PenaltyContact(points, ground, friction, numbers, step, points.points.held(space.pinned))
     solver = make_solver(space, SolverSettings(solver="subspace_mixed_fem", max_iterations=10))
     state, touched = space.rest_state(), 0
     for _ in range(12):
         state, report = solver.step(state, state.positions[space.pinned], step, (contact,))
         assert report.converged, report.reason
-        touched += (ground.begin(points.points.positions(state.positions), np.empty(0)).first.gaps < 0.0).any()
+        touched += (
+            ground.begin_step(points.points.positions(state.positions), np.empty(0)).initial_contacts.gaps < 0.0
+        ).any()
     assert touched > 5
 
 

@@ -140,7 +140,7 @@ def test_a_vibration_is_multiplied_by_its_number(theta, phase):
     X = mesh.rest_positions
     tangent = model.elastic.tangent(model.elastic.deformation(X))
     moves = np.eye(X.size).reshape(-1, *X.shape)
-    K = np.array([model.elastic.nodal(tangent.stress_change(model.elastic.change(u))).ravel() for u in moves])
+    K = np.array([model.elastic.nodal_forces(tangent.stress_change(model.elastic.delta_F(u))).ravel() for u in moves])
     squares, modes = scipy.linalg.eigh(K, np.kron(model.mass.toarray(), np.eye(3)))
     omega, mode = np.sqrt(squares[8]), 1e-3 * modes[:, 8].reshape(X.shape)
     state, h = model.state_at(X + mode), phase / omega
@@ -269,7 +269,7 @@ class Wind:
         self.force, self.stiffness, self.renewals = np.asarray(force), stiffness, 0
 
     def begin(self, motion):
-        self.anchor = motion.start
+        self.anchor = motion.x_prev
         return self
 
     def value(self, x):

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sinew.benchmarks.bodies import block
 from sinew.core.assembly.low_rank import LowRank
-from sinew.core.forces.unilateral_springs import Touch, UnilateralSprings
+from sinew.core.forces.unilateral_springs import Penetration, UnilateralSprings
 from sinew.core.model.model import build_model
 from sinew.core.settings import SolverSettings
-from sinew.core.solvers.unilateral_model import minimize_model
+from sinew.core.solvers.unilateral_model import solve_active_set_qp
 from sinew.core.subspaces.carried_points import CarriedPoints
 from sinew.core.subspaces.reduced_model import skinning_subspace
 
@@ -53,7 +53,7 @@ def fall(seed, hardness):
 
     def look(unknowns):
         up = np.tile([0.0, 0.0, 1.0], (POINTS, 1))
-        return Touch(-points.positions(unknowns)[:, 2], up)
+        return Penetration(-points.positions(unknowns)[:, 2], up)
 
     return (
         points,
@@ -78,7 +78,7 @@ def test_the_gradient_of_the_whole_model_vanishes(seed, hardness):
     K = np.where(touching, stiffness, 0.0)[:, None, None] * np.diag([0.0, 0.0, 1.0])
     points.add_stiffness(K, SCALE, system.matrix)
     assert system.try_factorize()
-    minimum = minimize_model(system, pull - SCALE * at_start, [springs], SCALE)
+    minimum = solve_active_set_qp(system, pull - SCALE * at_start, [springs], SCALE)
     left = pull + np.einsum("iajb,bj->ai", A, minimum.change) - SCALE * pushed(minimum.change)[0]
     assert np.abs(left).max() <= 1e-9 * np.abs(pull).max()
     assert abs(minimum.residual_work) <= 1e-9 * np.abs(pull * minimum.change).sum()

@@ -52,7 +52,7 @@ def crushed(solver: str, to: float, ratio: float, rule: str = "backward_euler"):
     """A block between plates that close to a part of its height in three steps, and one more: states and reports."""
     model = rubber(ratio=ratio)
     meet = meeting(model, [plate(0.0), plate(0.104)])
-    first, states, reports = meet.places, [model.rest_state()], []
+    first, states, reports = meet.collider_positions, [model.rest_state()], []
     stepper = make_solver(
         model, SolverSettings(solver=solver, max_iterations=200, gravity=STILL, stop_rule="movement", integrator=rule)
     )

@@ -18,7 +18,7 @@ from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.scene_in.mesh_in import vertex_positions
 from sinew.blender_addon.scene_in.weights_in import group_weights
 from sinew.blender_addon.views import overlay_legend, overlays
-from sinew.core.contact.penalty import ContactNumbers
+from sinew.core.contact.penalty import PenaltyParameters
 from sinew.core.mesh.embedding import Embedding
 from sinew.core.store.cached_materials import received
 
@@ -287,7 +287,7 @@ def test_the_least_distance_from_sheets_is_the_solvers(saved_body, collection, m
         kept.forget(set(), {saved_body.session_uid}, False)
         kept.collider(plane, saved_body, bpy.context)
         size = make_job(saved_body, bpy.context).body.surface.size
-        numbers = ContactNumbers.fitting(1000.0, size, 9.81, 1.0 / 24.0)
+        numbers = PenaltyParameters.for_body(1000.0, size, 9.81, 1.0 / 24.0)
         assert made[-1][3] * unit == pytest.approx(numbers.sheet_thickness, rel=1e-6) and size == pytest.approx(
             scale * unit
         )

@@ -43,7 +43,7 @@ def made(monkeypatch):
         make = getattr(cached_skin, name)
         monkeypatch.setattr(cached_skin, name, lambda *given: names.append(name) or make(*given))
 
-    for name in ("lattice_skin", "skin_warnings"):
+    for name in ("collision_proxy", "skin_warnings"):
         counted(name)
     return names
 
@@ -71,7 +71,7 @@ def test_it_is_made_once(job, made, tmp_path):
     for _ in range(2):
         kept, said = stepped(job, store)
         assert same(kept, fresh) and said == told
-    assert made == ["lattice_skin", "skin_warnings"]
+    assert made == ["collision_proxy", "skin_warnings"]
     estimated = body_bytes(len(mesh.tets), job.body.solver, True) - body_bytes(len(mesh.tets), job.body.solver)
     assert 0.2 * estimated < (store.folder / "skin.sinew").stat().st_size < estimated
     lent = FrameStore.create(tmp_path / "two", job)
@@ -90,6 +90,6 @@ def test_it_is_made_anew_of_another_lattice_and_where_it_is_damaged(job, made, t
     assert same(again, first) and len(made) == 6
     arrays, about = store.read_cached("skin")
     store.write_cached("skin", arrays | {"faces": arrays["faces"] + len(first.rest)}, about)
-    assert same(stepped(job, store)[0], first) and made[6:] == ["lattice_skin", "skin_warnings"]
+    assert same(stepped(job, store)[0], first) and made[6:] == ["collision_proxy", "skin_warnings"]
     (store.folder / "skin.sinew").write_bytes(b"torn")
     assert same(stepped(job, store)[0], first) and len(made) == 10

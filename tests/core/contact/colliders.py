@@ -27,7 +27,9 @@ def collider(faces, before, after=None, thickness=0.0, sheet_thickness=0.0) -> M
 
 def begin(obstacle, points, outward=(0.0, 0.0, 0.0)):
     """The step of points of a body that is left this way; 0 where the body is not to tell anything."""
-    return obstacle.begin(np.asarray(points, dtype=float), np.tile(np.asarray(outward, dtype=float), (len(points), 1)))
+    return obstacle.begin_step(
+        np.asarray(points, dtype=float), np.tile(np.asarray(outward, dtype=float), (len(points), 1))
+    )
 
 
 def signed(faces, positions, points, **options):

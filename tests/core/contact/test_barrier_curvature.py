@@ -6,7 +6,7 @@ import ipctk
 import numpy as np
 import pytest
 from sinew.core.assembly.semi_definite import clamp_negative
-from sinew.core.contact.ipc import Barrier, Surfaces
+from sinew.core.contact.ipc import Barrier, CollisionMesh
 
 
 @pytest.mark.parametrize("n", (2, 3, 6, 9, 12))
@@ -52,11 +52,11 @@ def test_as_ipctk_has_it(make):
     """And all kinds of what is near occur."""
     rng = np.random.default_rng(3)
     points, faces, body = make(rng)
-    barrier = Barrier(Surfaces(points, faces, body, np.zeros(len(points), dtype=bool)), 0.15, 1e5, 0.3, 1e-3)
+    barrier = Barrier(CollisionMesh(points, faces, body, np.zeros(len(points), dtype=bool)), 0.15, 1e5, 0.3, 1e-3)
     mesh, near = whole_mesh(points, faces, body), ipctk.NormalCollisions()
     near.use_area_weighting = True
     near.build(mesh, np.asfortranarray(points), 0.15)
-    assert len(near) == len(barrier.touching(points))
+    assert len(near) == len(barrier.normal_collisions(points))
     assert all(map(len, (near.ev_collisions, near.ee_collisions, near.fv_collisions)))
     assert len(near.vv_collisions) or make is sheets
     ways = np.diff(points[np.array(ipctk.edges(faces.astype(np.int32)))], axis=1)[:, 0]
@@ -67,7 +67,7 @@ def test_as_ipctk_has_it(make):
     for projected in (False, True):
         how = ipctk.PSDProjectionMethod.CLAMP if projected else ipctk.PSDProjectionMethod.NONE
         expected = barrier._barrier.hessian(near, mesh, np.asfortranarray(points), how).toarray()
-        found = barrier.curvature(points, projected)
+        found = barrier.hessian(points, projected)
         matrix = found.matrix(len(points)).toarray()
         assert np.abs(matrix - expected).max() <= 1e-9 * np.abs(expected).max()
     x = rng.standard_normal(points.shape)
@@ -79,7 +79,7 @@ def test_as_ipctk_has_it(make):
 def test_what_rubs_is_what_ipctk_says(make):
     """By what forces, and along which ways; and how far apart all is that pushes."""
     points, faces, body = make(np.random.default_rng(3))
-    barrier = Barrier(Surfaces(points, faces, body, np.zeros(len(points), dtype=bool)), 0.15, 1e5, 0.3, 1e-3)
+    barrier = Barrier(CollisionMesh(points, faces, body, np.zeros(len(points), dtype=bool)), 0.15, 1e5, 0.3, 1e-3)
     mesh, near, rubbing = whole_mesh(points, faces, body), ipctk.NormalCollisions(), ipctk.TangentialCollisions()
     y = np.asfortranarray(points)
     near.use_area_weighting = True
@@ -87,25 +87,28 @@ def test_what_rubs_is_what_ipctk_says(make):
     rubbing.build(mesh, y, near, barrier._barrier, 0.3)
     edges, triangles = np.array(mesh.edges), np.array(mesh.faces)
     expected = sorted(0.3 * rubbing[k].normal_force_magnitude * rubbing[k].weight for k in range(len(rubbing)))
-    rubs = barrier.rubbing(points)
+    rubs = barrier.tangential_collisions(points)
     shares, forces, slopes, normals, _ = rubs
     np.testing.assert_allclose(sorted(forces), expected, rtol=1e-9)
     np.testing.assert_allclose(np.cross(shares @ points, normals), 0.0, atol=1e-12)
-    corners, away = barrier.pairs(points)
+    corners, away = barrier.collision_stencils(points)
     squares = sorted(near[k].compute_distance(near[k].dof(y, edges, triangles)) for k in range(len(near)))
     np.testing.assert_allclose(sorted(0.15 * away), np.sqrt(squares), rtol=1e-9)
     assert all(set(body[each[each >= 0]]) == {body[each[0]], body[each[each >= 0][-1]]} for each in corners)
     way = 1e-7 * np.random.default_rng(4).standard_normal(points.shape)
-    change = barrier.rubbing(points + way).forces - barrier.rubbing(points - way).forces
+    change = (
+        barrier.tangential_collisions(points + way).friction_bounds
+        - barrier.tangential_collisions(points - way).friction_bounds
+    )
     linear = slopes * np.sum(normals * (shares @ way), axis=1)
     np.testing.assert_allclose(change, -2.0 * linear, atol=1e-5 * np.abs(linear).max())
     # What would pull takes from what pushes.
-    far = rubs.after(way * np.median(forces / np.abs(linear)))
+    far = rubs.extrapolated(way * np.median(forces / np.abs(linear)))
     model = forces - linear * np.median(forces / np.abs(linear))
-    assert model.min() < 0.0 <= far.forces.min()
-    for two in np.unique(rubs.bodies, axis=0):
-        own = (rubs.bodies == two).all(axis=1)
-        assert far.forces[own].sum() == pytest.approx(max(model[own].sum(), 0.0), rel=1e-9)
+    assert model.min() < 0.0 <= far.friction_bounds.min()
+    for two in np.unique(rubs.body_ids, axis=0):
+        own = (rubs.body_ids == two).all(axis=1)
+        assert far.friction_bounds[own].sum() == pytest.approx(max(model[own].sum(), 0.0), rel=1e-9)
 
 
 def waves(count: int, low: float) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +130,7 @@ def test_what_is_far_from_all_else_is_not_asked_of():
     )
     points, faces = np.concatenate([upper, floor]), np.concatenate([own, other + len(upper)])
     body = np.repeat([0, 1], [len(upper), 3])
-    barrier = Barrier(Surfaces(points, faces, body, body == 1), 0.02, 1e5, 0.0, 1e-3)
+    barrier = Barrier(CollisionMesh(points, faces, body, body == 1), 0.02, 1e5, 0.0, 1e-3)
     mesh, rng, asked = whole_mesh(points, faces, body), np.random.default_rng(0), set()
     short: list[float] = []
 
@@ -135,7 +138,7 @@ def test_what_is_far_from_all_else_is_not_asked_of():
         start, ahead, candidates = np.asfortranarray(y), np.asfortranarray(y + way), ipctk.Candidates()
         candidates.build(mesh, start, ahead, 0.01)
         free = candidates.compute_collision_free_stepsize(mesh, start, ahead, 0.0, barrier._ccd)
-        assert barrier.longest(y, way) == pytest.approx(free, rel=1e-12)
+        assert barrier.collision_free_step_size(y, way) == pytest.approx(free, rel=1e-12)
         return free
 
     for k in range(12):
@@ -150,11 +153,11 @@ def test_what_is_far_from_all_else_is_not_asked_of():
             near = ipctk.NormalCollisions()
             near.use_area_weighting = True
             near.build(mesh, y, 0.02)
-            assert len(barrier.touching(y)) == len(near)
+            assert len(barrier.normal_collisions(y)) == len(near)
             assert barrier.value(y) == pytest.approx(barrier._barrier(near, mesh, y), rel=1e-9)
             expected = barrier._barrier.gradient(near, mesh, y).reshape(-1, 3)
             np.testing.assert_allclose(barrier.gradient(y), expected, atol=1e-9 * np.abs(expected).max(initial=1e-9))
         points = y
-    barrier.forget()
-    assert not len(barrier.touching(points + (body == 0)[:, None])) and not len(barrier._asked.kept)
+    barrier.clear_candidates()
+    assert not len(barrier.normal_collisions(points + (body == 0)[:, None])) and not len(barrier._asked.kept)
     assert len(asked) > 1 and min(asked) < 0.6 * len(points) and min(short) < 1.0 == max(short)

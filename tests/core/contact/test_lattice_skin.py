@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sinew.benchmarks.skin_measures import measured, recorded_surface
 from sinew.benchmarks.thin_bodies import ball, hand, hollow_ball, joined, plate, square
-from sinew.core.contact.lattice_skin import lattice_skin
-from sinew.core.contact.welded import welded_parts
+from sinew.core.contact.lattice_skin import collision_proxy
+from sinew.core.contact.welded import bridged_parts
 from sinew.core.errors import MeshError
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import ResolutionSettings
@@ -60,7 +60,7 @@ def test_bad_meshes_have_closed_skins(body):
 
 def test_few_vertices_of_the_lattice_carry_each():
     mesh = lattice(hand(), 12)
-    skin = lattice_skin(hand(), mesh)
+    skin = collision_proxy(hand(), mesh)
     assert np.diff(skin.carried.indptr).max() <= 4
     np.testing.assert_allclose(skin.carried.sum(axis=1), 1.0, atol=1e-14)
     np.testing.assert_allclose(skin.carried @ mesh.rest_positions, skin.rest, atol=1e-14)
@@ -71,7 +71,7 @@ def test_where_cells_are_painted_finer_the_skin_is():
     surface = ball(16, 0.5)
     fineness = (surface.positions[:, 0] > 0.1).astype(float)
     mesh = lattice(surface, 8, fineness, 3.0)
-    skin = lattice_skin(surface, mesh)
+    skin = collision_proxy(surface, mesh)
     p = skin.rest[skin.faces]
     areas = np.linalg.norm(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]), axis=1)
     right = p.mean(axis=1)[:, 0] > 0.1
@@ -86,11 +86,11 @@ def test_parts_that_the_lattice_holds_together_are_told(gap, moving):
     other = SurfaceMesh(one.positions + (0.5 + gap * COARSE, 0.0, 0.0), one.triangles)
     inside = SurfaceMesh(0.5 * one.positions, one.triangles)
     both = joined([one, other, inside])
-    found = welded_parts(both, lattice(both, 7), 7)
-    assert (found.parts, found.moving) == (2, moving)
+    found = bridged_parts(both, lattice(both, 7), 7)
+    assert (found.surface_parts, found.lattice_parts) == (2, moving)
     if moving == 1:
         assert found.gap == pytest.approx(gap * COARSE, rel=0.05)
-        assert welded_parts(both, lattice(both, found.cells), found.cells).moving == 2
+        assert bridged_parts(both, lattice(both, found.cells), found.cells).lattice_parts == 2
     else:
         assert found.cells == 0
 
@@ -98,14 +98,14 @@ def test_parts_that_the_lattice_holds_together_are_told(gap, moving):
 def test_a_needle_within_one_row_of_tets_is_told():
     needle = SurfaceMesh(plate(1e-3).positions * (1.0, 1e-3, 1.0), plate(1e-3).triangles)
     with pytest.raises(MeshError, match="too small for its cells"):
-        lattice_skin(needle, lattice(needle, 12))
+        collision_proxy(needle, lattice(needle, 12))
 
 
 def test_what_crosses_is_one_part():
-    found = welded_parts(hand(), lattice(hand(), 12), 12)
+    found = bridged_parts(hand(), lattice(hand(), 12), 12)
     assert found == (1, 1, np.inf, 0)
 
 
 def test_both_sides_of_a_shell_are_one_part():
     shell = hollow_ball(0.12)
-    assert welded_parts(shell, lattice(shell, 8), 8) == (1, 1, np.inf, 0)
+    assert bridged_parts(shell, lattice(shell, 8), 8) == (1, 1, np.inf, 0)

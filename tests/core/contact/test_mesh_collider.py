@@ -51,7 +51,7 @@ def test_points_on_the_surface_but_for_round_off_are_pushed_by_unit_vectors():
     on_faces[np.arange(300), rng.integers(0, 3, 300)] = rng.integers(0, 2, 300)
     points = np.concatenate([CUBE, on_faces]) + 1e-17 * rng.standard_normal((308, 3))
     approach = begin(collider(CUBE_FACES, CUBE), points)
-    for contacts in (approach.first, approach.contacts(points)):
+    for contacts in (approach.initial_contacts, approach.contacts(points)):
         near = np.isfinite(contacts.gaps)
         assert near.sum() > 100
         assert np.abs(np.linalg.norm(contacts.normals[near], axis=1) - 1.0).max() < 1e-12
@@ -62,7 +62,7 @@ def test_a_hollow_has_an_inside_where_bodies_may_be():
     faces = np.concatenate([CUBE_FACES, CUBE_FACES + 8])
     points = np.array([[0.5, 0.5, 0.5], [0.5, 0.5, 0.9], [0.5, 0.5, 1.1]])
     approach = begin(collider(faces, np.concatenate([CUBE, inner])), points)
-    assert approach.first.gaps == pytest.approx([0.25, -0.1, 0.1])
+    assert approach.initial_contacts.gaps == pytest.approx([0.25, -0.1, 0.1])
 
 
 def test_nested_shells_are_walls_and_hollows_in_turn_among_many_others():
@@ -129,7 +129,7 @@ def test_what_begins_on_a_surface_is_on_the_side_of_its_body(kind, side, apart):
     }[kind]
     start = np.array([[0.3, -0.2, apart], [0.25, 0.25, apart]])
     approach = begin(thing, start, (0.6, 0.0, -0.8 * side))
-    assert np.abs(approach.first.gaps).max() <= 1.1e-8
+    assert np.abs(approach.initial_contacts.gaps).max() <= 1.1e-8
     for move in (1e-3, 1e-7, -1e-7, -1e-3, -0.1):
         contacts = approach.contacts(start + up + [0.0, 0.0, side * move])
         near = np.isfinite(contacts.gaps)
@@ -143,7 +143,7 @@ def test_a_point_just_beyond_a_sheet_still_belongs_to_its_body():
     plate = collider(SQUARE_FACES, SQUARE, sheet_thickness=0.01)
     start = np.array([[0.3, -0.2, -0.001], [0.3, -0.2, -0.003]])
     approach = begin(plate, start, (0.0, 0.0, -1.0))
-    assert approach.first.gaps == pytest.approx([-0.011, -0.007])
+    assert approach.initial_contacts.gaps == pytest.approx([-0.011, -0.007])
     assert approach.contacts(start).gaps == pytest.approx([-0.011, -0.007])
     assert approach.contacts(start).normals[:, 2] == pytest.approx([1.0, -1.0])
 
@@ -173,7 +173,7 @@ def test_a_fast_collider_takes_a_still_point_along():
     contacts = begin(collider(SQUARE_FACES, SQUARE, SQUARE + up), point).contacts(point)
     assert contacts.gaps == pytest.approx([-0.4])
     assert contacts.normals == pytest.approx(np.array([[0.0, 0.0, 1.0]]))
-    assert contacts.shifts == pytest.approx(up[None])
+    assert contacts.obstacle_displacements == pytest.approx(up[None])
 
 
 def test_a_point_that_turns_with_a_collider_has_not_moved_in_its_eyes():
@@ -182,9 +182,9 @@ def test_a_point_that_turns_with_a_collider_has_not_moved_in_its_eyes():
     approach = begin(collider(CUBE_FACES, CUBE, CUBE @ R.T + [3.0, 0.0, 0.0], thickness=0.1), points)
     contacts = approach.contacts(points @ R.T + [3.0, 0.0, 0.0])
     near = np.isfinite(contacts.gaps)
-    assert np.abs(contacts.gaps - approach.first.gaps)[near].max() <= 1e-13
-    assert np.abs(contacts.normals - approach.first.normals)[near].max() <= 1e-11
-    assert (approach.first.gaps[~near] > 0.0).all()
+    assert np.abs(contacts.gaps - approach.initial_contacts.gaps)[near].max() <= 1e-13
+    assert np.abs(contacts.normals - approach.initial_contacts.normals)[near].max() <= 1e-11
+    assert (approach.initial_contacts.gaps[~near] > 0.0).all()
 
 
 def test_gaps_are_continuous_along_a_path_through_a_sheet_and_a_cube():

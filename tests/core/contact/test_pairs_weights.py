@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.contact.ipc import Barrier, Surfaces
+from sinew.core.contact.ipc import Barrier, CollisionMesh
 from sinew.core.mesh.topology import boundary_triangles
 
 DISTANCE = 1e-3
@@ -20,7 +20,7 @@ def pressed(flat, reach: float) -> float:
     rest = np.concatenate([X, reach * corners])
     faces = np.concatenate([boundary_triangles(mesh.tets), np.asarray(triangles) + n])
     body = (np.arange(len(rest)) >= n).astype(int)
-    barrier = Barrier(Surfaces(rest, faces, body, body == 1), DISTANCE, 1e5, 0.0, 1e-3)
+    barrier = Barrier(CollisionMesh(rest, faces, body, body == 1), DISTANCE, 1e5, 0.0, 1e-3)
     y = rest + np.outer(body == 0, [0.0, 0.0, 0.5 * DISTANCE])
     return float(barrier.gradient(y)[n:, 2].sum())
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
 from sinew.core.forces.step_potential import Motion
 from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.settings import ResolutionSettings
@@ -14,8 +14,8 @@ from sinew.core.tetrahedra.tetrahedralize import tetrahedralize
 
 from .colliders import CUBE, CUBE_FACES, SQUARE, SQUARE_FACES, collider, rotation
 
-NUMBERS = ContactNumbers(
-    stiffness=1e4, firmness=100.0, depth=0.02, sheet_thickness=0.01, push_out_speed=0.5, stiction_tolerance=0.1
+NUMBERS = PenaltyParameters(
+    stiffness=1e4, stiffening=100.0, depth=0.02, sheet_thickness=0.01, push_out_speed=0.5, stiction_tolerance=0.1
 )
 H = 0.04
 
@@ -50,7 +50,7 @@ def obstacles():
 @pytest.mark.parametrize("friction", [0.0, 0.7])
 def test_derivatives(mesh, points, name, friction, differences):
     x = mesh.rest_positions + 1e-3 * np.random.default_rng(1).standard_normal(mesh.rest_positions.shape)
-    potential = Contact(points, obstacles()[name], friction, NUMBERS, H).begin(motion(x, (0.04, 0.01, -0.02)))
+    potential = PenaltyContact(points, obstacles()[name], friction, NUMBERS, H).begin(motion(x, (0.04, 0.01, -0.02)))
     potential.update(x)
     g = potential.gradient(x)
     assert np.abs(g).max() > 0.1
@@ -93,7 +93,7 @@ def test_points_know_the_way_out_of_the_body(mesh, inside_out):
 
 def test_pressure_is_stiffness_times_depth(mesh, points):
     x = mesh.rest_positions
-    potential = Contact(points, GroundPlane(0.01), 0.0, NUMBERS, H).begin(motion(x))
+    potential = PenaltyContact(points, GroundPlane(0.01), 0.0, NUMBERS, H).begin(motion(x))
     # One face of 1 m²; faces beside it hold some area at their lower edges, too.
     pressed = points.areas[points.points.positions(x)[:, 2] < 0.01].sum()
     force = -potential.gradient(x).sum(axis=0)
@@ -104,10 +104,10 @@ def test_pressure_is_stiffness_times_depth(mesh, points):
 
 def test_friction_is_coulombs_law(mesh, points):
     x = mesh.rest_positions
-    potential = Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (3.0, 4.0, 0.0)))
+    potential = PenaltyContact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (3.0, 4.0, 0.0)))
     force = -potential.gradient(x).sum(axis=0)
     assert force[:2] == pytest.approx(-0.5 * force[2] * np.array([0.6, 0.8]))
-    slow = Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (0.05, 0.0, 0.0)))
+    slow = PenaltyContact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (0.05, 0.0, 0.0)))
     assert -slow.gradient(x).sum(axis=0)[0] == pytest.approx(-0.5 * force[2] * 0.75)  # f1(eps / 2)
 
 
@@ -116,10 +116,10 @@ def test_friction_is_relative_to_the_obstacle(mesh, points):
     square = SQUARE * 3.0
     carried = H * np.array([0.6, 0.0, 0.0])
     plate = collider(SQUARE_FACES, square - carried, square, sheet_thickness=0.01)
-    together = Contact(points, plate, 0.5, NUMBERS, H).begin(motion(x, (0.6, 0.0, 0.0)))
+    together = PenaltyContact(points, plate, 0.5, NUMBERS, H).begin(motion(x, (0.6, 0.0, 0.0)))
     together.update(x)
     assert np.abs(together.gradient(x)[:, 0]).max() <= 1e-9
-    still = Contact(points, plate, 0.5, NUMBERS, H).begin(motion(x))
+    still = PenaltyContact(points, plate, 0.5, NUMBERS, H).begin(motion(x))
     still.update(x)
     force = -still.gradient(x).sum(axis=0)
     assert force[0] == pytest.approx(0.5 * force[2])
@@ -127,7 +127,7 @@ def test_friction_is_relative_to_the_obstacle(mesh, points):
 
 def test_the_lag_is_renewed_until_it_changes_nothing(mesh, points):
     x = mesh.rest_positions
-    potential = Contact(points, GroundPlane(-0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
+    potential = PenaltyContact(points, GroundPlane(-0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
     down = x - [0.0, 0.0, 0.02]
     assert not potential.gradient(x).any()
     assert potential.update(down)
@@ -137,7 +137,7 @@ def test_the_lag_is_renewed_until_it_changes_nothing(mesh, points):
 
 def test_what_has_just_been_run_into_rubs_once_a_step_has_felt_it(mesh, points, differences):
     x = mesh.rest_positions
-    potential = Contact(points, GroundPlane(-0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
+    potential = PenaltyContact(points, GroundPlane(-0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
     down = x - [0.0, 0.0, 0.02]
     differences.dense_stiffness(potential, x, mesh.tets)
     assert not potential.update(down)
@@ -151,7 +151,7 @@ def test_what_has_just_been_run_into_rubs_once_a_step_has_felt_it(mesh, points, 
 
 def test_a_renewed_lag_keeps_the_force_that_friction_had(mesh, points, differences):
     x = mesh.rest_positions
-    potential = Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
+    potential = PenaltyContact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(motion(x, (1.0, 0.0, 0.0)))
     stiffness = [differences.dense_stiffness(potential, x + k * 1e-9, mesh.tets) for k in range(3)]
     deeper = x - [0.0, 0.0, 0.01]
     assert potential.update(deeper)
@@ -168,15 +168,15 @@ def test_what_pins_hold_presses_on_nothing(mesh, points):
     x = mesh.rest_positions
     moves = motion(x)
     low = np.flatnonzero(x[:, 2] < 0.5)
-    potential = Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H, points.points.held(low)).begin(moves)
-    assert Contact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(moves).gradient(x).any()
+    potential = PenaltyContact(points, GroundPlane(0.01), 0.5, NUMBERS, H, points.points.held(low)).begin(moves)
+    assert PenaltyContact(points, GroundPlane(0.01), 0.5, NUMBERS, H).begin(moves).gradient(x).any()
     assert not potential.gradient(x).any()
     assert potential.value(x - [0.0, 0.0, 1.0]) > 0.0  # of the points above
 
 
 def test_what_starts_inside_is_pushed_out_at_a_limited_speed(mesh, points):
     x = mesh.rest_positions
-    deep = Contact(points, GroundPlane(0.4), 0.0, NUMBERS, H).begin(motion(x))
+    deep = PenaltyContact(points, GroundPlane(0.4), 0.0, NUMBERS, H).begin(motion(x))
     rise = NUMBERS.push_out_speed * H
     lowest = points.points.positions(x)[:, 2] <= 1e-12
     force = -deep.gradient(x)[:, 2].sum()
@@ -186,10 +186,10 @@ def test_what_starts_inside_is_pushed_out_at_a_limited_speed(mesh, points):
 
 
 def test_the_numbers_hold_a_column_and_its_fall():
-    numbers = ContactNumbers.fitting(1000.0, 2.0, 9.81, 1 / 24)
+    numbers = PenaltyParameters.for_body(1000.0, 2.0, 9.81, 1 / 24)
     resting = 1000.0 * 9.81 * 2.0 / numbers.stiffness
     assert resting <= 1e-4 * 2.0
     assert numbers.sheet_thickness > 10.0 * resting
     # Stiffer for heavier bodies and shorter steps; gravity switched off leaves Earth's.
-    assert ContactNumbers.fitting(2000.0, 2.0, 0.0, 1 / 24).stiffness == pytest.approx(2.0 * numbers.stiffness)
-    assert ContactNumbers.fitting(1000.0, 2.0, 9.81, 1 / 48).stiffness == pytest.approx(2.0 * numbers.stiffness)
+    assert PenaltyParameters.for_body(2000.0, 2.0, 0.0, 1 / 24).stiffness == pytest.approx(2.0 * numbers.stiffness)
+    assert PenaltyParameters.for_body(1000.0, 2.0, 9.81, 1 / 48).stiffness == pytest.approx(2.0 * numbers.stiffness)

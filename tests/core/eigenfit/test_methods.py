@@ -60,7 +60,7 @@ def dense(space, x, stiffness=None):
     free = np.setdiff1d(np.arange(space.unknowns), space.pinned)
     tangent, units = elastic.tangent(elastic.deformation(x)), np.zeros((3 * len(free), space.unknowns, 3))
     units[np.arange(3 * len(free)), np.repeat(free, 3), np.tile(np.arange(3), len(free))] = 1.0
-    K = np.array([elastic.nodal(tangent.stress_change(elastic.change(u)))[free].ravel() for u in units])
+    K = np.array([elastic.nodal_forces(tangent.stress_change(elastic.delta_F(u)))[free].ravel() for u in units])
     mass = space.mass.toarray() if hasattr(space.mass, "toarray") else space.mass
     return K, np.kron(mass[np.ix_(free, free)], np.eye(3)), free
 
@@ -147,7 +147,7 @@ def test_current_modes_add_the_papers_force_and_stiffness(energy):
     K, M, free = dense(space, x)
     values, U = scipy.linalg.eigh(K, M)
     values, MU = values[:COUNT], M @ U[:, :COUNT]
-    f = -space.elastic.nodal(space.elastic.stress(space.elastic.deformation(x)))[free].ravel()
+    f = -space.elastic.nodal_forces(space.elastic.stress(space.elastic.deformation(x)))[free].ravel()
     force = MU @ ((0.7 - 1.0) * (U[:, :COUNT].T @ f))
     np.testing.assert_allclose(-potential.gradient(x)[free].ravel(), force, atol=1e-3 * np.abs(force).max())
     Y = potential.low_rank.of(free).vectors.reshape(-1, COUNT)

@@ -78,7 +78,7 @@ def test_derivatives_of_coordinates_in_a_strained_and_turned_state(differences):
         stress = stretch.forces(stretch.measure.at(at.polar()), at, by)
         coordinate = type("Coordinate", (), {"value": staticmethod(lambda at, k=k: stretch.at(at)[k])})
         numeric = differences.numeric_gradient(coordinate, x, 1e-6)
-        assert np.abs(model.elastic.nodal(stress) - numeric).max() <= 1e-7 * np.abs(numeric).max()
+        assert np.abs(model.elastic.nodal_forces(stress) - numeric).max() <= 1e-7 * np.abs(numeric).max()
 
 
 class Whole:
@@ -94,7 +94,7 @@ class Whole:
         return self._potential.value(self._elastic.strained(self._elastic.deformation(x))[1])
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        return self._elastic.nodal(self._potential.forces(*self._elastic.strained(self._elastic.deformation(x))))
+        return self._elastic.nodal_forces(self._potential.forces(*self._elastic.strained(self._elastic.deformation(x))))
 
 
 @pytest.mark.parametrize("energy", ENERGIES)
@@ -133,16 +133,16 @@ def test_multipliers_are_the_derivative_by_independent_stretches(energy):
     s = model.elastic.deformation(strained(model)).stretch() + 0.05 * rng.standard_normal(shape)
     ds, apart = 0.01 * rng.standard_normal(shape), 0.02 * rng.standard_normal(shape)
     at, there = Stretch.of(s), Stretch.of(s + ds)
-    slope, straight, _ = potential.moved(at, apart, ds, bends=False)
-    bent, curvature, condensed = potential.moved(at, apart, ds, bends=True)
+    slope, straight, _ = potential.step_by(at, apart, ds, bends=False)
+    bent, curvature, condensed = potential.step_by(at, apart, ds, bends=True)
     work = model.elastic.weights[:, None] * slope * ds
     step = 1e-5
     ends = [potential.value(Stretch.of(s + sign * step * ds)) for sign in (1.0, -1.0)]
     assert straight == 0.0 and (ends[0] - ends[1]) / (2.0 * step) == pytest.approx(work.sum(), rel=1e-7)
-    assert potential.moved(at, 0.0 * ds, ds - apart, bends=True).curvature == pytest.approx(condensed, rel=1e-9)
+    assert potential.step_by(at, 0.0 * ds, ds - apart, bends=True).curvature == pytest.approx(condensed, rel=1e-9)
     if energy == "arap":
         assert potential.value(there) - potential.value(at) == pytest.approx(work.sum() + 0.5 * curvature, rel=1e-9)
-        at_end, *_ = potential.moved(there, apart, 0.0 * ds, bends=True)
+        at_end, *_ = potential.step_by(there, apart, 0.0 * ds, bends=True)
         np.testing.assert_allclose(bent, at_end, rtol=0.0, atol=1e-10 * np.abs(at_end).max())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sinew.core.forces.absorption import AbsorbingSurface, passed
+from sinew.core.forces.absorption import AbsorbingSurface, transmittance
 from sinew.core.forces.field_formulas import FORMULAS
 from sinew.core.forces.field_moment import FieldMoment
 from sinew.core.forces.field_place import FieldForm, FieldNumbers
@@ -27,27 +27,27 @@ def moment(kind="FORCE", shape="POINT", absorbing=(), unit=1.0, **numbers) -> Fi
 
 
 def test_what_lies_behind_loses_a_part():
-    assert passed([sheet()], PLACES, PLACES).tolist() == [0.25, 1.0, 1.0]
-    assert passed([sheet(), sheet(0.5, 1.5)], PLACES, PLACES).tolist() == [0.125, 1.0, 1.0]
-    assert passed([sheet(), sheet(1.0, 3.0)], PLACES, PLACES).tolist() == [0.25, 1.0, 1.0]
-    assert passed([], PLACES, PLACES).tolist() == [1.0, 1.0, 1.0]
+    assert transmittance([sheet()], PLACES, PLACES).tolist() == [0.25, 1.0, 1.0]
+    assert transmittance([sheet(), sheet(0.5, 1.5)], PLACES, PLACES).tolist() == [0.125, 1.0, 1.0]
+    assert transmittance([sheet(), sheet(1.0, 3.0)], PLACES, PLACES).tolist() == [0.25, 1.0, 1.0]
+    assert transmittance([], PLACES, PLACES).tolist() == [1.0, 1.0, 1.0]
 
 
 def test_a_surface_that_is_crossed_twice_takes_once():
     twice = AbsorbingSurface(
         np.concatenate([SQUARE, SQUARE + [0.0, 0.0, 0.5]]), np.concatenate([FACES, FACES + 4]), 0.75
     )
-    assert passed([twice], PLACES, PLACES).tolist() == [0.25, 1.0, 1.0]
+    assert transmittance([twice], PLACES, PLACES).tolist() == [0.25, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(("absorption", "left"), [(0.0, 1.0), (1.0, 0.0), (7.0, 0.0), (-1.0, 1.0)])
 def test_it_takes_nothing_to_everything(absorption, left):
-    assert passed([sheet(absorption)], PLACES, PLACES)[0] == left
+    assert transmittance([sheet(absorption)], PLACES, PLACES)[0] == left
 
 
 def test_a_surface_that_moves_is_found_where_it_is():
     there = AbsorbingSurface(SQUARE + [1.5, 0.0, 0.0], FACES, 0.75, like=sheet())
-    assert passed([there], PLACES, PLACES).tolist() == [1.0, 1.0, 0.25]
+    assert transmittance([there], PLACES, PLACES).tolist() == [1.0, 1.0, 0.25]
 
 
 @pytest.mark.parametrize("kind", FORMULAS)

@@ -49,7 +49,7 @@ def begun(model, fields, speed=1.0):
 
 
 def forces_of(model, fields, motion):
-    return -ForceFields(mass_points(model, model), fields).begin(motion).gradient(motion.start)
+    return -ForceFields(mass_points(model, model), fields).begin(motion).gradient(motion.x_prev)
 
 
 @pytest.mark.parametrize("kind", [*FORMULAS, "HARMONIC of a length", "all"])
@@ -82,7 +82,7 @@ def test_gravitation_is_newtons(model):
     _, _, motion = begun(model, [])
     far = CENTRE + [100.0, 0.0, 0.0]
     forces = forces_of(model, [field("FORCE", centre=far, strength=-5e4, gravitation=True)], motion)
-    r = far - (model.lumped_masses @ motion.start) / model.lumped_masses.sum()
+    r = far - (model.lumped_masses @ motion.x_prev) / model.lumped_masses.sum()
     expected = model.lumped_masses.sum() * 5e4 * r / np.linalg.norm(r) ** 3
     assert forces.sum(axis=0) == pytest.approx(expected, rel=1e-3, abs=1e-2)
 
@@ -97,7 +97,7 @@ def test_a_unit_of_length_is_all_that_changes(model):
                 MassPoints(mass_points(model, model).points, model.lumped_masses),
                 [field(kind, centre=unit * CENTRE, unit_length=unit, **numbers)],
             )
-            .begin(Motion(unit * motion.start, unit * motion.base, STEP, unit * motion.velocities))
+            .begin(Motion(unit * motion.x_prev, unit * motion.base, STEP, unit * motion.velocities))
             .gradient(unit * end)
             for unit in (1.0, 0.01)
         )
@@ -130,7 +130,7 @@ def test_a_magnet_turns_and_gives_no_energy(model, theta):
 
 def test_what_is_beyond_its_distance_is_not_reached(model):
     _, _, motion = begun(model, [])
-    near = np.linalg.norm(motion.start - CENTRE, axis=1) <= 0.6
+    near = np.linalg.norm(motion.x_prev - CENTRE, axis=1) <= 0.6
     forces = forces_of(model, [field("FORCE", distance_max=0.6)], motion)
     assert (np.abs(forces).max(axis=1) > 0.0).tolist() == near.tolist()
     assert 0 < near.sum() < len(near)

@@ -10,7 +10,7 @@ from sinew.core.integrators import bdf2
 from sinew.core.integrators.time_step import History
 from sinew.core.model.model import build_model
 from sinew.core.model.state import State
-from sinew.core.solvers.internal_friction import InternalFriction
+from sinew.core.solvers.internal_friction import StretchDamping
 
 
 def turned(x: np.ndarray) -> np.ndarray:
@@ -33,13 +33,13 @@ class Friction:
         self.start = before + 0.003 * rng.standard_normal((8, 3))
         self.state = State(self.start, np.zeros((8, 3)), np.zeros((6, 6)), History(before, np.zeros((8, 3)), 0.05))
         self.step = bdf2.begin(self.start, self.state.velocities, self.state.history, 0.04)
-        self.friction = InternalFriction(self.model.elastic, 0.02, self.state, self.step)
+        self.friction = StretchDamping(self.model.elastic, 0.02, self.state, self.step)
 
     def value(self, x: np.ndarray) -> float:
         return self.friction.value(self.model.elastic.deformation(x).stretch())
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
-        return self.model.elastic.nodal(self.friction.stress(self.model.elastic.deformation(x)))
+        return self.model.elastic.nodal_forces(self.friction.stress(self.model.elastic.deformation(x)))
 
     def add_stiffness(self, x: np.ndarray, scale: float, blocks: np.ndarray) -> None:
         elastic = self.model.elastic
@@ -71,7 +71,7 @@ def test_what_is_inside_out_or_torn_apart_has_none():
     for start, before in [*((each, body.start) for each in odd), *((body.start, each) for each in odd)]:
         still = body.state.velocities
         state = State(start, still, body.state.stretch, History(before, still, 0.05))
-        friction = InternalFriction(body.model.elastic, 0.02, state, body.step)
+        friction = StretchDamping(body.model.elastic, 0.02, state, body.step)
         assert friction.value(body.model.elastic.deformation(1.1 * body.start).stretch()) == 0.0
     assert body.value(1.1 * body.start) > 0.0
 
@@ -87,6 +87,6 @@ def test_it_knows_nothing_of_turns():
     still = State(
         body.start, body.state.velocities, body.state.stretch, History(turned(body.start), body.state.velocities, 0.05)
     )
-    friction = InternalFriction(body.model.elastic, 0.02, still, body.step)
+    friction = StretchDamping(body.model.elastic, 0.02, still, body.step)
     stress = friction.stress(body.model.elastic.deformation(turned(body.start) @ np.diag([-1.0, -1.0, 1.0])))
-    assert np.abs(body.model.elastic.nodal(stress)).max() <= 1e-10 * np.abs(g).max()
+    assert np.abs(body.model.elastic.nodal_forces(stress)).max() <= 1e-10 * np.abs(g).max()

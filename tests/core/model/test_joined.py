@@ -7,7 +7,7 @@ import pytest
 from sinew.benchmarks.bodies import block, held_end
 from sinew.core.contact.contact_points import ContactPoints
 from sinew.core.contact.obstacle import GroundPlane
-from sinew.core.contact.penalty import Contact, ContactNumbers
+from sinew.core.contact.penalty import PenaltyContact, PenaltyParameters
 from sinew.core.forces.springs import Springs
 from sinew.core.integrators.registry import INTEGRATORS
 from sinew.core.mesh.embedding import embed
@@ -51,8 +51,8 @@ def loads(model, whole=None, body=0):
     spring = Springs(carry(embed(tip, mesh)), np.array([40.0]), tip[None] + [0.05, 0.02, -0.1])
     moduli = model.elastic.youngs_modulus
     points = ContactPoints.of(SurfaceMesh(rest, boundary_triangles(mesh.tets)), mesh, moduli, carry)
-    numbers = ContactNumbers.fitting(1000.0, 0.1, 9.81, H)
-    return spring, Contact(points, GroundPlane(-0.005), 0.0, numbers, H)
+    numbers = PenaltyParameters.for_body(1000.0, 0.1, 9.81, H)
+    return spring, PenaltyContact(points, GroundPlane(-0.005), 0.0, numbers, H)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
