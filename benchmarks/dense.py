@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.body.about_mesh import about_mesh
+from ..core.body.about_mesh import mesh_report
 from ..core.body.prepare import materials, prepare, tetrahedra
 from ..core.events import ignore
 from ..core.job.body import Body
@@ -55,7 +55,7 @@ def _dense(name: str, rings: int, segments: int) -> Iterable[Row]:
     mesh, embedding = tetrahedra(job, None, ignore)
     fields = materials(job, mesh, embedding, None, ignore)
     begun = time.perf_counter()
-    about_mesh(job, mesh, embedding, fields)
+    mesh_report(job, mesh, embedding, fields)
     figures = time.perf_counter() - begun
     job, begun = _job(rings, segments), time.perf_counter()
     prepared = prepare(job)

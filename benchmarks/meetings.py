@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.body.meeting_surfaces import Standing, meeting
+from ..core.body.meeting_surfaces import ColliderSet, meeting
 from ..core.contact.meeting import ContactLoad
 from ..core.mesh.tet_mesh import TetMesh
 from ..core.model.joined import joined
@@ -73,7 +73,7 @@ def watch(scene: Scene, steps: int, h: float, solver: str, **settings: Any) -> W
     names = tuple(f"plate {k}" for k in range(len(scene.colliders)))
     places, triangles = zip(*scene.colliders) if scene.colliders else ((), ())
     meet = meeting(
-        whole, Standing(names, triangles, tuple(each[None] for each in places)), scene.friction, scene.selves
+        whole, ColliderSet(names, triangles, tuple(each[None] for each in places)), scene.friction, scene.selves
     )
     chosen = {"solver": solver, "max_iterations": 100, **scene.settings, **settings}
     stepper, state, pins = make_solver(whole, SolverSettings(**chosen)), scene.state(whole), whole.mesh.rest_positions

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...core.body.meeting_surfaces import Standing, meeting
+from ...core.body.meeting_surfaces import ColliderSet, meeting
 from ...core.contact.ipc import Barrier
 from ...core.contact.meeting import ContactLoad
 from ...core.mesh.tet_mesh import TetMesh
@@ -149,7 +149,7 @@ def _hertz() -> Iterable[Row]:
     held = np.flatnonzero(mesh.rest_positions[:, 2] >= 0.3 * RADIUS)
     whole = joined([build_model(TetMesh(X, mesh.tets), MODULUS, POISSON, 1e-3, "linear", pinned=held)])
     corners, triangles = plate(0.0, 3.0)
-    wide = meeting(whole, Standing(("plane",), (triangles,), (corners[None],)), 0.0)
+    wide = meeting(whole, ColliderSet(("plane",), (triangles,), (corners[None],)), 0.0)
     meet = ContactLoad(
         Barrier(wide.barrier.surfaces, distance, MODULUS, 0.0, 1.0), wide.points, wide.collider_positions
     )

@@ -28,7 +28,7 @@ from ..store.cached_subspace import CachedSubspace
 from ..subspaces.softening import ENOUGH
 
 
-def about_mesh(
+def mesh_report(
     job: Job,
     mesh: TetMesh,
     embedding: Embedding,

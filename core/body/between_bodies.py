@@ -17,7 +17,7 @@ from ..contact.ipc import Barrier, CollisionMesh
 from ..job.groups import do_meet
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground
-from .meeting_surfaces import Standing, is_same
+from .meeting_surfaces import ColliderSet, is_same
 
 HALVINGS = 10
 """Of the distance from which surfaces push, for two that begin near each other: what is nearer still touches."""
@@ -27,15 +27,15 @@ ROOM = 0.1
 """Of that distance, what two begin farther apart than the gap they are to keep, or they keep a smaller one."""
 
 
-class Wanted(NamedTuple):
+class PairRequests(NamedTuple):
     """Which meet, (b,b) bool, with what friction (b,b), and what gap is wanted between them, (b,b) m."""
 
-    meets: np.ndarray
+    can_collide: np.ndarray
     friction: np.ndarray
     gap: np.ndarray
 
 
-def wanted(jobs: Sequence[Job], colliders: Standing) -> Wanted:
+def requested_pairs(jobs: Sequence[Job], colliders: ColliderSet) -> PairRequests:
     """As the bodies, the colliders and what bodies tell of pairs have it."""
     bodies, n = [job.body for job in jobs], len(jobs)
     count = n + len(colliders.names)
@@ -60,7 +60,7 @@ def wanted(jobs: Sequence[Job], colliders: Standing) -> Wanted:
                 friction[k, j] = friction[j, k] = pair.friction
             if pair.thickness is not None:
                 gap[k, j] = gap[j, k] = max(pair.thickness - raised[j], 0.0)
-    return Wanted(meets, friction, gap)
+    return PairRequests(meets, friction, gap)
 
 
 def _thickness(found: Ground | Collider) -> float:
@@ -68,7 +68,9 @@ def _thickness(found: Ground | Collider) -> float:
     return 0.0 if isinstance(found, Ground) else found.thickness
 
 
-def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarray) -> ContactPairParameters:
+def pair_parameters(
+    want: PairRequests, apart: np.ndarray, distance: float, softest: np.ndarray
+) -> ContactPairParameters:
     """What is kept by surfaces that begin ``apart`` (b,b) m and are not nearer than :func:`touching` says; ``distance``
     m from which they push where they begin farther apart; ``softest`` (b,) Pa of bodies, inf of colliders.
 
@@ -77,31 +79,31 @@ def between(want: Wanted, apart: np.ndarray, distance: float, softest: np.ndarra
     is halved but a ``FEW`` times, that of all is.
     """
     gap, room = want.gap.copy(), apart - want.gap
-    tight = want.meets & (room < ROOM * distance)
+    tight = want.can_collide & (room < ROOM * distance)
     with np.errstate(divide="ignore", invalid="ignore"):
         halved = np.maximum(np.ceil(np.log2(np.where(tight & (gap > 0.0), 2.0 * gap / apart, 1.0))), 0.0)
         gap = np.where(tight, gap * 0.5**halved, gap)
         times = np.clip(np.ceil(np.log2(distance / np.maximum(apart - gap, 0.0))), 0.0, HALVINGS)
-    times = np.where(want.meets, times, 0.0)
+    times = np.where(want.can_collide, times, 0.0)
     times = np.maximum(times, times[times <= FEW].max(initial=0.0))
     stiffness = np.minimum(softest[:, None], softest)
     return ContactPairParameters(want.friction, gap, distance * 0.5**times, stiffness)
 
 
-def touching(distance: float) -> float:
+def contact_distance(distance: float) -> float:
     """From how near on, m, two touch and cannot begin so."""
     return distance * 0.5 ** (HALVINGS - 1)
 
 
-def starting_gaps(surfaces: CollisionMesh, first: np.ndarray, want: Wanted, distance: float) -> np.ndarray:
+def initial_gaps(surfaces: CollisionMesh, first: np.ndarray, want: PairRequests, distance: float) -> np.ndarray:
     """How far apart each two that meet are with the surfaces at (s,3) m, (b,b) m; inf where that is more than what
     matters.
     """
-    count = len(want.meets)
+    count = len(want.can_collide)
     apart = np.full((count, count), np.inf)
     low = np.array([first[surfaces.body_ids == k].min(axis=0) for k in range(count)])
     high = np.array([first[surfaces.body_ids == k].max(axis=0) for k in range(count)])
-    for i, j in np.argwhere(np.triu(want.meets, 1)):
+    for i, j in np.argwhere(np.triu(want.can_collide, 1)):
         reach = want.gap[i, j] + distance
         if (low[i] - reach > high[j]).any() or (low[j] - reach > high[i]).any():
             continue

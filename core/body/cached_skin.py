@@ -25,7 +25,7 @@ _SCHEMA = {"rest": "f8 s 3", "faces": "i4 f 3 <s", "tet_indices": "i4 s <t", "ba
 class Skin(NamedTuple):
     """Its vertices at ``rest`` (s,3) m, ``faces`` (f,3), and how the lattice carries them."""
 
-    rest: np.ndarray
+    rest_positions: np.ndarray
     faces: np.ndarray
     embedding: Embedding
 
@@ -50,7 +50,7 @@ def cached_skin_warnings(job: Job, mesh: TetMesh, skin: Skin, store: FrameStore 
     said = about.get("warnings")
     if about.get("key") == _key(job) and isinstance(said, list) and all(isinstance(each, str) for each in said):
         return said
-    surface = SurfaceMesh(skin.rest, skin.faces)
+    surface = SurfaceMesh(skin.rest_positions, skin.faces)
     said = skin_warnings(job.body.surface, mesh, surface, job.body.resolution.cells_across)
     if store is not None:
         _keep(skin, job, store, warnings=said)
@@ -63,7 +63,7 @@ def _key(job: Job) -> dict[str, Any]:
 
 def _keep(skin: Skin, job: Job, store: FrameStore, **told: Any) -> None:
     own = {"tet_indices": skin.embedding.tet_indices, "barycentric": skin.embedding.barycentric}
-    store.write_cached("skin", {"rest": skin.rest, "faces": skin.faces, **own}, {"key": _key(job), **told})
+    store.write_cached("skin", {"rest": skin.rest_positions, "faces": skin.faces, **own}, {"key": _key(job), **told})
 
 
 def _unpacked(arrays: dict[str, np.ndarray], mesh: TetMesh) -> Skin | None:

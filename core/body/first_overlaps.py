@@ -20,8 +20,8 @@ from ..lengths import length_words
 from ..mesh.farthest_points import farthest_points
 from ..mesh.vertex_normals import face_normals
 from ..mesh.winding_number import WindingNumber
-from .between_bodies import Wanted
-from .meeting_surfaces import Standing
+from .between_bodies import PairRequests
+from .meeting_surfaces import ColliderSet
 
 HAIR = 0.1
 """Of the distance from which surfaces push, by how much what touches at first is moved."""
@@ -45,23 +45,23 @@ class Overlap(NamedTuple):
     first: str
     second: str
     depth: float
-    way: np.ndarray
-    lacks: bool = False
+    separation: np.ndarray
+    is_below: bool = False
 
     def shown(self, factor: float) -> Overlap:
         """The same where it is to be moved: in the lengths that were multiplied by a factor."""
-        return self._replace(depth=self.depth / factor, way=self.way / factor)
+        return self._replace(depth=self.depth / factor, separation=self.separation / factor)
 
     def said(self, others: int = 0) -> tuple[str, str]:
         """What is wrong, and what to do about it; how many ``others`` there are."""
         more = "" if others == 0 else f" So {'does another pair' if others == 1 else f'do {others} other pairs'}."
-        if self.lacks:
+        if self.is_below:
             return (
                 f"“{self.first}” begins {length_words(self.depth)} under “{self.second}”.{more}",
-                f"Raise it by {length_words(self.way[2])}.",
+                f"Raise it by {length_words(self.separation[2])}.",
             )
         how = f"by {length_words(self.depth)}" if self.depth > 0.0 else "or touch"
-        way = ", ".join(f"{0.0 if abs(part) < 1e-9 else part:.4g}" for part in self.way)
+        way = ", ".join(f"{0.0 if abs(part) < 1e-9 else part:.4g}" for part in self.separation)
         return (
             f"“{self.first}” and “{self.second}” overlap {how} at the first frame.{more}",
             f"Move “{self.first}” by ({way}) m, or farther.",
@@ -77,19 +77,19 @@ class Overlap(NamedTuple):
         )
 
 
-class Standpoint(NamedTuple):
+class ContactScene(NamedTuple):
     """Names of bodies and then colliders; ``faces`` (f,3) and ``places`` (s,3) m of the bodies; what is wanted between
     each two, and the ``distance`` m from which surfaces push beyond that.
     """
 
     names: tuple[str, ...]
     faces: list[np.ndarray]
-    places: list[np.ndarray]
-    want: Wanted
+    positions: list[np.ndarray]
+    requests: PairRequests
     distance: float
 
 
-class _Two:
+class _SurfacePair:
     """Two surfaces, points (a,3) and (b,3) m with faces, of which the first can be moved; ``is_body``: whether the
     second is one, in which nothing may lie.
     """
@@ -191,72 +191,72 @@ class _Two:
         return best, found
 
 
-def crossing(at: Standpoint, colliders: Standing, near: np.ndarray) -> set[tuple[int, int]]:
+def crossing(at: ContactScene, colliders: ColliderSet, near: np.ndarray) -> set[tuple[int, int]]:
     """Each two that meet and overlap, or are nearer than ``near`` (b,b) m, by their numbers."""
     return {pair for pair in _pairs(at) if _meeting(at, colliders, *pair, near[pair])}
 
 
-def overlaps_of(at: Standpoint, colliders: Standing, touching: float) -> dict[tuple[int, int], Overlap]:
+def overlaps_of(at: ContactScene, colliders: ColliderSet, touching: float) -> dict[tuple[int, int], Overlap]:
     """Each two that meet and overlap, or are nearer than ``touching`` m, by their numbers."""
     found = {pair: _overlap(at, colliders, *pair, touching) for pair in _pairs(at)}
     return {pair: each for pair, each in found.items() if each is not None}
 
 
-def shifted_off(at: Standpoint, colliders: Standing, touching: float, deepest: float) -> Standing:
+def offset_touching_colliders(at: ContactScene, colliders: ColliderSet, touching: float, deepest: float) -> ColliderSet:
     """Colliders, of which those that bodies merely touch at the first frame, nearer than ``touching`` m and not deeper
     than ``deepest`` m, are moved off them by that and a hair for good: what is put on a floor is exactly at its height.
     A ground, which reaches up by its thickness, is below all that are not under it.
     """
-    n = len(at.places)
+    n = len(at.positions)
     for c in range(n, len(at.names)):
-        ways, met = [], np.flatnonzero(at.want.meets[c, :n])
+        ways, met = [], np.flatnonzero(at.requests.can_collide[c, :n])
         if isinstance(colliders.found[c - n], Ground):
             height, level = colliders.found[c - n].height, float(colliders.tracks[c - n][0, 0, 2])
-            lowest = [low for k in met if height - (low := float(at.places[k][:, 2].min())) <= deepest]
+            lowest = [low for k in met if height - (low := float(at.positions[k][:, 2].min())) <= deepest]
             lower = min(min(lowest, default=np.inf) - HAIR * at.distance - level, 0.0)
             colliders = colliders.moved(c - n, np.array([0.0, 0.0, lower]))
             continue
         for k in met:
             found = _overlap(at, colliders, int(k), c, touching)
             if found is not None and found.depth <= deepest:
-                length = float(np.linalg.norm(found.way))
-                deep = length - BEYOND * (at.want.gap[k, c] + at.distance)
-                ways.append((max(deep, 0.0) + HAIR * at.distance) * found.way / length)
+                length = float(np.linalg.norm(found.separation))
+                deep = length - BEYOND * (at.requests.gap[k, c] + at.distance)
+                ways.append((max(deep, 0.0) + HAIR * at.distance) * found.separation / length)
         if ways:
             colliders = colliders.moved(c - n, -np.mean(ways, axis=0))
     return colliders
 
 
-def _pairs(at: Standpoint) -> Sequence[tuple[int, int]]:
-    n = len(at.places)
-    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(at.want.meets, 1)) if i < n]
+def _pairs(at: ContactScene) -> Sequence[tuple[int, int]]:
+    n = len(at.positions)
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(at.requests.can_collide, 1)) if i < n]
 
 
-def _meeting(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> _Two | float | None:
+def _meeting(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> _SurfacePair | float | None:
     """A body and a body or collider that overlap, or are nearer than that; of a ground, what it lacks of height; None
     where they do not.
     """
-    n = len(at.places)
+    n = len(at.positions)
     if j < n:
-        b, faces = at.places[j], at.faces[j]
+        b, faces = at.positions[j], at.faces[j]
     elif isinstance(found := colliders.found[j - n], Ground):
-        lacking = found.height - float(at.places[i][:, 2].min())
+        lacking = found.height - float(at.positions[i][:, 2].min())
         return lacking if lacking > touching else None
     else:
         b, faces = colliders.tracks[j - n][0], colliders.triangles[j - n]
-    a, reach = at.places[i], max(at.distance, touching)
+    a, reach = at.positions[i], max(at.distance, touching)
     if (a.min(axis=0) > b.max(axis=0) + reach).any() or (b.min(axis=0) > a.max(axis=0) + reach).any():
         return None
-    two = _Two(a, at.faces[i], b, faces, j < n, touching)
+    two = _SurfacePair(a, at.faces[i], b, faces, j < n, touching)
     return two if two.overlaps(np.zeros(3)) or two.nearest < touching else None
 
 
-def _overlap(at: Standpoint, colliders: Standing, i: int, j: int, touching: float) -> Overlap | None:
-    clear, found = BEYOND * (at.want.gap[i, j] + at.distance), _meeting(at, colliders, i, j, touching)
+def _overlap(at: ContactScene, colliders: ColliderSet, i: int, j: int, touching: float) -> Overlap | None:
+    clear, found = BEYOND * (at.requests.gap[i, j] + at.distance), _meeting(at, colliders, i, j, touching)
     if found is None:
         return None
     if isinstance(found, float):
-        up = found + colliders.found[j - len(at.places)].thickness + clear
+        up = found + colliders.found[j - len(at.positions)].thickness + clear
         return Overlap(at.names[i], at.names[j], found, np.array([0.0, 0.0, up]), True)
     depth, along = found.freeing(0.5 * touching)
     return Overlap(at.names[i], at.names[j], depth if depth > touching else 0.0, (depth + clear) * along)

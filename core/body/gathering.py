@@ -25,23 +25,23 @@ from ..mesh.surface_mesh import SurfaceMesh
 from ..mesh.surface_samples import faces_with_area
 from ..mesh.surface_search import SurfaceSearch
 from ..optimization.report import StepReport
-from .between_bodies import between, starting_gaps, touching, wanted
-from .first_overlaps import Standpoint, overlaps_of, shifted_off
+from .between_bodies import contact_distance, initial_gaps, pair_parameters, requested_pairs
+from .first_overlaps import ContactScene, offset_touching_colliders, overlaps_of
 from .meeting_surfaces import (
     OF_EDGES,
     OF_SHOWN,
     SLIP,
-    OwnSurface,
+    CollisionSurface,
+    collect_colliders,
+    collision_surface,
+    concatenate_surfaces,
     is_same,
-    own_surface,
     points_of_all,
     render_surface,
-    side_by_side,
-    standing,
     surface_warnings,
 )
 from .prepare import Prepared
-from .untangling import untangled, untangling_words
+from .untangling import grow_from_overlap, untangling_hint
 
 ULPS = 4.0
 """Of single precision, by which what is put on a floor may be in it."""
@@ -61,7 +61,7 @@ LEAPS = 2.0
 """Sizes of itself that a collider has to go from one sample to the next to be told of."""
 
 
-class Gathering:
+class ContactGroup:
     """Prepared jobs of one body each.
 
     Attributes
@@ -75,34 +75,37 @@ class Gathering:
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         self._jobs, self._prepared = jobs, prepared
         self._alone = len(jobs) == 1 and not jobs[0].body.meets.itself
-        own = render_surface if self._alone else own_surface
+        own = render_surface if self._alone else collision_surface
         self.owns = [own(job, each.model.mesh, each.store) for job, each in zip(jobs, prepared)]
-        self.colliders = standing(jobs)
+        self.colliders = collect_colliders(jobs)
         self.names = (*(job.body.name for job in jobs), *self.colliders.names)
-        self._want = wanted(jobs, self.colliders)
+        self._want = requested_pairs(jobs, self.colliders)
         selves = [k for k, job in enumerate(jobs) if job.body.meets.itself]
         self._points = points = [each.space.points(own.embedding) for each, own in zip(prepared, self.owns)]
         # What becomes free must not have passed through anything before: pins that are ever let go do not count.
         last = jobs[0].frame_count - 1
-        given = [_given(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
+        given = [_prescribed_vertices(each, own, at, last) for each, own, at in zip(prepared, self.owns, points)]
         bodies = [at.positions(each.first_state().positions) for at, each in zip(points, prepared)]
-        finest = min(mean_edge(own.rest, own.faces) for own in self.owns)
+        finest = min(mean_edge(own.rest_positions, own.faces) for own in self.owns)
         self._distance = (OF_SHOWN if self._alone else OF_EDGES) * finest
-        near, rounded = touching(self._distance), float(np.finfo(np.float32).eps) * max(np.abs(x).max() for x in bodies)
+        near, rounded = (
+            contact_distance(self._distance),
+            float(np.finfo(np.float32).eps) * max(np.abs(x).max() for x in bodies),
+        )
         deepest = max(near, ULPS * rounded, 0.0 if self._alone else OF_SKIN * finest)
-        self.colliders = shifted_off(self._standpoint(bodies), self.colliders, near, deepest)
-        self._surfaces = side_by_side(self.owns, given, self.colliders, selves)
-        self._unshrunk = np.concatenate([*bodies, self.colliders.first])
+        self.colliders = offset_touching_colliders(self._standpoint(bodies), self.colliders, near, deepest)
+        self._surfaces = concatenate_surfaces(self.owns, given, self.colliders, selves)
+        self._unshrunk = np.concatenate([*bodies, self.colliders.initial_positions])
         found = overlaps_of(self._standpoint(bodies), self.colliders, near)
-        self.growths = untangled(jobs, prepared, self._standpoint(bodies), self.colliders, found, near)
+        self.growths = grow_from_overlap(jobs, prepared, self._standpoint(bodies), self.colliders, found, near)
         self.overlaps = [each for (_, j), each in found.items() if j < len(jobs) and not self.growths]
         for k, growth in self.growths.items():
             bodies[k] = growth.placed(bodies[k], growth.begin)
-        self.first = np.concatenate([*bodies, self.colliders.first])
+        self.first = np.concatenate([*bodies, self.colliders.initial_positions])
         self._pushed_out = {pair: each for pair, each in found.items() if pair[1] >= len(jobs)}
         loosely = [*self._pushed_out, *((k, len(jobs) + c) for k in range(len(jobs)) for c in self._collapsing)]
         for k, c in loosely:
-            self._want.meets[k, c] = self._want.meets[c, k] = False
+            self._want.can_collide[k, c] = self._want.can_collide[c, k] = False
 
     @property
     def _collapsing(self) -> np.ndarray:
@@ -110,33 +113,33 @@ class Gathering:
         return np.flatnonzero(self.colliders.collapsing)
 
     @property
-    def kept_off(self) -> list[list[int]]:
+    def barrier_colliders(self) -> list[list[int]]:
         """The numbers of each body's colliders that nothing of it ever crosses."""
-        found, met = self.colliders.found, self._want.meets[:, len(self.owns) :]
+        found, met = self.colliders.found, self._want.can_collide[:, len(self.owns) :]
         return [
             [n for n, own in enumerate(job.body.colliders) if any(is_same(own, found[c]) for c in np.flatnonzero(row))]
             for job, row in zip(self._jobs, met)
         ]
 
-    def _standpoint(self, bodies: list[np.ndarray]) -> Standpoint:
-        return Standpoint(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
+    def _standpoint(self, bodies: list[np.ndarray]) -> ContactScene:
+        return ContactScene(self.names, [own.faces for own in self.owns], bodies, self._want, self._distance)
 
     @property
-    def move(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
+    def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
         """As of :class:`OverlapError`, where a body begins in a collider."""
         first = next(iter(self._pushed_out.values()), None)
-        return () if first is None else (first.first, tuple(map(float, first.way)))
+        return () if first is None else (first.first, tuple(map(float, first.separation)))
 
-    def check(self) -> None:
+    def check_overlaps(self) -> None:
         """OverlapError where anything overlaps at the first frame."""
         if self.overlaps:
             first, *others = self.overlaps
             message, remedy = first.shown(self._jobs[0].length_factor).said(len(others))
-            way = first.first, tuple(map(float, first.way))
-            raise OverlapError(message, remedy + untangling_words(self._jobs), way)
+            way = first.first, tuple(map(float, first.separation))
+            raise OverlapError(message, remedy + untangling_hint(self._jobs), way)
 
     @cached_property
-    def let_through(self) -> list[np.ndarray]:
+    def excluded_pairs(self) -> list[np.ndarray]:
         """Of each body, pairs of its surface's vertices that never meet, (k,2): it touches or crosses itself there at
         rest or at the first frame. None where it does not meet itself.
         """
@@ -146,24 +149,27 @@ class Gathering:
             if k in self._surfaces.self_contact_bodies:
                 places = (self._surfaces.rest_positions, self._unshrunk)
                 pairs += [
-                    initially_touching_pairs(self._surfaces, k, OF_EDGES * mean_edge(own.rest, own.faces), each) - start
+                    initially_touching_pairs(
+                        self._surfaces, k, OF_EDGES * mean_edge(own.rest_positions, own.faces), each
+                    )
+                    - start
                     for each in places
                 ]
             found.append(np.unique(np.concatenate(pairs), axis=0))
-            start += len(own.rest)
+            start += len(own.rest_positions)
         return found
 
     @cached_property
     def barriers(self) -> BarrierSet:
         """The barriers of all bodies and colliders. OverlapError where they overlap."""
-        self.check()
-        starts = np.cumsum([0, *(len(own.rest) for own in self.owns)])
-        through = np.concatenate([pairs + start for pairs, start in zip(self.let_through, starts)])
+        self.check_overlaps()
+        starts = np.cumsum([0, *(len(own.rest_positions) for own in self.owns)])
+        through = np.concatenate([pairs + start for pairs, start in zip(self.excluded_pairs, starts)])
         surfaces = self._surfaces._replace(excluded_pairs=through)
         size = min(each.model.size for each in self._prepared)
-        return BarrierSet(surfaces, self._between(surfaces), self._want.meets, SLIP * size)
+        return BarrierSet(surfaces, self._between(surfaces), self._want.can_collide, SLIP * size)
 
-    def meeting(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
+    def contact_load(self, whole: Any, bodies: Sequence[int]) -> ContactLoad:
         """The contact of some of the bodies, on the space of these joined, with all colliders. OverlapError where any
         overlap.
         """
@@ -171,7 +177,7 @@ class Gathering:
         firsts = np.cumsum([0, *(len(self._prepared[k].model.mesh.tets) for k in bodies)])
         points = points_of_all(whole, owns, [int(first) for first in firsts[:-1]])
         barriers = self.barriers.of_bodies([*bodies, *range(len(self.owns), len(self.names))])
-        return ContactLoad(barriers, points, self.colliders.first)
+        return ContactLoad(barriers, points, self.colliders.initial_positions)
 
     def surface_at(self, body: int, unknowns: np.ndarray) -> np.ndarray:
         """The vertices of a body's colliding surface at its unknowns (n,3), (s,3) m."""
@@ -184,14 +190,14 @@ class Gathering:
             math.exp(np.log(body.model.elastic.youngs_modulus[own.embedding.tet_indices]).mean()) for body, own in each
         ]
         softest = np.array([*moduli, *([np.inf] * len(self.colliders.names))])
-        apart = starting_gaps(surfaces, self.first, self._want, self._distance)
-        found = between(self._want, apart, self._distance, softest)
+        apart = initial_gaps(surfaces, self.first, self._want, self._distance)
+        found = pair_parameters(self._want, apart, self._distance, softest)
         for k, (job, own) in enumerate(zip(self._jobs, self.owns)):
-            found.distance[k, k] = OF_EDGES * mean_edge(own.rest, own.faces)
+            found.distance[k, k] = OF_EDGES * mean_edge(own.rest_positions, own.faces)
             found.friction[k, k] = job.body.meets.friction
         return found
 
-    def note(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:
+    def report_contacts(self, report: StepReport, meeting: ContactLoad, positions: np.ndarray, way: np.ndarray) -> None:
         """In the report of a step that ended at ``positions``, what touches, and what stopped what had still ``way``
         (n,3) to go.
         """
@@ -219,9 +225,9 @@ class Gathering:
             own, carried = self.owns[k], self._carried[k]
             area = SurfaceMesh(x, self._jobs[k].body.surface.triangles).vertex_areas
             least = max(LEAST_AREA * float(area.mean()), np.finfo(np.float32).tiny)
-            pressed = carried @ forces[start : start + len(own.rest)]
+            pressed = carried @ forces[start : start + len(own.rest_positions)]
             found.append((pressed / np.maximum(area, least)).astype(np.float32))
-            start += len(own.rest)
+            start += len(own.rest_positions)
         return found
 
     @cached_property
@@ -301,7 +307,7 @@ def _is_rigid(surfaces: CollisionMesh, corners: np.ndarray, y: np.ndarray, missi
     return bool((np.abs(after - before) <= RIGID * before.max()).all())
 
 
-def _shared_forces(own: OwnSurface, render: SurfaceMesh) -> sp.csr_matrix:
+def _shared_forces(own: CollisionSurface, render: SurfaceMesh) -> sp.csr_matrix:
     """The transfer of :attr:`Gathering._carried`. A vertex that the render mesh surrounds with at least half of its
     area shares by these areas, which spreads a force over a finer render mesh; any other by its closest point.
     """
@@ -313,15 +319,15 @@ def _shared_forces(own: OwnSurface, render: SurfaceMesh) -> sp.csr_matrix:
         shape = len(points), len(surface.positions)
         return sp.csr_matrix((at.weights.ravel(), (rows, triangles[at.triangles].ravel())), shape=shape)
 
-    colliding = SurfaceMesh(own.rest, own.faces)
+    colliding = SurfaceMesh(own.rest_positions, own.faces)
     around = weights(render.positions, colliding).T @ sp.diags(render.vertex_areas)
     area = np.asarray(around.sum(axis=1)).ravel()
     is_fine = area >= 0.5 * np.maximum(colliding.vertex_areas, np.finfo(np.float64).tiny)
     shares = sp.diags(is_fine / np.where(is_fine, area, 1.0)) @ around
-    return (shares + sp.diags(1.0 - is_fine) @ weights(own.rest, render)).T.tocsr()
+    return (shares + sp.diags(1.0 - is_fine) @ weights(own.rest_positions, render)).T.tocsr()
 
 
-def _given(prepared: Prepared, own: OwnSurface, points: Any, frame: int) -> np.ndarray:
+def _prescribed_vertices(prepared: Prepared, own: CollisionSurface, points: Any, frame: int) -> np.ndarray:
     """Which vertices of a surface pins hold, (s,) bool, by unknowns that are given or by springs."""
     in_springs = np.isin(own.embedding.tet_indices, prepared.pin_springs.pinned.anchors(frame).embedding.tet_indices)
     return in_springs | points.held(prepared.pins.held_corners(frame))

@@ -110,12 +110,14 @@ class Loads:
         in_springs = np.isin(self._touching.tets, springs.embedding.tet_indices)
         return in_springs | self._touching.points.held(given)
 
-    def at(self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0) -> tuple[Load, ...]:
+    def loads_at(
+        self, frame: int, substep: int, held: np.ndarray | None = None, theta: float = 1.0
+    ) -> tuple[Load, ...]:
         """What acts in a substep (1 to ``substeps``) on the way to a frame, counted from the job's first as 0, while
         pins hold the points ``held``, as :meth:`held` tells; obstacles at its end, what pulls after its part ``theta``.
         """
         begin, end = (substep - 1) / self._substeps, substep / self._substeps
-        step = _Substep(frame, begin, between(begin, end, theta), end, held)
+        step = _Substep(frame, begin, lerp(begin, end, theta), end, held)
         return tuple(mover.at(step) for mover in self._movers)
 
 
@@ -138,14 +140,14 @@ class _Mover(Protocol):
         """The load in a substep."""
 
 
-def between(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
+def lerp(before: np.ndarray | float, after: np.ndarray | float, fraction: float) -> np.ndarray | float:
     """What goes straight from one frame to the next, at a fraction of the way."""
     return after if fraction == 1.0 else before + fraction * (after - before)
 
 
 def track_at(track: np.ndarray, frames: int, frame: int, fraction: float) -> np.ndarray:
     """A track of so many frames at a fraction of the way to one of them."""
-    return between(*on_the_way(track, frames, frame, fraction))
+    return lerp(*on_the_way(track, frames, frame, fraction))
 
 
 class _MovingSpring:

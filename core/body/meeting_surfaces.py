@@ -44,7 +44,7 @@ SLIP = 1e-3
 """Sizes of the smallest body a second, under which what slips may be at rest."""
 
 
-class Standing(NamedTuple):
+class ColliderSet(NamedTuple):
     """Colliders and grounds, ``found``, each once: triangles and the track of its vertices over the frames,
     (samples,k,3) m. Of what is ``collapsing`` some face has no area at times.
     """
@@ -56,22 +56,22 @@ class Standing(NamedTuple):
     collapsing: tuple[bool, ...] = ()
 
     @property
-    def first(self) -> np.ndarray:
+    def initial_positions(self) -> np.ndarray:
         """Where all are at the first frame, (c,3) m."""
         return np.concatenate([np.zeros((0, 3)), *(track[0] for track in self.tracks)])
 
-    def places(self, frames: int, frame: int, part: float) -> np.ndarray:
+    def positions_at(self, frames: int, frame: int, part: float) -> np.ndarray:
         """Where all are at a part (0 to 1) of the way to a frame, counted from the first as 0, (c,3) m."""
         moved = (track[0] if len(track) == 1 else track_at(track, frames, frame, part) for track in self.tracks)
         return np.concatenate([np.zeros((0, 3)), *moved])
 
-    def moved(self, number: int, way: np.ndarray) -> Standing:
+    def moved(self, number: int, way: np.ndarray) -> ColliderSet:
         """The same with one of them displaced all the time, by (3,) m."""
         tracks = tuple(track + way if k == number else track for k, track in enumerate(self.tracks))
         return self._replace(tracks=tracks)
 
 
-def standing(jobs: Sequence[Job]) -> Standing:
+def collect_colliders(jobs: Sequence[Job]) -> ColliderSet:
     """What the bodies of jobs run into, a ground as high as its thickness reaches. ColliderError names what shrinks to
     nothing, and when.
     """
@@ -95,7 +95,7 @@ def standing(jobs: Sequence[Job]) -> Standing:
             triangles.append(np.array([[0, 1, 2]]))
             tracks.append(np.column_stack([corners, np.full(3, each.height + each.thickness)])[None])
     names = tuple(each.name for each in found)
-    return Standing(names, tuple(triangles), tuple(tracks), tuple(found), tuple(collapsing))
+    return ColliderSet(names, tuple(triangles), tuple(tracks), tuple(found), tuple(collapsing))
 
 
 def is_same(one: Ground | Collider, other: Ground | Collider) -> bool:
@@ -134,15 +134,15 @@ def _sides_and_areas(places: np.ndarray, triangles: np.ndarray) -> tuple[np.ndar
     return np.linalg.norm(sides, axis=2).max(axis=1), np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
 
 
-class OwnSurface(NamedTuple):
+class CollisionSurface(NamedTuple):
     """What of a body touches: ``faces`` (f,3) of points that its tets carry, ``rest`` (s,3) m."""
 
-    rest: np.ndarray
+    rest_positions: np.ndarray
     faces: np.ndarray
     embedding: Embedding
 
 
-def _boundary(mesh: TetMesh, of: slice = slice(None)) -> OwnSurface:
+def _boundary(mesh: TetMesh, of: slice = slice(None)) -> CollisionSurface:
     """The boundary of tets, whose vertices are the tets' own."""
     first, tets = of.start or 0, mesh.tets[of]
     faces = boundary_triangles(tets)
@@ -150,38 +150,38 @@ def _boundary(mesh: TetMesh, of: slice = slice(None)) -> OwnSurface:
     used = np.isin(kept, faces)
     kept, corner = kept[used], corner[used]
     own = Embedding(first + corner // 4, np.eye(4)[corner % 4], np.zeros(len(kept), dtype=bool))
-    return OwnSurface(mesh.rest_positions[kept], np.searchsorted(kept, faces), own)
+    return CollisionSurface(mesh.rest_positions[kept], np.searchsorted(kept, faces), own)
 
 
-def own_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> OwnSurface:
+def collision_surface(job: Job, mesh: TetMesh, store: FrameStore | None = None) -> CollisionSurface:
     """The skin of a draft lattice, whose boundary overhangs the body, kept in a store where there is one; of other tets
     their boundary, which is the body's surface. MeshError where cells are too coarse for a skin.
     """
     if not job.body.is_lattice:
         return _boundary(mesh)
-    return OwnSurface(*cached_skin(job, mesh, store))
+    return CollisionSurface(*cached_skin(job, mesh, store))
 
 
-def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> OwnSurface:
+def render_surface(job: Job, mesh: TetMesh, _store: FrameStore | None = None) -> CollisionSurface:
     """What is seen of a body, its faces no larger than its tets': it bends between them."""
     whole = subdivided(job.body.surface, mesh.mean_edge)
-    return OwnSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
+    return CollisionSurface(whole.positions, whole.triangles.astype(np.int64), embed(whole.positions, mesh))
 
 
-def surface_warnings(job: Job, mesh: TetMesh, own: OwnSurface, store: FrameStore | None = None) -> list[str]:
+def surface_warnings(job: Job, mesh: TetMesh, own: CollisionSurface, store: FrameStore | None = None) -> list[str]:
     """Sentences about what of a body does not meet others as it looks; empty where all does."""
     if not job.body.is_lattice:
         return []
     return [f"“{job.body.name}”: {words}" for words in cached_skin_warnings(job, mesh, Skin(*own), store)]
 
 
-def side_by_side(
-    owns: Sequence[OwnSurface], given: Sequence[np.ndarray], colliders: Standing, selves: Sequence[int] = ()
+def concatenate_surfaces(
+    owns: Sequence[CollisionSurface], given: Sequence[np.ndarray], colliders: ColliderSet, selves: Sequence[int] = ()
 ) -> CollisionMesh:
     """The surfaces of bodies, of which ``selves`` meet themselves, whose vertices are ``given`` (s,) bool, and of
     colliders, numbered in that order.
     """
-    rest = [*(own.rest for own in owns), *(track[0] for track in colliders.tracks)]
+    rest = [*(own.rest_positions for own in owns), *(track[0] for track in colliders.tracks)]
     faces = [*(own.faces for own in owns), *colliders.triangles]
     starts = np.cumsum([0, *(len(each) for each in rest)])
     all_given = [*given, *(np.ones(track.shape[1], dtype=bool) for track in colliders.tracks)]
@@ -194,7 +194,7 @@ def side_by_side(
     )
 
 
-def points_of_all(space: Space, owns: Sequence[OwnSurface], firsts: Sequence[int]) -> Any:
+def points_of_all(space: Space, owns: Sequence[CollisionSurface], firsts: Sequence[int]) -> Any:
     """The vertices of bodies' surfaces, each embedded in tets that begin at one of ``firsts`` in the space's."""
     return space.points(
         Embedding(
@@ -205,14 +205,14 @@ def points_of_all(space: Space, owns: Sequence[OwnSurface], firsts: Sequence[int
     )
 
 
-def meeting(whole: Model, colliders: Standing, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
+def meeting(whole: Model, colliders: ColliderSet, friction: float, selves: Sequence[int] = ()) -> ContactLoad:
     """Of the bodies of a model, by the boundaries of their tets, of which ``selves`` meet themselves, and what they run
     into, all with one friction and no gap that is kept.
     """
     owns = [_boundary(whole.mesh, each.tets) for each in whole.slices]
     points = points_of_all(whole, owns, [0] * len(owns))
-    held, ends = points.held(whole.pinned), np.cumsum([len(own.rest) for own in owns])
-    met = side_by_side(owns, np.split(held, ends[:-1]), colliders, selves)
-    distance = OF_EDGES * min(mean_edge(own.rest, own.faces) for own in owns)
+    held, ends = points.held(whole.pinned), np.cumsum([len(own.rest_positions) for own in owns])
+    met = concatenate_surfaces(owns, np.split(held, ends[:-1]), colliders, selves)
+    distance = OF_EDGES * min(mean_edge(own.rest_positions, own.faces) for own in owns)
     barrier = Barrier(met, distance, float(whole.elastic.youngs_modulus.min()), friction, SLIP * whole.size)
-    return ContactLoad(barrier, points, colliders.first)
+    return ContactLoad(barrier, points, colliders.initial_positions)

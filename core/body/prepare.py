@@ -34,7 +34,7 @@ from ..subspaces.reduced_model import STEPS as SUBSPACE_STEPS
 from ..subspaces.reduced_model import Subspace
 from ..subspaces.space import Space
 from ..tetrahedra.tetrahedralize import tetrahedralize
-from .about_mesh import about_mesh
+from .about_mesh import mesh_report
 from .body_matching import FIRM_PINS, body_matching
 from .body_model import body_model, dynamic_nodes, fields_of, pinned_surface, stiffness_of
 from .initial_shape import initial_positions, initial_unknowns, initial_warnings
@@ -175,7 +175,7 @@ def prepare(
     if store is not None:
         store.keep_match(match.words)
     more = [*initial_warnings(job, points, start), *slow_nodes(model.nodes, linear_solver)]
-    on_event(about_mesh(job, mesh, embedding, fields, more, cached, match))
+    on_event(mesh_report(job, mesh, embedding, fields, more, cached, match))
     touching = touching_choice(store, partial(_go_on, should_stop))
     loads = Loads(job, model, space, embedding, linear_solver.solver, touching)
     stiffness = stiffness_of(job, mesh, fields)

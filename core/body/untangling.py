@@ -15,8 +15,8 @@ import numpy as np
 
 from ..job.job import Job
 from ..tracks import steps_of
-from .first_overlaps import Overlap, Standpoint, crossing
-from .meeting_surfaces import Standing
+from .first_overlaps import ContactScene, Overlap, crossing
+from .meeting_surfaces import ColliderSet
 from .prepare import Prepared
 
 SMALLER, SMALLEST = 0.9, 0.2
@@ -55,11 +55,11 @@ class Growth(NamedTuple):
         return replace(body, pins=pins, pin_springs=body.pin_springs._replace(pinned=pinned))
 
 
-def untangled(
+def grow_from_overlap(
     jobs: Sequence[Job],
     prepared: Sequence[Prepared],
-    at: Standpoint,
-    colliders: Standing,
+    at: ContactScene,
+    colliders: ColliderSet,
     found: dict[tuple[int, int], Overlap],
     touching: float,
 ) -> dict[int, Growth]:
@@ -71,21 +71,21 @@ def untangled(
     grows = {k for pair in found if pair[1] < n for k in pair if jobs[k].body.meets.untangle}
     if not grows or not frames or prepared[0].space.is_reduced:
         return {}
-    near = np.full(at.want.gap.shape, touching)
+    near = np.full(at.requests.gap.shape, touching)
     for k in grows:
-        near[k, :n] = near[:n, k] = at.want.gap[k, :n] + at.distance
+        near[k, :n] = near[:n, k] = at.requests.gap[k, :n] + at.distance
     middles = {k: _middle(prepared[k].first_state().positions, prepared[k].model.lumped_masses) for k in grows}
     size = SMALLER
     while size >= SMALLEST:
         growths = {k: Growth(size, middles[k], frames) for k in sorted(grows)}
-        places = [growths[k].placed(x, size) if k in grows else x for k, x in enumerate(at.places)]
-        if crossing(at._replace(places=places), colliders, near) <= {pair for pair in found if pair[1] >= n}:
+        places = [growths[k].placed(x, size) if k in grows else x for k, x in enumerate(at.positions)]
+        if crossing(at._replace(positions=places), colliders, near) <= {pair for pair in found if pair[1] >= n}:
             return growths
         size *= SMALLER
     return {}
 
 
-def untangling_words(jobs: Sequence[Job]) -> str:
+def untangling_hint(jobs: Sequence[Job]) -> str:
     """What to do beside moving them about bodies that overlap and were not untangled."""
     lead, wanted = jobs[0], any(job.body.meets.untangle for job in jobs)
     if lead.body.solver.kind.takes_modes:

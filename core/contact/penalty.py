@@ -64,10 +64,10 @@ class PenaltyParameters:
     def for_body(cls, density: float, size: float, gravity: float, time_step: float) -> PenaltyParameters:
         """Numbers for a body of mean density (kg/m³) and size (m) under gravity (m/s²) in steps of ``time_step`` (s).
 
-        A column of the body's size that arrives from a fall of ``DROP_HEIGHT`` sizes is stopped within one step at a depth
-        of ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks far less, for ``rho g size / k`` is
-        ``depth g h / v``. But what pins press down must rather be squeezed than sink in: so the stiffness has a
-        lower bound from the body's own.
+        A column of the body's size that arrives from a fall of ``DROP_HEIGHT`` sizes is stopped within one step at a
+        depth of ``RELATIVE_PENETRATION`` sizes: ``k depth h = rho size v``. At rest it sinks far less, since
+        ``rho g size / k`` is ``depth g h / v``. A body that pins press down has to be squeezed rather than sink in:
+        the stiffness has a lower bound from the body's own.
         """
         depth = RELATIVE_PENETRATION * size
         arrival = math.sqrt(2.0 * max(gravity, EARTH) * DROP_HEIGHT * size)

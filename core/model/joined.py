@@ -39,7 +39,7 @@ def joined(models: Sequence[Model]) -> Model:
     names = tuple(dict.fromkeys(name for each in elastics for name in each.energies))
     energy_of_tet = [np.array([names.index(name) for name in each.energies])[each.energy_of_tet] for each in elastics]
     weights = np.concatenate([each.weights for each in elastics])
-    parameters = side_by_side([each.parameters for each in elastics])
+    parameters = concatenate_columns([each.parameters for each in elastics])
     elastic = ElasticPotential(
         mesh.rest_positions, mesh.tets, weights, names, np.concatenate(energy_of_tet), parameters
     )
@@ -102,7 +102,7 @@ def states_of(whole: Model, state: State) -> list[State]:
     ]
 
 
-def side_by_side(rows: Sequence[np.ndarray]) -> np.ndarray:
+def concatenate_columns(rows: Sequence[np.ndarray]) -> np.ndarray:
     """Arrays (m,k) one after the other, zeros behind where another has more columns."""
     width = max(each.shape[1] for each in rows)
     return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in rows])

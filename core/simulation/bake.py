@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..body.about_mesh import about_mesh
+from ..body.about_mesh import mesh_report
 from ..body.prepare import Prepared, Stopped, materials, prepare, tetrahedra
 from ..errors import NotEnoughMemoryError, SinewError, StoreError, named
 from ..events import Done, FrameDone, Meets, OfBody, OnEvent, Phase, StoppedAfter, ignore
@@ -24,7 +24,7 @@ from ..store.cached_handles import cached_handles
 from ..store.cached_meeting import keep_touching
 from ..store.frame_store import FrameStore
 from ..store.store_lock import alone, locked
-from .group import GroupStepper, meet, simulate_group
+from .group import GroupStepper, any_contact, simulate_group
 from .handles_of_frames import keep_handles, mode_count
 from .run import Frame
 from .warm_up import load_kernels, warm_up
@@ -231,7 +231,7 @@ def stores_in(folder: Path, jobs: Sequence[Job], resume: bool) -> tuple[list[Fra
     """The stores of jobs of a group, ``folder / NAME``, made where there are none to go on with; whether there are."""
     stores = [FrameStore(folder / job.body.name) for job in jobs]
     goes_on = resume and all(store.exists() for store in stores)
-    if meet(jobs):
+    if any_contact(jobs):
         check_group(jobs)
     for job in jobs:
         job.check()
@@ -287,9 +287,9 @@ def _simulate(
         return StoppedAfter(last)
 
     def begun(stepper: GroupStepper) -> None:
-        on_event(Meets(stepper.warnings, list(stepper.move)))
-        for (job, store, _modes), own, through in zip(members, stepper.surfaces, stepper.let_through):
-            keep_touching(store, job, own.rest, own.faces, through)
+        on_event(Meets(stepper.warnings, list(stepper.separation)))
+        for (job, store, _modes), own, through in zip(members, stepper.surfaces, stepper.excluded_pairs):
+            keep_touching(store, job, own.rest_positions, own.faces, through)
 
     try:
         for frames in simulate_group(jobs, prepared, start, should_stop, begun=begun):
@@ -336,7 +336,7 @@ def build_mesh(
 
     def build() -> None:
         mesh, embedding = tetrahedra(job, store, on_event, should_stop)
-        on_event(about_mesh(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
+        on_event(mesh_report(job, mesh, embedding, materials(job, mesh, embedding, store, on_event)))
 
     _without_frames(job, build, on_event, should_stop)
 

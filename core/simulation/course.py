@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..body.loads import between
+from ..body.loads import lerp
 from ..body.prepare import Prepared
 from ..eigenfit.stretch_potential import StretchLoad
 from ..forces.step_potential import Load
@@ -19,7 +19,7 @@ from ..optimization.report import StepReport
 from ..settings import moduli
 
 
-class Change(NamedTuple):
+class StateUpdate(NamedTuple):
     """What of a body is other than in the step before; None for what is as it was.
 
     body : Prepared
@@ -35,7 +35,7 @@ class Change(NamedTuple):
     stiffness: np.ndarray | None = None
 
 
-class Changed(NamedTuple):
+class Invalidated(NamedTuple):
     """Whether anything is other than in the step before: all of it, what is pinned, how stiff it is."""
 
     any: bool = False
@@ -44,7 +44,7 @@ class Changed(NamedTuple):
     stiffness: bool = False
 
 
-class ByHand(NamedTuple):
+class InteractiveChange(NamedTuple):
     """What is added to the logarithms that are keyed: of the materials' moduli (K,), and of the stiffness of vibrations
     (k,).
     """
@@ -53,10 +53,10 @@ class ByHand(NamedTuple):
     vibrations: np.ndarray | float = 0.0
 
 
-NOTHING_BY_HAND = ByHand()
+NO_INTERACTIVE_CHANGE = InteractiveChange()
 
 
-class Course:
+class BodyTimeline:
     """What a prepared job's body meets on its way; frames are counted from the job's first as 0.
 
     ``space`` is what is stepped now.
@@ -68,15 +68,15 @@ class Course:
         factors = job.body.vibration_stiffness
         self._control = None if factors is None else np.log(factors)
         self._pins, self._stiffness = min(1, job.frame_count - 1), np.zeros(len(now))
-        self.follow(Change(prepared))
+        self.follow(StateUpdate(prepared))
 
-    def go(self, at: int, part: float, by_hand: ByHand = NOTHING_BY_HAND) -> Changed:
+    def advance_to(self, at: int, part: float, by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE) -> Invalidated:
         """Become what it is at a part (0 to 1) of the way to a frame; what is other by that."""
         changed = self.follow(self._change(at, part, by_hand.stiffness))
         self._factors = self._controlled(at, part, by_hand.vibrations)
         return changed
 
-    def targets(self, at: int, part: float) -> np.ndarray:
+    def pin_targets(self, at: int, part: float) -> np.ndarray:
         """Where pins hold the unknowns that are given, (p,3) m."""
         return self.body.pins.targets_at(at, part)
 
@@ -85,12 +85,12 @@ class Course:
         """Whether a potential makes the body swing as a finer one, and not its stiffness alone."""
         return bool(self._matched())
 
-    def note(self, report: StepReport, positions: np.ndarray) -> None:
+    def report_match(self, report: StepReport, positions: np.ndarray) -> None:
         """In a frame's last report, what a match takes at its end."""
         for load in (each for each in self._matched() if isinstance(each, StretchLoad)):
             report.taken = load.taken(self.space.elastic, positions)
 
-    def acting(
+    def loads_at(
         self,
         at: int,
         substep: int,
@@ -101,9 +101,9 @@ class Course:
         beside the job's own at a part of that way.
         """
         begin, end = ((substep - back) / self._job.body.solver.substeps for back in (1, 0))
-        now = between(begin, end, theta)
+        now = lerp(begin, end, theta)
         pulled = self._pulled(at, begin, now)
-        return (*pulled, *self._matched(), *self.body.loads.at(at, substep, self._held, theta), *further(now))
+        return (*pulled, *self._matched(), *self.body.loads.loads_at(at, substep, self._held, theta), *further(now))
 
     def _pulled(self, at: int, begin: float, end: float) -> list[Load]:
         """Springs of pins, in a step between two parts of the way to a frame."""
@@ -125,17 +125,17 @@ class Course:
         """What the stiffness of vibrations is multiplied by at a part of the way to a frame, (k,)."""
         if self._control is None:
             return None
-        return np.exp(between(self._control[at - 1], self._control[at], part) + by_hand)
+        return np.exp(lerp(self._control[at - 1], self._control[at], part) + by_hand)
 
-    def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> Change:
+    def _change(self, at: int, part: float, stiffness: np.ndarray | float) -> StateUpdate:
         """What is other at a part of the way to a frame than it is now."""
-        held, stiffness = self._job.body.pin_held, stiffness + between(self._keyed[at - 1], self._keyed[at], part)
-        return Change(
+        held, stiffness = self._job.body.pin_held, stiffness + lerp(self._keyed[at - 1], self._keyed[at], part)
+        return StateUpdate(
             pins=None if np.array_equal(held[at], held[self._pins]) else at,
             stiffness=None if np.array_equal(stiffness, self._stiffness) else stiffness,
         )
 
-    def follow(self, change: Change) -> Changed:
+    def follow(self, change: StateUpdate) -> Invalidated:
         """Go on with a body that has changed. Here alone stands what is made anew, and in what steps it:
 
         ==========================  ==========================  =====================  ======
@@ -154,7 +154,7 @@ class Course:
         ==========================  ==========================  =====================  ======
         """
         if all(part is None for part in change):
-            return Changed()
+            return Invalidated()
         new, body = change.body is not None, change.body or self.body
         space = body.space if new else self.space
         if new or change.stiffness is not None:
@@ -170,4 +170,4 @@ class Course:
         self._springs = body.pin_springs.holding(self._pins, self._scale)
         pinned = new or not np.array_equal(space.pinned, self.space.pinned)
         self.body, self.space = body, space
-        return Changed(True, new, pinned, new or change.stiffness is not None)
+        return Invalidated(True, new, pinned, new or change.stiffness is not None)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..body.gathering import Gathering
-from ..body.meeting_surfaces import OwnSurface
+from ..body.gathering import ContactGroup
+from ..body.meeting_surfaces import CollisionSurface
 from ..body.prepare import Prepared, Stopped
 from ..errors import CorruptFrameError, SettingsError, VertexError
 from ..forces.of_body import SubmodelLoad
@@ -26,8 +26,8 @@ from ..optimization.report import StepReport
 from ..solvers import make_solver
 from ..subspaces.joined_subspaces import following, joined_subspaces
 from ..subspaces.space import Space
-from .course import Course
-from .islands import Bodies, Island, Solved, Sweep, solve_apart
+from .course import BodyTimeline
+from .islands import Bodies, Island, IslandSolution, Sweep, solve_apart
 from .run import Frame, simulate
 
 
@@ -41,13 +41,15 @@ class GroupStepper:
     def __init__(self, jobs: Sequence[Job], prepared: Sequence[Prepared]) -> None:
         check_group(jobs)
         self._lead = jobs[0]
-        self._gathering = Gathering(jobs, prepared)
+        self._gathering = ContactGroup(jobs, prepared)
         self._colliders = self._gathering.colliders
         self.growths, self._prepared = self._gathering.growths, list(prepared)
         for k, growth in self.growths.items():
             self._prepared[k] = growth.held(prepared[k], self._lead.frame_count)
-        loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.kept_off)]
-        self._courses = [Course(job, replace(each, loads=own)) for job, each, own in zip(jobs, self._prepared, loads)]
+        loads = [each.loads.without(met) for each, met in zip(prepared, self._gathering.barrier_colliders)]
+        self._courses = [
+            BodyTimeline(job, replace(each, loads=own)) for job, each, own in zip(jobs, self._prepared, loads)
+        ]
         _check_matches(jobs, self._courses)
         settings, self._sizes = self._lead.body.solver, self._sizes_at(self._lead.pre_roll)
         # A part of a step, where it is solved and then extrapolated, is to have the size that it has there.
@@ -56,7 +58,7 @@ class GroupStepper:
         self._barriers = self._gathering.barriers
         self._islands: dict[Bodies, Island] = {}
         self._last: list[Bodies] = [tuple(range(len(jobs)))]
-        self._places = self._earlier = self._colliders.first
+        self._places = self._earlier = self._colliders.initial_positions
 
     @property
     def warnings(self) -> list[str]:
@@ -64,19 +66,19 @@ class GroupStepper:
         return self._gathering.warnings
 
     @property
-    def move(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
+    def separation(self) -> tuple[str, tuple[float, ...]] | tuple[()]:
         """As of ``errors.OverlapError``, where a body begins in a collider."""
-        return self._gathering.move
+        return self._gathering.separation
 
     @property
-    def surfaces(self) -> list[OwnSurface]:
+    def surfaces(self) -> list[CollisionSurface]:
         """Of each body, what touches."""
         return self._gathering.owns
 
     @property
-    def let_through(self) -> list[np.ndarray]:
+    def excluded_pairs(self) -> list[np.ndarray]:
         """Of each body, pairs of vertices of its surface that never meet, (k,2), since it touches itself there."""
-        return self._gathering.let_through
+        return self._gathering.excluded_pairs
 
     def first_states(self) -> list[State]:
         """Where each body begins."""
@@ -118,7 +120,7 @@ class GroupStepper:
             if self.growths and at <= self._lead.pre_roll:
                 states = self._growing(states, at - 1.0 + k / substeps)
         if len(self._courses) == 1:
-            self._courses[0].note(reports[0][-1], states[0].positions)
+            self._courses[0].report_match(reports[0][-1], states[0].positions)
         return [replace(states[0], colliders=np.array([self._places, self._earlier])), *states[1:]], reports
 
     def _follow(self, at: int, substep: int) -> None:
@@ -126,7 +128,7 @@ class GroupStepper:
         substeps = self._lead.body.solver.substeps
         sizes = self._sizes_at(at - 1.0 + (substep - 1.0 + self._theta) / substeps)
         resized = {k for k, size in sizes.items() if size != self._sizes[k]}
-        self._sizes, changes = sizes, [course.go(at, substep / substeps) for course in self._courses]
+        self._sizes, changes = sizes, [course.advance_to(at, substep / substeps) for course in self._courses]
         for bodies, island in self._islands.items():
             own, grown = [changes[k] for k in bodies], not resized.isdisjoint(bodies)
             if grown or any(change.any for change in own):
@@ -136,20 +138,20 @@ class GroupStepper:
 
     def _solved(
         self, states: Sequence[State], at: int, substep: int, should_stop: Callable[[], bool]
-    ) -> dict[Bodies, Solved]:
+    ) -> dict[Bodies, IslandSolution]:
         """The islands of a substep with their solutions. Raises Stopped between them."""
         part, surface_at = substep / self._lead.body.solver.substeps, self._gathering.surface_at
-        targets, predicted = [course.targets(at, part) for course in self._courses], []
+        targets, predicted = [course.pin_targets(at, part) for course in self._courses], []
         for k, (course, state) in enumerate(zip(self._courses, states)):
             ahead = state.positions + self._lead.time_step * state.velocities
             ahead[course.space.pinned] = targets[k]
             predicted.append(surface_at(k, ahead))
         start = [*(surface_at(k, state.positions) for k, state in enumerate(states)), self._places]
-        arriving = self._colliders.places(self._lead.frame_count, at, part)
+        arriving = self._colliders.positions_at(self._lead.frame_count, at, part)
         sweep = Sweep(np.concatenate(start), self._barriers.surfaces.body_ids, arriving)
         used = set()
 
-        def solve(bodies: Bodies) -> Solved:
+        def solve(bodies: Bodies) -> IslandSolution:
             if should_stop():
                 raise Stopped
             used.add(bodies)
@@ -171,7 +173,7 @@ class GroupStepper:
         arriving: np.ndarray,
         at: int,
         substep: int,
-    ) -> Solved:
+    ) -> IslandSolution:
         """A substep of an island, from the states of all bodies, to the targets of their pins and of colliders."""
         island, state = self._island(bodies), joined_state([states[k] for k in bodies])
         meeting, space, given = island.meeting, island.space, np.concatenate([targets[k] for k in bodies])
@@ -190,15 +192,15 @@ class GroupStepper:
             raise self._of_body(error, bodies) from error
         way = np.zeros_like(state.positions)
         way[space.pinned] = given - state.positions[space.pinned]
-        self._gathering.note(report, meeting, state.positions, way)
-        return Solved(states_of(space, state), report, meeting.collider_positions)
+        self._gathering.report_contacts(report, meeting, state.positions, way)
+        return IslandSolution(states_of(space, state), report, meeting.collider_positions)
 
     def _island(self, bodies: Bodies) -> Island:
         """The island of some bodies, kept from the last step or made."""
         if bodies not in self._islands:
             space = self._space(bodies)
             solver = make_solver(space, self._lead.body.solver, self._prepared[bodies[0]].linear_solver)
-            self._islands[bodies] = Island(space, solver, self._gathering.meeting(space, bodies))
+            self._islands[bodies] = Island(space, solver, self._gathering.contact_load(space, bodies))
         return self._islands[bodies]
 
     def _space(self, bodies: Bodies, before: Space | None = None) -> Space:
@@ -233,7 +235,7 @@ class GroupStepper:
     def _acting(self, island: Island, bodies: Bodies, at: int, substep: int, theta: float) -> Iterator[Load]:
         """What acts on each body of an island in a substep."""
         for k, part in zip(bodies, island.space.slices):
-            for load in self._courses[k].acting(at, substep, theta):
+            for load in self._courses[k].loads_at(at, substep, theta):
                 yield load if len(bodies) == 1 else SubmodelLoad(load, *part)
 
     def _of_body(self, error: VertexError, bodies: Bodies) -> VertexError:
@@ -249,11 +251,11 @@ class GroupStepper:
         return error.of(self._gathering.names[bodies[body]], error.vertex - int(ends[body]) + sizes[body])
 
 
-def _check_matches(jobs: Sequence[Job], courses: Sequence[Course]) -> None:
+def _check_matches(jobs: Sequence[Job], courses: Sequence[BodyTimeline]) -> None:
     """SettingsError where a match is a potential, of which a step has one alone."""
     for job, course in zip(jobs, courses) if len(jobs) > 1 else ():
         # It is of vibrations as they are controlled at a frame.
-        course.go(min(1, job.frame_count - 1), 1.0)
+        course.advance_to(min(1, job.frame_count - 1), 1.0)
         if course.is_matched_by_potential:
             raise SettingsError(
                 f"“{job.body.name}” meets others, and is made to swing as a finer body by a potential.",
@@ -273,7 +275,7 @@ def simulate_group(
     meets nothing goes as alone (:func:`simulate`), and so goes on what was played live.
     """
     was_played = start is not None and start[0] > jobs[0].frame_start and start[1][0].colliders is None
-    if not meet(jobs) or (was_played and len(jobs) == 1):
+    if not any_contact(jobs) or (was_played and len(jobs) == 1):
         alone = start and (start[0], start[1][0])
         yield from ([frame] for frame in simulate(jobs[0], prepared[0], alone, should_stop))
         return
@@ -290,7 +292,7 @@ def simulate_group(
         yield [Frame(frame, *each) for each in zip(states, reports, pressures)]
 
 
-def meet(jobs: Sequence[Job]) -> bool:
+def any_contact(jobs: Sequence[Job]) -> bool:
     """Whether anything of bodies that are baked together meets: they one another, or one itself, or what it runs into,
     where its solver can.
     """

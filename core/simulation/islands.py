@@ -49,12 +49,12 @@ class Island:
         return (self.meeting,) if self.meeting.barrier.parts or self.space.elastic.prevents_inversion else ()
 
 
-class Solved(NamedTuple):
+class IslandSolution(NamedTuple):
     """A step of an island: the state of each body, the report, and where colliders (c,3) m are in the end."""
 
     states: list[State]
     report: StepReport
-    places: np.ndarray
+    collider_positions: np.ndarray
 
 
 class Sweep(NamedTuple):
@@ -78,8 +78,8 @@ def solve_apart(
     surfaces: Sweep,
     predicted: Sequence[np.ndarray],
     surface_at: Callable[[int, np.ndarray], np.ndarray],
-    solve: Callable[[Bodies], Solved],
-) -> tuple[dict[Bodies, Solved], np.ndarray]:
+    solve: Callable[[Bodies], IslandSolution],
+) -> tuple[dict[Bodies, IslandSolution], np.ndarray]:
     """Return the islands of a step with their solutions, and where colliders (c,3) m are in the end.
 
     Parameters
@@ -92,21 +92,21 @@ def solve_apart(
     apart = np.full(int(surfaces.body.max()) + 1, -1)
     apart[:count] = np.arange(count)
     ahead = np.concatenate([*predicted, surfaces.targets])
-    islands = joined([(k,) for k in range(count)], barriers.near_pairs(surfaces.start, ahead, apart))
-    solved: dict[Bodies, Solved] = {}
+    islands = merge_islands([(k,) for k in range(count)], barriers.near_pairs(surfaces.start, ahead, apart))
+    solved: dict[Bodies, IslandSolution] = {}
     while True:
         solved = {bodies: solved.get(bodies) or solve(bodies) for bodies in islands}
         if len(islands) == 1:
-            return solved, solved[islands[0]].places
+            return solved, solved[islands[0]].collider_positions
         ends = {k: state for bodies, each in solved.items() for k, state in zip(bodies, each.states)}
         end = np.concatenate([*(surface_at(k, ends[k].positions) for k in range(count)), surfaces.targets])
         pairs, places = _coupled(barriers, surfaces, end, solved)
         if not pairs:
             return solved, places
-        islands = joined(islands, pairs)
+        islands = merge_islands(islands, pairs)
 
 
-def joined(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
+def merge_islands(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodies]:
     """Islands with those joined that pairs of bodies connect, in the order of their first bodies."""
     links = np.array([*((each[0], k) for each in islands for k in each), *pairs])
     count = sum(map(len, islands))
@@ -116,7 +116,7 @@ def joined(islands: Sequence[Bodies], pairs: set[tuple[int, int]]) -> list[Bodie
 
 
 def _coupled(
-    barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, Solved]
+    barriers: BarrierSet, surfaces: Sweep, end: np.ndarray, solved: dict[Bodies, IslandSolution]
 ) -> tuple[set[tuple[int, int]], np.ndarray]:
     """Return pairs of bodies that couple islands in a step with surfaces at (s,3) m in the end, and where colliders
     (c,3) m are then.
@@ -139,5 +139,5 @@ def _coupled(
             pairs |= {(reached[0], k) for k in reached if of_body[k] != of_body[reached[0]]}
         if reached:
             own = owner == collider
-            places[own] = solved[of_body[reached[0]]].places[own]
+            places[own] = solved[of_body[reached[0]]].collider_positions[own]
     return pairs, places

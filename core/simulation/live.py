@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..body.loads import between
+from ..body.loads import lerp
 from ..body.prepare import Prepared
 from ..errors import SettingsError, SpringError
 from ..forces.springs import Springs
@@ -21,7 +21,7 @@ from ..job.body import VIBRATION_STIFFNESS
 from ..job.job import Job
 from ..job.surroundings import Spring
 from ..settings import moduli
-from .course import ByHand
+from .course import InteractiveChange
 from .run import Frame
 from .stepper import Stepper
 
@@ -48,7 +48,7 @@ class LiveBody:
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
         self._job, self._prepared = job, prepared
-        self._stepper, self._by_hand = Stepper(job, prepared), ByHand()
+        self._stepper, self._by_hand = Stepper(job, prepared), InteractiveChange()
         self._points: dict[int, object] = {}
         self.reset()
 
@@ -89,7 +89,7 @@ class LiveBody:
         )
         factors = () if body.vibration_stiffness is None else body.vibration_stiffness[0]
         wrong = SettingsError("The stiffness of a vibration is out of its range.", "Set it from 0.1 to 10.")
-        self._by_hand = ByHand(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
+        self._by_hand = InteractiveChange(stiffness, _change(factors, vibrations, VIBRATION_STIFFNESS, wrong))
         if self._prepared.subspace is None and self._prepared.matching is None:
             return False
         scale = self._prepared.felt(self._prepared.scale(stiffness))
@@ -114,8 +114,8 @@ class LiveBody:
             return [
                 Springs(
                     points,
-                    np.array([between(was.stiffness, grab.stiffness, part)]),
-                    between(was.target, grab.target, part)[None],
+                    np.array([lerp(was.stiffness, grab.stiffness, part)]),
+                    lerp(was.target, grab.target, part)[None],
                 )
                 for points, was, grab in ways
             ]

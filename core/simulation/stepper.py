@@ -11,14 +11,14 @@ from ..model.state import State
 from ..optimization.report import StepReport
 from ..solvers import make_solver
 from ..subspaces.space import Space
-from .course import NOTHING_BY_HAND, ByHand, Change, Course
+from .course import NO_INTERACTIVE_CHANGE, BodyTimeline, InteractiveChange, StateUpdate
 
 
 class Stepper:
     """Steps a prepared job from frame to frame; frames are counted from the job's first as 0."""
 
     def __init__(self, job: Job, prepared: Prepared) -> None:
-        self._job, self._course = job, Course(job, prepared)
+        self._job, self._course = job, BodyTimeline(job, prepared)
         self._solver = make_solver(self.space, job.body.solver, prepared.linear_solver)
 
     @property
@@ -32,7 +32,7 @@ class Stepper:
         at: int,
         further: Callable[[float], Sequence[Load]] = lambda _part: (),
         should_stop: Callable[[], bool] = lambda: False,
-        by_hand: ByHand = NOTHING_BY_HAND,
+        by_hand: InteractiveChange = NO_INTERACTIVE_CHANGE,
     ) -> tuple[State, list[StepReport]]:
         """The state at a frame from that at the one before. Pins move linearly within a frame.
 
@@ -45,19 +45,19 @@ class Stepper:
             if should_stop():
                 raise Stopped
             part = k / substeps
-            changed = course.go(at, part, by_hand)
+            changed = course.advance_to(at, part, by_hand)
             if changed.any:
                 self._solver.follow(course.space, changed.pinned, changed.stiffness)
 
             def acting(theta: float, k=k) -> tuple[Load, ...]:
-                return course.acting(at, k, theta, further)
+                return course.loads_at(at, k, theta, further)
 
-            state, report = self._solver.step(state, course.targets(at, part), job.time_step, acting)
+            state, report = self._solver.step(state, course.pin_targets(at, part), job.time_step, acting)
             reports.append(report)
-        course.note(reports[-1], state.positions)
+        course.report_match(reports[-1], state.positions)
         return state, reports
 
-    def follow(self, change: Change) -> None:
+    def follow(self, change: StateUpdate) -> None:
         """Go on with a body that has changed, as :meth:`Course.follow`."""
         changed = self._course.follow(change)
         if changed.body:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numba.core.event import Listener, install_listener
 
 from .. import jit
-from ..body.meeting_surfaces import Standing, meeting
+from ..body.meeting_surfaces import ColliderSet, meeting
 from ..checks.skin_warnings import skin_warnings
 from ..contact.collider_pose import ColliderPose
 from ..contact.collider_surface import ColliderSurface
@@ -60,7 +60,7 @@ from ..subspaces.space import Space
 from ..tetrahedra.intersections import intersecting_triangles
 from ..tetrahedra.tetrahedralize import tetrahedralize
 from ..tetrahedra.thin_parts import thin_parts
-from .group import meet
+from .group import any_contact
 
 RARELY = 200_000
 """Objects that are made between two looks for what can be freed."""
@@ -235,14 +235,14 @@ def load_kernels(job: Job, live: bool = False) -> None:
 
 
 def _meets(job: Job, live: bool) -> bool:
-    return not live and not MISSING and meet([job])
+    return not live and not MISSING and any_contact([job])
 
 
 def _meet(model: Model) -> None:
     """A step of a body on a plate, which nothing may cross."""
     whole, low = joined([model]), float(model.mesh.rest_positions[:, 2].min())
     corners = np.array([[-9.0, -9.0, low - 0.01], [9.0, -9.0, low - 0.01], [0.0, 9.0, low - 0.01]])
-    met = meeting(whole, Standing(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
+    met = meeting(whole, ColliderSet(("",), (np.array([[0, 1, 2]]),), (corners[None],)), 0.5)
     _step(whole, SolverSettings(solver="newton", max_iterations=1), lambda _space: (met,))
 
 

@@ -298,7 +298,7 @@ class ConJacSolver(StepSolver):
         step: IncrementalPotential,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Of each body, what it has more of energy at the end than its linear system, and the kinetic energy of that;
-        ``exponential_step``: movements, speeds after them and what pushes them; ``moves``: of the vertices, and what is bent in it.
+        ``flow``: movements, speeds after them and what pushes them; ``moves``: of the vertices, and what is bent in it.
         """
         excess, kinetic, x0 = np.empty(len(self._bodies)), np.empty(len(self._bodies)), state.positions
         for k, rows in enumerate(self._bodies):

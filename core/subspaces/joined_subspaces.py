@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from ..cubature.spectral_clusters import Cubature
-from ..model.joined import side_by_side
+from ..model.joined import concatenate_columns
 from ..model.model import Model, Slices
 from .reduced_model import ReducedModel, Subspace, in_basis
 
@@ -37,6 +37,6 @@ def joined_subspaces(whole: Model, subspaces: Sequence[Subspace]) -> ReducedMode
 def following(whole: ReducedModel, spaces: Sequence[ReducedModel]) -> ReducedModel:
     """What was made of these bodies, as stiff as they are now and with what is given now."""
     elastic = copy(whole.elastic)
-    elastic.parameters = side_by_side([space.elastic.parameters for space in spaces])
+    elastic.parameters = concatenate_columns([space.elastic.parameters for space in spaces])
     given = [space.pinned + each.vertices.start for space, each in zip(spaces, whole.slices)]
     return replace(whole, elastic=elastic, pinned=np.concatenate(given))

@@ -10,7 +10,7 @@ from sinew.blender_addon.basics.list_animation import curves_of
 from sinew.blender_addon.live import live_edits
 from sinew.blender_addon.scene_in.job_in import make_job
 from sinew.blender_addon.setup import painting
-from sinew.core.body.about_mesh import about_mesh
+from sinew.core.body.about_mesh import mesh_report
 from sinew.core.body.prepare import materials, tetrahedra
 from sinew.core.errors import MeshError, SettingsError
 from sinew.core.events import ignore
@@ -32,7 +32,7 @@ def fields_of(body):
     job = make_job(body, bpy.context)
     mesh, embedding = tetrahedra(job, None, ignore)
     fields = materials(job, mesh, embedding, None, ignore)
-    return mesh, fields, about_mesh(job, mesh, embedding, fields)
+    return mesh, fields, mesh_report(job, mesh, embedding, fields)
 
 
 def cube(add_mesh, name, low, high):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sinew.benchmarks.thin_bodies import ball, joined
 from sinew.core.body import cached_skin
-from sinew.core.body.meeting_surfaces import own_surface, surface_warnings
+from sinew.core.body.meeting_surfaces import collision_surface, surface_warnings
 from sinew.core.body.prepare import prepare
 from sinew.core.checks.costs import body_bytes
 from sinew.core.mesh.surface_mesh import SurfaceMesh
@@ -55,7 +55,13 @@ def stepped(job, store):
 
 def same(one, other) -> bool:
     arrays = (
-        (each.rest, each.faces, each.embedding.tet_indices, each.embedding.barycentric, each.embedding.outside)
+        (
+            each.rest_positions,
+            each.faces,
+            each.embedding.tet_indices,
+            each.embedding.barycentric,
+            each.embedding.outside,
+        )
         for each in (one, other)
     )
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(*arrays))
@@ -63,7 +69,7 @@ def same(one, other) -> bool:
 
 def test_it_is_made_once(job, made, tmp_path):
     mesh = prepare(job).model.mesh
-    fresh = own_surface(job, mesh)
+    fresh = collision_surface(job, mesh)
     told = surface_warnings(job, mesh, fresh)
     assert "parts of the body together" in told[0]
     store = FrameStore.create(tmp_path / "one", job)
@@ -85,11 +91,11 @@ def test_it_is_made_anew_of_another_lattice_and_where_it_is_damaged(job, made, t
     store = FrameStore.create(tmp_path / "one", job)
     first = stepped(job, store)[0]
     finer = job.with_body(resolution=ResolutionSettings(cells_across=7))
-    assert len(stepped(finer, store)[0].rest) != len(first.rest) and len(made) == 4
+    assert len(stepped(finer, store)[0].rest_positions) != len(first.rest_positions) and len(made) == 4
     again = stepped(job, store)[0]
     assert same(again, first) and len(made) == 6
     arrays, about = store.read_cached("skin")
-    store.write_cached("skin", arrays | {"faces": arrays["faces"] + len(first.rest)}, about)
+    store.write_cached("skin", arrays | {"faces": arrays["faces"] + len(first.rest_positions)}, about)
     assert same(stepped(job, store)[0], first) and made[6:] == ["collision_proxy", "skin_warnings"]
     (store.folder / "skin.sinew").write_bytes(b"torn")
     assert same(stepped(job, store)[0], first) and len(made) == 10

@@ -23,19 +23,19 @@ def test_everything_that_acts_is_interpolated_within_a_frame():
     job = surrounded_bar().with_body(solver=SolverSettings(substeps=4))
     prepared = prepare(job)
     x = prepared.model.mesh.rest_positions
-    spring = prepared.loads.at(3, 2)[-1].begin(Motion(x, x, 0.01))
+    spring = prepared.loads.loads_at(3, 2)[-1].begin(Motion(x, x, 0.01))
     surface = job.body.surface.positions[job.body.springs[0].vertices]
     targets = 0.5 * (job.body.springs[0].targets[2] + job.body.springs[0].targets[3])
     expected = 0.5 * 50.0 * np.mean(np.sum((surface - targets) ** 2, axis=1))
     assert spring.value(x) == pytest.approx(expected)
-    assert prepared.loads.at(6, 2)[-1].begin(Motion(x, x, 0.01)).value(x) > 0.0
-    assert prepared.loads.at(7, 4)[-1].begin(Motion(x, x, 0.01)).value(x) == 0.0
-    field = prepared.loads.at(3, 2)[0].begin(Motion(x, x, 0.01))
+    assert prepared.loads.loads_at(6, 2)[-1].begin(Motion(x, x, 0.01)).value(x) > 0.0
+    assert prepared.loads.loads_at(7, 4)[-1].begin(Motion(x, x, 0.01)).value(x) == 0.0
+    field = prepared.loads.loads_at(3, 2)[0].begin(Motion(x, x, 0.01))
     assert -field.gradient(x).sum(axis=0) == pytest.approx(2.5 * prepared.model.masses.sum() * np.ones(3))
-    plate = prepared.loads.at(3, 2)[2].obstacle
+    plate = prepared.loads.loads_at(3, 2)[2].obstacle
     assert plate.before.corners[0, 0, 2] == pytest.approx(-0.5 + 0.0225)
     assert plate.after.corners[0, 0, 2] == pytest.approx(-0.5 + 0.025)
-    assert prepared.loads.at(3, 3)[2].obstacle.before is plate.after
+    assert prepared.loads.loads_at(3, 3)[2].obstacle.before is plate.after
 
 
 def test_a_dropped_box_rests_on_the_ground():

@@ -38,7 +38,7 @@ def unknowns(space, count=2):
 def test_a_group_of_springs_is_as_few_as_the_unknowns(prepared):
     job, ready = prepared
     space, spring = ready.space, job.body.springs[0]
-    _field, short = ready.loads.at(2, 1)
+    _field, short = ready.loads.loads_at(2, 1)
     points = space.points(ready.embedding.take(spring.vertices))
     long = Springs(points, 30.0 * spring.weights / spring.weights.sum(), spring.targets[2])
     assert len(short._points) == space.unknowns < len(points)
@@ -59,7 +59,7 @@ def test_a_single_vertex_is_pulled_as_it_is(prepared):
         job.body.springs[0], vertices=np.array([7]), weights=np.ones(1), targets=job.body.springs[0].targets[:, 7:8]
     )
     loads = Loads(job.with_body(springs=(one,)), ready.model, ready.space, ready.embedding, ready.linear_solver.solver)
-    spring = loads.at(1, 1)[-1].begin(Motion(*unknowns(ready.space), 0.01))
+    spring = loads.loads_at(1, 1)[-1].begin(Motion(*unknowns(ready.space), 0.01))
     away = job.body.surface.positions[7] - one.targets[1, 0]
     assert spring.value(np.zeros((ready.space.unknowns, 3))) == pytest.approx(10.0 * away @ away)
 
@@ -67,7 +67,7 @@ def test_a_single_vertex_is_pulled_as_it_is(prepared):
 def test_a_field_pulls_as_the_whole_body_would_be_pulled(prepared):
     job, ready = prepared
     extension = SurfaceToBody(ready.space.mesh, ready.embedding, ready.linear_solver.solver)
-    field, _spring = ready.loads.at(3, 1)
+    field, _spring = ready.loads.loads_at(3, 1)
     pull = ready.space.pull(extension.extend(job.body.accelerations[3]))
     # Round-off: the carrying system's condition number is 1.2e7 here, by its weight of smoothness, times 2.2e-16.
     np.testing.assert_allclose(field.gradient(None), -pull, rtol=0, atol=2.7e-9 * abs(pull).max())
@@ -78,7 +78,9 @@ def test_a_uniform_field_pulls_as_one_that_is_alike_at_all_vertices(prepared):
     uniform = job.body.accelerations[:, :1]
     alike = np.tile(uniform, (1, len(job.body.surface.positions), 1))
     context = ready.model, ready.space, ready.embedding, ready.linear_solver.solver
-    pulls = [Loads(job.with_body(accelerations=each), *context).at(3, 1)[0].gradient(None) for each in (uniform, alike)]
+    pulls = [
+        Loads(job.with_body(accelerations=each), *context).loads_at(3, 1)[0].gradient(None) for each in (uniform, alike)
+    ]
     # The bound of the test above.
     np.testing.assert_allclose(*pulls, rtol=0, atol=2.7e-9 * abs(pulls[0]).max())
 

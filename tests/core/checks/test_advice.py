@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from sinew.core.body.about_mesh import about_mesh
+from sinew.core.body.about_mesh import mesh_report
 from sinew.core.body.prepare import materials, tetrahedra
 from sinew.core.checks.advice import MOST_SUBSTEPS, Facts, Use, advice, tets_at
 from sinew.core.checks.body_facts import facts_of, movement_of, thin_thickness
@@ -105,7 +105,7 @@ def test_facts_come_with_the_tetrahedra():
     job = shaken_bar()
     mesh, embedding = tetrahedra(job, None, ignore)
     fields = materials(job, mesh, embedding, None, ignore)
-    event = asdict(about_mesh(job, mesh, embedding, fields))
+    event = asdict(mesh_report(job, mesh, embedding, fields))
     facts = facts_of(job, mesh, fields, thickness_of(job))
     assert {name: event[name] for name in asdict(facts)} == asdict(facts) and facts.tets == len(mesh.tets)
     assert facts.contrast == pytest.approx(1e9 / 5e4) and facts.movement > 0.02

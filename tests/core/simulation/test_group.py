@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, joined
-from sinew.core.body.meeting_surfaces import own_surface
+from sinew.core.body.meeting_surfaces import collision_surface
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import ColliderError, SettingsError
 from sinew.core.job.job import Job
@@ -42,8 +42,8 @@ def frames_of(jobs):
 
 def touching_surfaces(jobs, prepared):
     """Of all bodies, what places are at positions of each, and faces."""
-    owns = [own_surface(job, each.model.mesh) for job, each in zip(jobs, prepared)]
-    starts = np.cumsum([0, *(len(own.rest) for own in owns)])
+    owns = [collision_surface(job, each.model.mesh) for job, each in zip(jobs, prepared)]
+    starts = np.cumsum([0, *(len(own.rest_positions) for own in owns)])
     faces = np.concatenate([own.faces + start for own, start in zip(owns, starts)])
 
     def places(frame):
@@ -117,7 +117,9 @@ def test_skins_of_draft_lattices_meet():
     one, other = places(found[3])  # pressed on each other; later they roll off
     cell = 0.2 / 5.5
     assert abs(other[:, 0].min() - one[:, 0].max()) < 0.1 * cell
-    np.testing.assert_allclose(places(found[0])[0], own_surface(jobs[0], prepared[0].model.mesh).rest, atol=1e-12)
+    np.testing.assert_allclose(
+        places(found[0])[0], collision_surface(jobs[0], prepared[0].model.mesh).rest_positions, atol=1e-12
+    )
 
 
 def test_what_skins_do_not_show_is_told():

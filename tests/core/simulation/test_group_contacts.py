@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sinew.benchmarks.crossings import crossings
 from sinew.benchmarks.thin_bodies import ball, hollow_ball
-from sinew.core.body.gathering import Gathering
+from sinew.core.body.gathering import ContactGroup
 from sinew.core.body.prepare import prepare
 from sinew.core.errors import ColliderError, DivergenceError, SettingsError
 from sinew.core.job.body import Body
@@ -34,7 +34,7 @@ def prepared_of(jobs):
 
 
 def overlaps(jobs):
-    return Gathering(jobs, prepared_of(jobs)).overlaps
+    return ContactGroup(jobs, prepared_of(jobs)).overlaps
 
 
 def run(jobs):
@@ -165,14 +165,14 @@ def test_overlaps_are_told_with_the_way_out():
     jobs = [box("A", (0.0, 0.0, 0.0), **STILL), box("B", (0.17, 0.02, 0.0), **STILL)]
     (found,) = overlaps(jobs)
     assert {found.first, found.second} == {"A", "B"} and found.depth == pytest.approx(0.03, rel=0.02)
-    assert abs(found.way[0]) > 0.03 and np.abs(found.way[1:]).max() < 1e-9
+    assert abs(found.separation[0]) > 0.03 and np.abs(found.separation[1:]).max() < 1e-9
     with pytest.raises(ColliderError, match="“A” and “B” overlap by 30") as told:
         run(jobs)
     assert "Move “A” by (-0.0" in told.value.remedy
     with pytest.raises(ColliderError, match="“A” and “B” overlap by 60") as doubled:
         run([replace(job, length_factor=0.5) for job in jobs])
     assert doubled.value.move == told.value.move, "of what is simulated, as all numbers"
-    moved = jobs[0].body.surface.positions + found.way
+    moved = jobs[0].body.surface.positions + found.separation
     jobs[0] = jobs[0].with_body(surface=SurfaceMesh(moved, jobs[0].body.surface.triangles))
     assert not overlaps(jobs)
 
@@ -186,12 +186,12 @@ def test_what_begins_in_a_collider_is_pushed_out(itself):
     job = box("A", (0.0, 0.0, 0.0), 30, **STILL).with_body(
         colliders=(inside, wall, Ground(height=0.1)), meets=MeetSettings(itself=itself)
     )
-    gathering = Gathering([job], prepared_of([job]))
-    assert gathering.kept_off == [[1]] and not gathering.overlaps
+    gathering = ContactGroup([job], prepared_of([job]))
+    assert gathering.barrier_colliders == [[1]] and not gathering.overlaps
     sideways, up = gathering.warnings[:2]
     assert sideways.startswith("“A” begins in “Post”, 20.") and "Move “A” by (-0.02" in sideways
     assert up.startswith("“A” begins in “Ground”, 100 mm deep") and "Raise it by 10" in up
-    assert gathering.move[0] == "A" and gathering.move[1][0] < -0.02
+    assert gathering.separation[0] == "A" and gathering.separation[1][0] < -0.02
     frames, reports, prepared = run([job])
     shown = [prepared[0].surface(frame.state.positions) for (frame,) in frames]
     ends = shown[-1]
@@ -230,8 +230,8 @@ def test_a_body_that_touches_itself_at_rest_starts():
     pull[:, :n, 0], pull[:, n:, 0] = 5.0, -5.0
     job = job.with_body(accelerations=pull, meets=MeetSettings(itself=True))
     stepper = GroupStepper([job], prepared_of([job]))
-    (through,) = stepper.let_through
-    touched = stepper.surfaces[0].rest[np.unique(through)][:, 0]
+    (through,) = stepper.excluded_pairs
+    touched = stepper.surfaces[0].rest_positions[np.unique(through)][:, 0]
     assert len(through) and touched.min() > 0.1 and touched.max() < 0.5
     frames, reports, _ = run([job])
     assert all(report.converged for report in reports)
@@ -248,7 +248,7 @@ def test_a_body_that_begins_in_itself_starts():
     job = job.with_body(surface=surface, start=start, material_weights=np.ones((2 * n, 1)), stiffness_maps=None)
     job = job.with_body(meets=MeetSettings(itself=True))
     stepper = GroupStepper([job], prepared_of([job]))
-    touched = stepper.surfaces[0].rest[np.unique(stepper.let_through[0])][:, 0]
+    touched = stepper.surfaces[0].rest_positions[np.unique(stepper.excluded_pairs[0])][:, 0]
     assert len(touched) and touched.min() > 0.1 and touched.max() < 0.6
     frames, reports, _ = run([job])
     assert all(report.converged for report in reports)
@@ -270,7 +270,7 @@ def test_what_meets_itself_does_not_cross():
     pull[:, :n, 0], pull[:, n:, 0] = 20.0, -20.0
     job = job.with_body(accelerations=pull, meets=MeetSettings(itself=True))
     stepper = GroupStepper([job], prepared_of([job]))
-    assert not len(stepper.let_through[0])
+    assert not len(stepper.excluded_pairs[0])
     frames, _, prepared = run([job])
     own = stepper.surfaces[0]
     for (frame,) in frames:

@@ -16,7 +16,7 @@ from sinew.core.mesh.surface_mesh import SurfaceMesh
 from sinew.core.results.report import read_report
 from sinew.core.settings import MeetSettings
 from sinew.core.simulation.bake import bake_group
-from sinew.core.simulation.islands import joined
+from sinew.core.simulation.islands import merge_islands
 from sinew.core.simulation.run import simulate
 from sinew.core.solver_kinds import SOLVER_KINDS
 
@@ -203,7 +203,7 @@ def test_a_collider_that_is_blocked_couples_what_it_reaches():
 
 
 def test_pairs_join_islands_by_whatever_is_between():
-    assert joined([(0,), (1,), (2,), (3,)], set()) == [(0,), (1,), (2,), (3,)]
-    assert joined([(0,), (1,), (2,), (3,)], {(1, 3), (0, 3)}) == [(0, 1, 3), (2,)]
-    assert joined([(0, 3), (1,), (2,)], {(1, 2)}) == [(0, 3), (1, 2)]
-    assert joined([(0, 3), (1, 2)], {(2, 3)}) == [(0, 1, 2, 3)]
+    assert merge_islands([(0,), (1,), (2,), (3,)], set()) == [(0,), (1,), (2,), (3,)]
+    assert merge_islands([(0,), (1,), (2,), (3,)], {(1, 3), (0, 3)}) == [(0, 1, 3), (2,)]
+    assert merge_islands([(0, 3), (1,), (2,)], {(1, 2)}) == [(0, 3), (1, 2)]
+    assert merge_islands([(0, 3), (1, 2)], {(2, 3)}) == [(0, 1, 2, 3)]

@@ -12,7 +12,7 @@ from sinew.core.body.prepare import prepare
 from sinew.core.job.surroundings import Ground
 from sinew.core.process.foreign_module import is_installed
 from sinew.core.settings import ResolutionSettings, SolverSettings
-from sinew.core.simulation.course import Change
+from sinew.core.simulation.course import StateUpdate
 from sinew.core.simulation.stepper import Stepper
 from sinew.core.solver_kinds import SOLVER_KINDS
 from sinew.core.solvers import make_solver
@@ -132,6 +132,6 @@ def test_another_body_is_another_stepper():
     fine = prepare(job.with_body(resolution=ResolutionSettings(cells_across=6)))
     stepper = Stepper(job, coarse)
     stepper.advance(coarse.first_state(), 1)
-    stepper.follow(Change(body=fine))
+    stepper.follow(StateUpdate(body=fine))
     ends = [each.advance(fine.first_state(), 2)[0].positions for each in (stepper, Stepper(job, fine))]
     assert np.array_equal(*ends)
