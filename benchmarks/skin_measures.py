@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from ..core.contact.ipc import Barrier, CollisionMesh
+from ..core.contact.collision_mesh import CollisionMesh
+from ..core.contact.ipc import Barrier
 from ..core.contact.lattice_skin import CollisionProxy, collision_proxy
 from ..core.mesh.surface_depth import SurfaceDepth
 from ..core.mesh.surface_mesh import SurfaceMesh

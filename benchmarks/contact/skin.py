@@ -55,7 +55,7 @@ def _rows(case: str, make: Made) -> Iterator[Row]:
     for cells_across in CELLS:
         m = measured(make(1.0 / (cells_across - 0.5)), cells_across)
         yield from _of_one(case, cells_across, m)
-        sides = m.skin.rest[m.skin.faces]
+        sides = m.skin.rest_positions[m.skin.faces]
         lengths = np.sort(np.linalg.norm(sides - np.roll(sides, 1, axis=1), axis=2).ravel())
         lengths *= (cells_across - 0.5) / make(1.0 / (cells_across - 0.5)).size
         share = np.linspace(0.0, 1.0, len(lengths))

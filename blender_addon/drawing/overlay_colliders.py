@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from mathutils import Matrix
 
-from ...core.contact.skin import kept_off
+from ...core.contact.collider_surface import kept_off
 from ..basics.solid import SOLID, shows_collection
 from ..scene_in.colliders_in import has_own_mesh, instances_of
 from ..scene_in.mesh_in import columns_of, mesh_of, transform, vertex_positions

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..contact.barriers import ContactPairParameters
-from ..contact.ipc import Barrier, CollisionMesh
+from ..contact.collision_mesh import CollisionMesh
+from ..contact.ipc import Barrier
 from ..job.groups import do_meet
 from ..job.job import Job
 from ..job.surroundings import Collider, Ground

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contact.ipc import Barrier, CollisionMesh
+from ..contact.collision_mesh import CollisionMesh
+from ..contact.ipc import Barrier
 from ..job.surroundings import Ground
 from ..lengths import length_words
 from ..mesh.farthest_points import farthest_points

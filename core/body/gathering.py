@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..contact.barriers import BarrierSet, ContactPairParameters
-from ..contact.ipc import CollisionMesh, mean_edge
+from ..contact.collision_mesh import CollisionMesh, mean_edge
 from ..contact.let_through import initially_touching_pairs
 from ..contact.meeting import ContactLoad
 from ..errors import OverlapError

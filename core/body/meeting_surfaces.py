@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contact.ipc import Barrier, CollisionMesh, mean_edge
+from ..contact.collision_mesh import CollisionMesh, mean_edge
+from ..contact.ipc import Barrier
 from ..contact.meeting import ContactLoad
 from ..errors import ColliderError
 from ..job.job import Job

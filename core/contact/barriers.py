@@ -13,7 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..assembly.stencils import Stencils, joined_stencils
-from .ipc import Barrier, CollisionMesh, TangentialCollisions, no_tangential_collisions
+from .collision_mesh import CollisionMesh
+from .friction import TangentialCollisions, no_tangential_collisions
+from .ipc import Barrier
 
 
 class ContactPairParameters(NamedTuple):

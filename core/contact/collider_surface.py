@@ -7,6 +7,8 @@ non-manifold, or enclosing no volume): it keeps a point on the side where it is.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
@@ -14,6 +16,9 @@ from scipy.sparse.csgraph import connected_components
 from ..errors import ColliderError
 from ..mesh.bounding_tree import BoundingTree, build_tree, element_boxes
 from ..mesh.winding_number import WindingNumber
+
+SHEET_SKIN = 5e-3
+"""Least thickness of sheets in sizes of the body: what lies on a sheet must not sink through to its other side."""
 
 FLAT = 1e-9
 """Volume over area to the power 3/2 under which a closed part encloses nothing."""
@@ -166,3 +171,15 @@ def _is_cavity(corners: np.ndarray, part: np.ndarray, closed: np.ndarray) -> np.
             if winding.contains(faces(p)).all():
                 cavity[p] = not cavity[p]
     return cavity
+
+
+def sheet_thickness(size: float) -> float:
+    """Least distance from a sheet, in the unit of the body's ``size``."""
+    return SHEET_SKIN * size
+
+
+def kept_off(solid: Any, thickness: float, least: float) -> np.ndarray:
+    """The distance from faces that are ``solid`` (...,) or of sheets, where ``thickness`` is set and sheets have at
+    ``least`` that much.
+    """
+    return np.where(solid, thickness, max(thickness, least))

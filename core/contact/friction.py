@@ -14,7 +14,12 @@ primal-dual method for total variation-based image restoration, 1999.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+import scipy.sparse as sp
+
+from .collision_mesh import NO_PAIRS
 
 STICTION_TOLERANCE = 1e-3
 """Slip velocity at which friction is full, in sizes of the body a second."""
@@ -38,6 +43,41 @@ def _resistance(slip: np.ndarray, eps: float) -> tuple[np.ndarray, np.ndarray]:
     """``q = s / f1(s)`` with ``f1 = 2 s / eps - s² / eps²`` under eps and 1 beyond, m/s, and its derivative."""
     part = np.minimum(1.0 / (2.0 - np.minimum(slip / eps, 1.0)), 1.0)
     return np.where(slip < eps, eps * part, slip), part * part
+
+
+class TangentialCollisions(NamedTuple):
+    """Pairs of nearest points that rub: ``shares`` (k,s) that take vertices to the way between both, (k,3) m; full
+    friction ``forces`` (k,) N, and by how much less a metre farther apart, ``slopes`` (k,) N/m; unit ``normals`` (k,3);
+    ``bodies`` (k,2), the numbers of the two, in order.
+    """
+
+    slip_matrix: sp.csr_matrix
+    friction_bounds: np.ndarray
+    friction_bound_slopes: np.ndarray
+    normals: np.ndarray
+    body_ids: np.ndarray
+
+    def extrapolated(self, way: np.ndarray) -> TangentialCollisions:
+        """With the forces that a linear model has after vertices have gone a way (s,3) m: those of a solver's whole
+        step balance all else, where the barrier takes iterations to come to them. Pairs that would pull have none, and
+        what they would is taken from the others between the same two bodies, which press with their sum.
+        """
+        forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
+            self.normals * (self.slip_matrix @ way), axis=1
+        )
+        pushing = np.maximum(forces, 0.0)
+        two = self.body_ids @ np.array([self.body_ids.max(initial=0) + 1, 1])
+        total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
+        return self._replace(friction_bounds=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
+
+    def nodal_forces(self) -> np.ndarray:
+        """The forces along the normals, of vertices (s,3) N."""
+        return self.slip_matrix.T @ (self.friction_bounds[:, None] * self.normals)
+
+
+def no_tangential_collisions(vertices: int) -> TangentialCollisions:
+    """No pairs."""
+    return TangentialCollisions(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
 
 
 class LaggedFriction:

@@ -21,6 +21,8 @@ from ..assembly.stencils import Stencils
 from ..errors import ColliderError
 from ..mesh.face_boxes import mark_faces, swept_boxes
 from .barrier_curvature import EDGE_POINT, EDGES, FACE_POINT, POINTS, hessian_stencils, normal_force_magnitudes
+from .collision_mesh import NO_PAIRS, CollisionMesh, mean_edge
+from .friction import TangentialCollisions, no_tangential_collisions
 
 CCD_MAX_ITERATIONS = 1000
 """Iterations of additive continuous collision detection for a pair: uncapped, one that hardly moves took minutes."""
@@ -47,71 +49,6 @@ else:
     """Why the library cannot be loaded; empty where it can."""
     ipctk.set_num_threads(1)
     ipctk.set_logger_level(ipctk.error)
-
-
-NO_PAIRS = np.zeros((0, 2), dtype=np.int64)
-
-
-class CollisionMesh(NamedTuple):
-    """What touches: ``rest`` (s,3) m, ``faces`` (f,3); ``body`` (s,), a number a body, of which those in ``selves``
-    meet themselves; ``given`` (s,), whether a vertex is where it is told, which two of such never meet for; ``through``
-    (k,2), pairs of vertices that never meet.
-    """
-
-    rest_positions: np.ndarray
-    faces: np.ndarray
-    body_ids: np.ndarray
-    is_prescribed: np.ndarray
-    self_contact_bodies: tuple[int, ...] = ()
-    excluded_pairs: np.ndarray = NO_PAIRS
-
-    def of_vertices(self, chosen: np.ndarray) -> CollisionMesh:
-        """Those of some of the bodies, whose vertices are ``chosen`` (s,) bool."""
-        number = np.cumsum(chosen) - 1
-        faces, pairs = (number[each[chosen[each].all(axis=1)]] for each in (self.faces, self.excluded_pairs))
-        return CollisionMesh(
-            self.rest_positions[chosen],
-            faces,
-            self.body_ids[chosen],
-            self.is_prescribed[chosen],
-            self.self_contact_bodies,
-            pairs,
-        )
-
-
-class TangentialCollisions(NamedTuple):
-    """Pairs of nearest points that rub: ``shares`` (k,s) that take vertices to the way between both, (k,3) m; full
-    friction ``forces`` (k,) N, and by how much less a metre farther apart, ``slopes`` (k,) N/m; unit ``normals`` (k,3);
-    ``bodies`` (k,2), the numbers of the two, in order.
-    """
-
-    slip_matrix: sp.csr_matrix
-    friction_bounds: np.ndarray
-    friction_bound_slopes: np.ndarray
-    normals: np.ndarray
-    body_ids: np.ndarray
-
-    def extrapolated(self, way: np.ndarray) -> TangentialCollisions:
-        """With the forces that a linear model has after vertices have gone a way (s,3) m: those of a solver's whole
-        step balance all else, where the barrier takes iterations to come to them. Pairs that would pull have none, and
-        what they would is taken from the others between the same two bodies, which press with their sum.
-        """
-        forces = self.friction_bounds - self.friction_bound_slopes * np.sum(
-            self.normals * (self.slip_matrix @ way), axis=1
-        )
-        pushing = np.maximum(forces, 0.0)
-        two = self.body_ids @ np.array([self.body_ids.max(initial=0) + 1, 1])
-        total, pushed = np.maximum(np.bincount(two, forces), 0.0), np.bincount(two, pushing)
-        return self._replace(friction_bounds=pushing * (total / np.maximum(pushed, np.finfo(float).tiny))[two])
-
-    def nodal_forces(self) -> np.ndarray:
-        """The forces along the normals, of vertices (s,3) N."""
-        return self.slip_matrix.T @ (self.friction_bounds[:, None] * self.normals)
-
-
-def no_tangential_collisions(vertices: int) -> TangentialCollisions:
-    """No pairs."""
-    return TangentialCollisions(sp.csr_matrix((0, vertices)), np.zeros(0), np.zeros(0), np.zeros((0, 3)), NO_PAIRS)
 
 
 class _ActiveSubmesh(NamedTuple):
@@ -388,12 +325,6 @@ class Barrier:
         shares = normal_force_magnitudes(*seen, y, self.dhat, self.stiffness)[0]
         away = np.linalg.norm(np.einsum("ki,kij->kj", shares, y[seen[0]]), axis=1)
         return seen[0], (away - self._dmin) / self.dhat
-
-
-def mean_edge(rest: np.ndarray, faces: np.ndarray) -> float:
-    """Of faces (f,3) of vertices (s,3), m."""
-    corners = rest[faces]
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).mean())
 
 
 def _clamp_obstacle_area_weights(surfaces: CollisionMesh) -> np.ndarray:

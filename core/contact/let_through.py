@@ -11,7 +11,8 @@ from scipy.spatial import cKDTree
 
 from ..mesh.bounding_tree import element_boxes
 from ..tetrahedra.intersections import intersecting_triangles
-from .ipc import NO_PAIRS, Barrier, CollisionMesh
+from .collision_mesh import NO_PAIRS, CollisionMesh
+from .ipc import Barrier
 
 SEARCH_RADIUS = 2.0
 """Median edges at rest that are near."""

@@ -15,8 +15,8 @@ import numpy as np
 from ..assembly.pairs import Pairs
 from ..assembly.stencils import Stencils, joined_stencils, stencils_of
 from ..forces.step_potential import BarrierStepPotential, Motion
-from .friction import LaggedFriction
-from .ipc import Barrier, TangentialCollisions
+from .friction import LaggedFriction, TangentialCollisions
+from .ipc import Barrier
 
 LAG_TOLERANCE = 0.5
 """Part of the normal forces by which they differ from what friction was taken from, above which it is taken anew."""

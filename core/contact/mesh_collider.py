@@ -18,9 +18,8 @@ from ..jit import inlined, inner_kernel, parallel_kernel
 from ..lanes import combine, cross, dot, minus, moved, times
 from ..mesh.closest_point import distances, first_hit, nearest_triangle
 from .collider_pose import ColliderPose, feature_normal
-from .collider_surface import ColliderSurface
+from .collider_surface import ColliderSurface, kept_off
 from .obstacle import Contacts
-from .skin import kept_off
 
 SAME_WAY = -0.5
 """Cosine between the entered face's normal and the nearest way out, or the face that the way left by, under which that

@@ -24,7 +24,7 @@ SWINGS, SAMPLES = 2, 100
 
 LEFT = 0.07
 """Of the plain error, what the match leaves of it in swings of a fifth of the size, where stretches are not small: the
-median of what was measured (docs/design/eigenfit.md).
+median of what was measured (docs/benchmarks/eigenfit.md).
 """
 
 WORTH = 0.01

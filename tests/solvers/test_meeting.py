@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
 from sinew.benchmarks.crossings import forbidden
-from sinew.core.contact.ipc import Barrier, CollisionMesh
+from sinew.core.contact.collision_mesh import CollisionMesh
+from sinew.core.contact.ipc import Barrier
 from sinew.core.contact.meeting import ContactLoad
 from sinew.core.forces.step_potential import Motion
 from sinew.core.integrators import backward_euler, bdf2

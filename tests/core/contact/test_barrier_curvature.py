@@ -6,7 +6,8 @@ import ipctk
 import numpy as np
 import pytest
 from sinew.core.assembly.semi_definite import clamp_negative
-from sinew.core.contact.ipc import Barrier, CollisionMesh
+from sinew.core.contact.collision_mesh import CollisionMesh
+from sinew.core.contact.ipc import Barrier
 
 
 @pytest.mark.parametrize("n", (2, 3, 6, 9, 12))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sinew.benchmarks.bodies import block
-from sinew.core.contact.ipc import Barrier, CollisionMesh
+from sinew.core.contact.collision_mesh import CollisionMesh
+from sinew.core.contact.ipc import Barrier
 from sinew.core.mesh.topology import boundary_triangles
 
 DISTANCE = 1e-3
