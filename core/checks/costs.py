@@ -30,7 +30,7 @@ CONTACT = 10.0
 """Times that, where a body meets others or itself, within a factor of three: three draft boxes that fall 15 mm on one
 another take 13 and 25 times the time that they take alone on the ground, with 3,024 and 13,200 tets each (3.0 and 5.5
 times the iterations, each 4.4 and 4.6 times as long), each by itself that meets itself 16; of *Clean* boxes of 24,000
-tets an iteration takes twice as long (``docs/design/contact.md``)."""
+tets an iteration takes twice as long (``docs/benchmarks/contact.md``)."""
 
 # -- memory -----------------------------------------------------------------------------------------------------------
 

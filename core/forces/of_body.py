@@ -15,11 +15,8 @@ class SubmodelLoad:
 
     def begin(self, motion: Motion) -> StepPotential:
         """What it is in a step of the whole."""
-        own = {
-            name: None if value is None else value[self._vertices]
-            for name, value in motion._asdict().items()
-            if name in ("start", "base", "velocities", "earlier")
-        }
+        arrays = {name: value for name, value in motion._asdict().items() if isinstance(value, np.ndarray)}
+        own = {name: value[self._vertices] for name, value in arrays.items()}
         return SubmodelPotential(self._load.begin(motion._replace(**own)), self._vertices, self._tets)
 
 

@@ -9,6 +9,7 @@ from sinew.core.errors import SpringError
 from sinew.core.forces.acceleration_field import AccelerationField
 from sinew.core.forces.body_forces import GravityPotential
 from sinew.core.forces.embedded_points import EmbeddedPoints
+from sinew.core.forces.of_body import SubmodelLoad
 from sinew.core.forces.springs import Springs, shared_stiffness
 from sinew.core.forces.step_potential import Motion
 from sinew.core.forces.stiffening_springs import FIRM, StiffeningSprings, force_of
@@ -168,3 +169,20 @@ def test_a_uniform_field_is_gravity(mesh, differences):
     )
     assert np.abs(field.gradient(x) - differences.numeric_gradient(field, x, 1e-3)).max() <= 1e-6
     assert not differences.dense_stiffness(field, x, mesh.tets).any()
+
+
+def test_a_load_of_a_body_is_given_the_motion_of_that_body_alone():
+    n, own = 10, slice(3, 6)
+    fields = [np.arange(3.0 * n).reshape(n, 3) + k for k in range(4)]
+    x_prev, base, velocities, x_prev2 = fields
+    seen = []
+
+    class Seen:
+        def begin(self, motion):
+            seen.append(motion)
+
+    SubmodelLoad(Seen(), own, slice(0, 1)).begin(Motion(x_prev, base, 0.1, velocities, 0.5, x_prev2, 2.0))
+    (motion,) = seen
+    found = motion.x_prev, motion.base, motion.velocities, motion.x_prev2
+    assert all(np.array_equal(each, whole[own]) for each, whole in zip(found, fields))
+    assert (motion.step, motion.theta, motion.extrapolation) == (0.1, 0.5, 2.0)
